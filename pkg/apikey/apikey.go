@@ -1,0 +1,100 @@
+// Package apikey is the form of an API key: gft_live_… in production, gft_sbx_… in sandbox, 32
+// random base-62 characters (190 bits) and a checksum of six (API specification, section
+// Authentication). Only the hash of a key is ever stored.
+package apikey
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"math/big"
+	"strings"
+)
+
+// Environment names a deployment.
+type Environment string
+
+// The two deployments of the API.
+const (
+	Production Environment = "production"
+	Sandbox    Environment = "sandbox"
+)
+
+// ErrMalformed is the answer to anything that is no key: the checksum catches mistyped and
+// guessed keys without asking a database.
+var ErrMalformed = errors.New("not an API key")
+
+const (
+	livePrefix    = "gft_live_"
+	sandboxPrefix = "gft_sbx_"
+	alphabet      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	randomLen     = 32
+	checksumLen   = 6
+	shownLen      = 6
+)
+
+// New makes a key of the environment.
+func New(env Environment) string {
+	var b strings.Builder
+	b.WriteString(prefix(env))
+	limit := big.NewInt(int64(len(alphabet)))
+	for range randomLen {
+		n, err := rand.Int(rand.Reader, limit)
+		if err != nil {
+			panic(err) // The system's source of randomness never fails.
+		}
+		b.WriteByte(alphabet[n.Int64()])
+	}
+	return b.String() + checksum(b.String())
+}
+
+// Parse tells the environment of a well-formed key.
+func Parse(key string) (Environment, error) {
+	env := Production
+	rest, ok := strings.CutPrefix(key, livePrefix)
+	if !ok {
+		env = Sandbox
+		rest, ok = strings.CutPrefix(key, sandboxPrefix)
+	}
+	if !ok || len(rest) != randomLen+checksumLen {
+		return "", ErrMalformed
+	}
+	body := key[:len(key)-checksumLen]
+	if checksum(body) != key[len(key)-checksumLen:] {
+		return "", ErrMalformed
+	}
+	return env, nil
+}
+
+// Hash is what is stored and looked up. A key has enough entropy for a plain hash.
+func Hash(key string) []byte {
+	sum := sha256.Sum256([]byte(key))
+	return sum[:]
+}
+
+// Shown is the leading part of a key, for recognition.
+func Shown(key string) string {
+	env, err := Parse(key)
+	if err != nil {
+		return ""
+	}
+	return key[:len(prefix(env))+shownLen]
+}
+
+func prefix(env Environment) string {
+	if env == Production {
+		return livePrefix
+	}
+	return sandboxPrefix
+}
+
+func checksum(s string) string {
+	n := crc32.ChecksumIEEE([]byte(s))
+	out := make([]byte, checksumLen)
+	for i := range out {
+		out[i] = alphabet[n%uint32(len(alphabet))]
+		n /= uint32(len(alphabet))
+	}
+	return string(out)
+}

@@ -1,0 +1,75 @@
+package caller
+
+import (
+	"context"
+	"slices"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Principal is the API key a public call acts for.
+type Principal struct {
+	TenantID string
+	KeyID    int32
+	KeyName  string
+	Scopes   []commonv1.Scope
+	// AllBrands false limits the key to BrandIDs, which may be empty.
+	AllBrands bool
+	BrandIDs  []string
+	// TenantVersion is the version of the tenant's settings the edge saw with this request.
+	TenantVersion int64
+}
+
+// Reaches says whether the key may see records of the brand.
+func (p Principal) Reaches(brandID string) bool {
+	return p.AllBrands || slices.Contains(p.BrandIDs, brandID)
+}
+
+// HasScope says whether the key has the scope.
+func (p Principal) HasScope(s commonv1.Scope) bool {
+	return slices.Contains(p.Scopes, s)
+}
+
+type principalKey struct{}
+
+// WithPrincipal returns a context whose calls act for p.
+func WithPrincipal(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// PrincipalFrom gives the principal of a public call; without one the call is refused.
+func PrincipalFrom(ctx context.Context) (Principal, error) {
+	p, ok := ctx.Value(principalKey{}).(Principal)
+	if !ok {
+		return Principal{}, problem.New(problem.InvalidAPIKey, "The call carries no authenticated API key.")
+	}
+	return p, nil
+}
+
+// FromProto reads the wire form.
+func FromProto(p *commonv1.Principal) Principal {
+	return Principal{
+		TenantID:      p.GetTenantId(),
+		KeyID:         p.GetKeyId(),
+		KeyName:       p.GetKeyName(),
+		Scopes:        p.GetScopes(),
+		AllBrands:     p.GetAllBrands(),
+		BrandIDs:      p.GetBrandIds(),
+		TenantVersion: p.GetTenantVersion(),
+	}
+}
+
+// Proto is the wire form.
+func (p Principal) Proto() *commonv1.Principal {
+	return &commonv1.Principal{
+		TenantId:      p.TenantID,
+		KeyId:         p.KeyID,
+		KeyName:       p.KeyName,
+		Scopes:        p.Scopes,
+		AllBrands:     p.AllBrands,
+		BrandIds:      p.BrandIDs,
+		TenantVersion: p.TenantVersion,
+	}
+}

@@ -1,0 +1,43 @@
+package cursor_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+)
+
+func TestACursorComesBackOnlyToItsOwnList(t *testing.T) {
+	own := cursor.Bind("orders", "tenant", "")
+	at := cursor.Position{Time: time.UnixMicro(1_763_000_000_123_456).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
+	text := own.EncodePosition(at)
+	back, err := own.DecodePosition(text)
+	require.NoError(t, err)
+	require.Equal(t, at, back)
+
+	for name, other := range map[string]cursor.Binding{
+		"another filter":            cursor.Bind("orders", "tenant", "SENT"),
+		"parts that join the same":  cursor.Bind("orderst", "enant", ""),
+		"a filter that is not sent": cursor.Bind("orders", "tenant"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := other.DecodePosition(text)
+			require.ErrorIs(t, err, cursor.ErrInvalid)
+		})
+	}
+}
+
+func FuzzDecodePosition(f *testing.F) {
+	b := cursor.Bind("orders")
+	f.Add(b.EncodePosition(cursor.Position{Time: time.UnixMicro(0), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}))
+	f.Add("")
+	f.Add("AQ==")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := b.DecodePosition(text)
+		if err == nil {
+			require.Equal(t, text, b.EncodePosition(p), "a cursor has one spelling")
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+// Command is a sub-command of a service's binary.
+type Command struct {
+	Name  string
+	Short string
+	Run   func(ctx context.Context) error
+}
+
+// Main runs the sub-command the arguments name and gives the exit code. cfg is a pointer to the
+// configuration the process reads; its variables make up the help text. SIGINT and SIGTERM end the
+// context; a second signal ends the process at once.
+func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
+	const usageError = 2
+	i := -1
+	if len(args) == 2 {
+		i = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[1] })
+	}
+	if i < 0 {
+		fmt.Fprint(stderr, usage(args[0], cfg, commands))
+		return usageError
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	if err := commands[i].Run(ctx); err != nil {
+		fmt.Fprintf(stderr, "%s %s: %v\n", args[0], commands[i].Name, err)
+		return 1
+	}
+	return 0
+}
+
+func usage(name string, cfg any, commands []Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s COMMAND\n\ncommands:\n", name)
+	for _, c := range commands {
+		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Short)
+	}
+	variables, err := settings.Describe(cfg)
+	if err != nil {
+		return b.String()
+	}
+	return b.String() + "\nenvironment:\n" + variables
+}

@@ -1,0 +1,148 @@
+// Package fields collects the field errors of one request, so that all of them are answered
+// together (API specification, section Errors).
+package fields
+
+import (
+	"context"
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Errors gathers violations. A path that already has one takes no second: a field of the wrong
+// type is not reported as missing too.
+type Errors struct {
+	list []problem.Violation
+	seen map[string]struct{}
+}
+
+// Collect starts with the faults the edge found while decoding the request of ctx.
+func Collect(ctx context.Context) *Errors {
+	e := &Errors{}
+	for _, v := range caller.RequestFrom(ctx).Violations {
+		e.Add(v.Field, v.Code, v.Message)
+	}
+	return e
+}
+
+// Add records a violation.
+func (e *Errors) Add(field, code, message string) {
+	if e.Has(field) {
+		return
+	}
+	if e.seen == nil {
+		e.seen = map[string]struct{}{}
+	}
+	e.seen[field] = struct{}{}
+	e.list = append(e.list, problem.Violation{Field: field, Code: code, Message: message})
+}
+
+// Has says whether the path, or a field it is part of, has a violation. The whole body counts as
+// part of every path.
+func (e *Errors) Has(field string) bool {
+	if _, whole := e.seen[""]; whole {
+		return true
+	}
+	for {
+		if _, ok := e.seen[field]; ok {
+			return true
+		}
+		i := strings.LastIndexAny(field, ".[")
+		if i < 0 {
+			return false
+		}
+		field = field[:i]
+	}
+}
+
+// HasBelow says whether the path or anything below it has a violation.
+func (e *Errors) HasBelow(field string) bool {
+	if e.Has(field) {
+		return true
+	}
+	for _, v := range e.list {
+		rest, ok := strings.CutPrefix(v.Field, field)
+		if ok && (rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// List gives the violations in the order they were found.
+func (e *Errors) List() []problem.Violation { return e.list }
+
+// Err is nil without violations, else the invalid_request that lists them.
+func (e *Errors) Err() error {
+	if len(e.list) == 0 {
+		return nil
+	}
+	return problem.Invalid(e.list...)
+}
+
+// Required demands text that is not blank, of at most limit code points.
+func (e *Errors) Required(field, value string, limit int) {
+	if Blank(value) {
+		e.Add(field, problem.FieldRequired, "is required")
+		return
+	}
+	e.MaxLen(field, value, limit)
+}
+
+// MaxLen bounds a text's length in Unicode code points and refuses text no database can store.
+func (e *Errors) MaxLen(field, value string, limit int) {
+	switch {
+	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		e.Add(field, problem.FieldInvalid, "must be valid text without NUL characters")
+	case utf8.RuneCountInString(value) > limit:
+		e.Add(field, problem.FieldTooLong, "is longer than allowed")
+	}
+}
+
+// UUID demands the canonical form of a UUID and gives it in lower case.
+func (e *Errors) UUID(field, value string) string {
+	id, ok := ParseUUID(value)
+	if !ok {
+		e.Add(field, problem.FieldInvalid, "must be a UUID")
+	}
+	return id
+}
+
+// Email demands a bare address of at most limit code points.
+func (e *Errors) Email(field, value string, limit int) {
+	e.MaxLen(field, value, limit)
+	if !IsEmail(value) {
+		e.Add(field, problem.FieldInvalid, "must be an e-mail address")
+	}
+}
+
+// Blank is empty or only white space; it counts as missing.
+func Blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// ParseUUID reads the 36-character form only and gives it in lower case.
+func ParseUUID(s string) (string, bool) {
+	const canonicalLen = 36
+	if len(s) != canonicalLen {
+		return "", false
+	}
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return "", false
+	}
+	return id.String(), true
+}
+
+// IsEmail says whether s is a bare address: no display name, no comment, a domain with a dot.
+func IsEmail(s string) bool {
+	addr, err := mail.ParseAddress(s)
+	if err != nil || addr.Address != s || addr.Name != "" || strings.ContainsAny(s, "\"<> \t\r\n") {
+		return false
+	}
+	domain := s[strings.LastIndexByte(s, '@')+1:]
+	return strings.Contains(domain, ".") && !strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
+}

@@ -1,0 +1,75 @@
+package fields_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+func TestFaultsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
+	ctx := caller.WithRequest(t.Context(), caller.Request{Violations: []problem.Violation{
+		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
+	}})
+	e := fields.Collect(ctx)
+	e.Required("client.name", "", 255)
+	e.Required("externalOrderId", " \t", 128)
+	require.Equal(t, []problem.Violation{
+		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
+		{Field: "externalOrderId", Code: problem.FieldRequired, Message: "is required"},
+	}, e.List())
+}
+
+func TestAnUnreadableBodyIsTheOnlyFault(t *testing.T) {
+	var e fields.Errors
+	e.Add("", problem.FieldInvalid, "is not JSON")
+	e.Required("externalOrderId", "", 128)
+	require.Len(t, e.List(), 1)
+}
+
+func TestLengthCountsCodePoints(t *testing.T) {
+	var e fields.Errors
+	e.Required("a", strings.Repeat("å", 128), 128)
+	require.NoError(t, e.Err())
+	e.Required("b", strings.Repeat("å", 129), 128)
+	require.Equal(t, problem.FieldTooLong, e.List()[0].Code)
+}
+
+func TestNULAndInvalidUTF8AreRefused(t *testing.T) {
+	for _, s := range []string{"a\x00b", "a\xffb"} {
+		var e fields.Errors
+		e.MaxLen("f", s, 10)
+		require.Equal(t, problem.FieldInvalid, e.List()[0].Code)
+	}
+}
+
+func TestUUIDsAreReadInOneFormOnly(t *testing.T) {
+	id, ok := fields.ParseUUID("0198F2E4-7A2B-7C3D-8E4F-5A6B7C8D9E0F")
+	require.True(t, ok)
+	require.Equal(t, "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", id)
+	for _, s := range []string{"", "x", "{0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f}", "urn:uuid:0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", "0198f2e47a2b7c3d8e4f5a6b7c8d9e0f"} {
+		_, ok := fields.ParseUUID(s)
+		require.False(t, ok, s)
+	}
+}
+
+func TestEmailAddresses(t *testing.T) {
+	for _, s := range []string{"ann@example.com", "ann.b+c@mail.example.se"} {
+		require.True(t, fields.IsEmail(s), s)
+	}
+	for _, s := range []string{"", "ann", "ann@", "@example.com", "Ann <ann@example.com>", "ann@example", "ann@example.com ", "a b@example.com", "ann@.com", "ann@example."} {
+		require.False(t, fields.IsEmail(s), s)
+	}
+}
+
+func TestHasBelowSeesNestedFaults(t *testing.T) {
+	var e fields.Errors
+	e.Add("recipient.address.city", problem.FieldRequired, "is required")
+	require.True(t, e.HasBelow("recipient"))
+	require.True(t, e.HasBelow("recipient.address"))
+	require.False(t, e.HasBelow("rec"))
+}

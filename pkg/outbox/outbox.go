@@ -1,0 +1,62 @@
+// Package outbox records a change in the transaction that makes it, for the relay to publish
+// (API specification, section Events).
+//
+// The rows of a change are inserted last in its transaction, after the record's row is locked:
+// of one record, a later change then has a later recorded_at and becomes visible later, which is
+// what keeps the feed in order. The table is the one thing another service reads of a service's
+// database, and it may only read and delete.
+package outbox
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// Migrations is the schema of the outbox table.
+func Migrations() postgres.Migrations {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // The folder is embedded; only a broken build gets here.
+	}
+	return postgres.Migrations{Owner: "outbox", Files: sub}
+}
+
+// Event is one change of one record.
+type Event struct {
+	// ID is a UUIDv7; consumers drop what they have seen by it.
+	ID       string
+	Type     string
+	TenantID string
+	BrandID  string
+	// SubjectID is the order or personal link that changed.
+	SubjectID string
+	// OriginKeyID is the key whose own request made the change; 0 when it was no key.
+	OriginKeyID int32
+	// OccurredAt equals the record's updatedAt of the change.
+	OccurredAt time.Time
+	// Data is the record's snapshot at the change as JSON. It holds no personal data.
+	Data []byte
+}
+
+const insert = `INSERT INTO outbox
+  (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+// Append queues the insert of e. It must be the last statements of the transaction but the stored
+// answer.
+func Append(ctx context.Context, b *pgx.Batch, e Event) {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,
+		e.Data, carrier.Get("traceparent"))
+}

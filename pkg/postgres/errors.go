@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATE values the platform acts on.
+const (
+	stateUniqueViolation      = "23505"
+	stateSerializationFailure = "40001"
+	stateDeadlockDetected     = "40P01"
+	classConnection           = "08"
+	classOperator             = "57"
+	classResources            = "53"
+)
+
+// UniqueViolation gives the name of the constraint that err violates.
+func UniqueViolation(err error) (constraint string, ok bool) {
+	if pe, found := errors.AsType[*pgconn.PgError](err); found && pe.Code == stateUniqueViolation {
+		return pe.ConstraintName, true
+	}
+	return "", false
+}
+
+// State gives the SQLSTATE of err, or the empty string.
+func State(err error) string {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pe.Code
+	}
+	return ""
+}
+
+// Retryable says whether the same transaction may succeed when run again.
+func Retryable(err error) bool {
+	state := State(err)
+	return state == stateSerializationFailure || state == stateDeadlockDetected
+}
+
+// Unavailable says whether err means that the database cannot be reached or does not serve now,
+// rather than that it refused the statement.
+func Unavailable(err error) bool {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
+		class := pe.Code[:2]
+		return class == classConnection || class == classOperator || class == classResources
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // The driver goose runs on.
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// Migrations is the schema of one owner: a service, or a package whose tables several services
+// need. Each owner numbers its files for itself.
+type Migrations struct {
+	// Owner names the table that remembers which files ran: migrations_<owner>.
+	Owner string
+	// Files holds the SQL files at its root.
+	Files fs.FS
+}
+
+// Migrate brings the database up to date, owner by owner in the order given. Several instances may
+// call it at once: an advisory lock lets one run.
+//
+// Code runs before and after each migration: a migration never removes what the version before
+// still uses.
+func Migrate(ctx context.Context, url string, owners ...Migrations) error {
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer db.Close()
+	for _, m := range owners {
+		if err := m.up(ctx, db); err != nil {
+			return fmt.Errorf("migrate %s: %w", m.Owner, err)
+		}
+	}
+	return nil
+}
+
+func (m Migrations) up(ctx context.Context, db *sql.DB) error {
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, m.Files,
+		goose.WithSessionLocker(locker), goose.WithTableName("migrations_"+m.Owner))
+	if err != nil {
+		return fmt.Errorf("read files: %w", err)
+	}
+	_, err = provider.Up(ctx)
+	return err
+}

@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config of a service's database.
+type Config struct {
+	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
+	URL string `env:"DATABASE_URL,required"`
+	// MaxConns bounds the pool. Zero: 16.
+	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+	// StatementTimeout ends a statement that hangs. Zero: 10 s.
+	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s"`
+}
+
+const (
+	defaultMaxConns         = 16
+	defaultStatementTimeout = 10 * time.Second
+	minIdleConns            = 2
+)
+
+// Open makes the pool and checks that the database answers.
+func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("database url: %w", err)
+	}
+	pc.MaxConns = max(cfg.MaxConns, 0)
+	if pc.MaxConns == 0 {
+		pc.MaxConns = defaultMaxConns
+	}
+	pc.MinIdleConns = min(minIdleConns, pc.MaxConns)
+	timeout := cfg.StatementTimeout
+	if timeout == 0 {
+		timeout = defaultStatementTimeout
+	}
+	params := pc.ConnConfig.RuntimeParams
+	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	params["timezone"] = "UTC"
+	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("reach database: %w", err)
+	}
+	return pool, nil
+}

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Querier is what a pool, a connection and a transaction have in common.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+const (
+	maxAttempts  = 5
+	firstBackoff = 5 * time.Millisecond
+)
+
+// InTx runs work in a transaction and commits it. A serialization failure or deadlock runs work
+// again, so work has no effect outside the transaction.
+func InTx(ctx context.Context, pool *pgxpool.Pool, work func(tx pgx.Tx) error) error {
+	return retry(ctx, func() error {
+		return pgx.BeginFunc(ctx, pool, work)
+	})
+}
+
+// Pipeline runs the statements queue adds as one transaction in one round trip: BEGIN, the
+// statements and COMMIT travel together, and the first that fails undoes them all. queue is called
+// again for each attempt.
+func Pipeline(ctx context.Context, pool *pgxpool.Pool, queue func(b *pgx.Batch)) error {
+	return retry(ctx, func() error {
+		b := &pgx.Batch{}
+		b.Queue("BEGIN")
+		queue(b)
+		b.Queue("COMMIT")
+		return sendTx(ctx, pool, b)
+	})
+}
+
+func sendTx(ctx context.Context, pool *pgxpool.Pool, b *pgx.Batch) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("acquire connection: %w", err)
+	}
+	defer conn.Release()
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		// A failed pipeline leaves the connection inside the aborted transaction; without this
+		// the pool would throw the connection away.
+		if conn.Conn().PgConn().TxStatus() == 'E' {
+			if _, rollback := conn.Exec(context.WithoutCancel(ctx), "ROLLBACK"); rollback != nil {
+				_ = conn.Conn().Close(context.WithoutCancel(ctx))
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+func retry(ctx context.Context, attempt func() error) error {
+	backoff := firstBackoff
+	for n := 1; ; n++ {
+		err := attempt()
+		if err == nil || !Retryable(err) || n == maxAttempts {
+			return err
+		}
+		pause := backoff + rand.N(backoff) //nolint:gosec // Spreads retries; nobody gains by guessing it.
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		backoff *= 2
+	}
+}

@@ -1,0 +1,115 @@
+// Package seal encrypts the columns that hold personal data and secrets: AES-256-GCM with a ring
+// of keys by id. New values are sealed under the ring's first key; older keys stay in the ring
+// until everything sealed under them has been sealed again.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors of this package. None of them says anything of the sealed content.
+var (
+	ErrRing   = errors.New("key ring must be id:base64-of-32-bytes, separated by commas")
+	ErrNoKey  = errors.New("sealed under a key that is not in the ring")
+	ErrBroken = errors.New("sealed value does not open")
+)
+
+const (
+	keyLen   = 32
+	maxIDLen = 32
+)
+
+// Ring seals and opens. It is safe for concurrent use.
+type Ring struct {
+	active string
+	aeads  map[string]cipher.AEAD
+}
+
+// ParseRing reads `id:base64,id:base64`; the first key is the active one.
+func ParseRing(text string) (*Ring, error) {
+	ring := &Ring{aeads: map[string]cipher.AEAD{}}
+	for entry := range strings.SplitSeq(text, ",") {
+		id, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(key) != keyLen || id == "" || len(id) > maxIDLen {
+			return nil, ErrRing
+		}
+		if err := ring.add(id, key); err != nil {
+			return nil, err
+		}
+	}
+	return ring, nil
+}
+
+func (r *Ring) add(id string, key []byte) error {
+	if _, taken := r.aeads[id]; taken {
+		return fmt.Errorf("%w: id %s stands twice", ErrRing, id)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return fmt.Errorf("seal key %s: %w", id, err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return fmt.Errorf("seal key %s: %w", id, err)
+	}
+	r.aeads[id] = aead
+	if r.active == "" {
+		r.active = id
+	}
+	return nil
+}
+
+// Seal encrypts plain. place binds the result to where it stands, such as the record's id: opened
+// in another place it is broken.
+func (r *Ring) Seal(plain []byte, place string) []byte {
+	aead := r.aeads[r.active]
+	nonce := make([]byte, aead.NonceSize())
+	_, _ = rand.Read(nonce) // Never fails.
+	out := make([]byte, 0, 1+len(r.active)+len(nonce)+len(plain)+aead.Overhead())
+	out = append(out, byte(len(r.active))) //nolint:gosec // At most maxIDLen.
+	out = append(out, r.active...)
+	out = append(out, nonce...)
+	return aead.Seal(out, nonce, plain, []byte(place))
+}
+
+// Open decrypts what Seal made for the same place.
+func (r *Ring) Open(sealed []byte, place string) ([]byte, error) {
+	id, rest, err := split(sealed)
+	if err != nil {
+		return nil, err
+	}
+	aead, ok := r.aeads[id]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrNoKey, id)
+	}
+	if len(rest) < aead.NonceSize() {
+		return nil, ErrBroken
+	}
+	nonce, text := rest[:aead.NonceSize()], rest[aead.NonceSize():]
+	plain, err := aead.Open(nil, nonce, text, []byte(place))
+	if err != nil {
+		return nil, ErrBroken
+	}
+	return plain, nil
+}
+
+// Stale says whether the value was sealed under another key than the active one.
+func (r *Ring) Stale(sealed []byte) bool {
+	id, _, err := split(sealed)
+	return err == nil && id != r.active
+}
+
+func split(sealed []byte) (id string, rest []byte, err error) {
+	if len(sealed) == 0 || len(sealed) < 1+int(sealed[0]) {
+		return "", nil, ErrBroken
+	}
+	n := 1 + int(sealed[0])
+	return string(sealed[1:n]), sealed[n:], nil
+}

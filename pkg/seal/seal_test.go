@@ -1,0 +1,60 @@
+package seal_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/seal"
+)
+
+func key(fill string) string {
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
+}
+
+func TestASealedValueOpensInItsPlaceOnly(t *testing.T) {
+	ring, err := seal.ParseRing("k1:" + key("a"))
+	require.NoError(t, err)
+	sealed := ring.Seal([]byte("Storgatan 1"), "order-1")
+	require.NotContains(t, string(sealed), "Storgatan")
+
+	plain, err := ring.Open(sealed, "order-1")
+	require.NoError(t, err)
+	require.Equal(t, "Storgatan 1", string(plain))
+
+	_, err = ring.Open(sealed, "order-2")
+	require.ErrorIs(t, err, seal.ErrBroken)
+	for i := range sealed {
+		changed := append([]byte(nil), sealed...)
+		changed[i] ^= 1
+		_, err := ring.Open(changed, "order-1")
+		require.Error(t, err, "byte %d", i)
+	}
+}
+
+func TestOlderKeysOpenAndAreStale(t *testing.T) {
+	old, err := seal.ParseRing("k1:" + key("a"))
+	require.NoError(t, err)
+	sealed := old.Seal([]byte("x"), "p")
+	rotated, err := seal.ParseRing("k2:" + key("b") + ", k1:" + key("a"))
+	require.NoError(t, err)
+	require.True(t, rotated.Stale(sealed))
+	require.False(t, rotated.Stale(rotated.Seal([]byte("x"), "p")))
+	plain, err := rotated.Open(sealed, "p")
+	require.NoError(t, err)
+	require.Equal(t, "x", string(plain))
+
+	without, err := seal.ParseRing("k2:" + key("b"))
+	require.NoError(t, err)
+	_, err = without.Open(sealed, "p")
+	require.ErrorIs(t, err, seal.ErrNoKey)
+}
+
+func TestABadRingIsRefused(t *testing.T) {
+	for _, text := range []string{"", "k1", "k1:short", ":" + key("a"), "k1:" + key("a") + ",k1:" + key("b")} {
+		_, err := seal.ParseRing(text)
+		require.ErrorIs(t, err, seal.ErrRing, text)
+	}
+}
