@@ -1,0 +1,237 @@
+// Package gateway is the edge of the platform: it authenticates API keys, limits them, checks what
+// every request has in common and turns REST calls into gRPC calls of the services that own the
+// operations.
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
+	"google.golang.org/grpc"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+
+	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/edge"
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/gateway/internal/images"
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/internal/problems"
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Config of the gateway.
+type Config struct {
+	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" doc:"host:port the REST API listens on."`
+	Telemetry         telemetry.Config
+	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; keys of the other one are refused."`
+	PublicURL         string             `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080/api/public/v1" doc:"Base address of the API as callers see it."`
+	TenantsAddr       string             `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
+	CatalogAddr       string             `env:"CATALOG_ADDR,required" doc:"host:port of the catalog service."`
+	OrdersAddr        string             `env:"ORDERS_ADDR,required" doc:"host:port of the orders service."`
+	PersonalLinksAddr string             `env:"PERSONAL_LINKS_ADDR,required" doc:"host:port of the personal-links service."`
+	EventsAddr        string             `env:"EVENTS_ADDR,required" doc:"host:port of the events service."`
+	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" doc:"host:port of the webhook service."`
+	RedisURL          string             `env:"REDIS_URL" doc:"Redis that counts requests; empty: each instance counts for itself."`
+	FingerprintKey    string             `env:"FINGERPRINT_KEY,required" doc:"Base64 of 32 bytes, the same on every gateway: keys the hashes of requests."`
+}
+
+// The limits of the API (API specification, section Limits).
+const (
+	keyLimit     = 300
+	imageLimit   = 600
+	failureLimit = 60
+	limitWindow  = time.Minute
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	drainTimeout  = 15 * time.Second
+	maxHeaderLen  = 64 << 10
+)
+
+// Gateway is the running edge.
+type Gateway struct {
+	cfg    Config
+	tel    *telemetry.Telemetry
+	redis  *redis.Client
+	conns  []*grpc.ClientConn
+	server *http.Server
+}
+
+// New builds the gateway. It connects to nothing yet: a service that is down answers
+// service_unavailable until it is back.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, error) {
+	g := &Gateway{cfg: cfg, tel: tel}
+	if err := g.openRedis(); err != nil {
+		return nil, err
+	}
+	services, err := g.dial()
+	if err != nil {
+		return nil, err
+	}
+	handler, err := g.handler(ctx, services)
+	if err != nil {
+		return nil, err
+	}
+	g.server = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderLen,
+	}
+	return g, nil
+}
+
+func (g *Gateway) openRedis() error {
+	if g.cfg.RedisURL == "" {
+		return nil
+	}
+	client, err := limits.OpenRedis(g.cfg.RedisURL)
+	if err != nil {
+		return err
+	}
+	g.redis = client
+	return nil
+}
+
+func (g *Gateway) dial() (edge.Services, error) {
+	var s edge.Services
+	for _, service := range []struct {
+		addr string
+		conn **grpc.ClientConn
+	}{
+		{g.cfg.TenantsAddr, &s.Tenants},
+		{g.cfg.CatalogAddr, &s.Catalog},
+		{g.cfg.OrdersAddr, &s.Orders},
+		{g.cfg.PersonalLinksAddr, &s.PersonalLinks},
+		{g.cfg.EventsAddr, &s.Events},
+		{g.cfg.WebhookAddr, &s.Webhook},
+	} {
+		conn, err := rpc.Dial(service.addr, g.tel, edge.SendCaller)
+		if err != nil {
+			return s, err
+		}
+		*service.conn = conn
+		g.conns = append(g.conns, conn)
+	}
+	return s, nil
+}
+
+func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Handler, error) {
+	table, err := operation.New()
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(g.cfg.FingerprintKey)
+	if err != nil || len(key) < minFingerprintKey {
+		return nil, errFingerprintKey
+	}
+	meter := g.tel.Meters.Meter("gateway")
+	duration, err := meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"))
+	if err != nil {
+		return nil, fmt.Errorf("request metric: %w", err)
+	}
+	keyLimiter, err := g.limiter(meter, limits.Policy{Name: "key", Limit: keyLimit, Window: limitWindow})
+	if err != nil {
+		return nil, err
+	}
+	imageLimiter, err := g.limiter(meter, limits.Policy{Name: "images", Limit: imageLimit, Window: limitWindow})
+	if err != nil {
+		return nil, err
+	}
+	writer := problems.Writer{DocsURL: g.cfg.PublicURL + "/docs"}
+	next, err := edge.NewTranscoder(ctx, services, writer, g.tel.Logger)
+	if err != nil {
+		return nil, err
+	}
+	return &edge.Handler{
+		Operations:    table,
+		Keys:          access.NewKeys(tenantsv1.NewDirectoryServiceClient(services.Tenants), g.cfg.Environment, time.Now),
+		Limiter:       keyLimiter,
+		Failures:      limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
+		Fingerprinter: idempotent.Fingerprinter{Key: key},
+		Problems:      writer,
+		Next:          next,
+		Images: &images.Handler{
+			Images:   catalogv1.NewImagesServiceClient(services.Catalog),
+			Limiter:  imageLimiter,
+			Problems: writer,
+			ClientIP: edge.ClientIP,
+		},
+		Tracer:   g.tel.Tracers.Tracer("gateway"),
+		Duration: duration,
+		Log:      g.tel.Logger,
+	}, nil
+}
+
+const minFingerprintKey = 32
+
+var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes")
+
+func (g *Gateway) limiter(meter metric.Meter, p limits.Policy) (*limits.Limiter, error) {
+	o := limits.Options{Policy: p, Instance: rand.Text(), Meter: meter, Clock: time.Now}
+	if g.redis != nil { // A nil client in the interface would not be nil.
+		o.Redis = g.redis
+	}
+	return limits.New(o)
+}
+
+// Run serves until ctx ends, then lets running requests finish.
+func (g *Gateway) Run(ctx context.Context) error {
+	defer g.close(ctx)
+	return daemon.Run(ctx, g.tel.Logger,
+		daemon.Part{Name: "http", Run: g.serve},
+		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error {
+			return g.tel.Serve(ctx, func(context.Context) error { return nil })
+		}},
+	)
+}
+
+func (g *Gateway) serve(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", g.cfg.HTTPAddr)
+	if err != nil {
+		return fmt.Errorf("http port: %w", err)
+	}
+	g.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", g.cfg.Environment)
+	drained := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+		defer cancel()
+		drained <- g.server.Shutdown(drainCtx)
+	})
+	defer stop()
+	if err := g.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("http server: %w", err)
+	}
+	return <-drained
+}
+
+func (g *Gateway) close(ctx context.Context) {
+	var faults []error
+	for _, conn := range g.conns {
+		faults = append(faults, conn.Close())
+	}
+	if g.redis != nil {
+		faults = append(faults, g.redis.Close())
+	}
+	if err := errors.Join(faults...); err != nil {
+		g.tel.Logger.WarnContext(ctx, "close connections", "error", err)
+	}
+}

@@ -1,0 +1,203 @@
+package edge
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/internal/problems"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+)
+
+const (
+	// BasePath is the prefix of every path of the API.
+	BasePath = "/api/public/v1"
+	// maxBody is the largest request body: 10 MB.
+	maxBody = 10 << 20
+)
+
+// Handler answers the public API.
+type Handler struct {
+	Operations    *operation.Table
+	Keys          *access.Keys
+	Limiter       *limits.Limiter
+	Failures      *limits.Window
+	Fingerprinter idempotent.Fingerprinter
+	Problems      problems.Writer
+	// Next decodes the request and calls the owning service.
+	Next http.Handler
+	// Images answers the one path that needs no key.
+	Images   http.Handler
+	Tracer   trace.Tracer
+	Duration metric.Float64Histogram
+	Log      *slog.Logger
+}
+
+const imagesPath = "/catalog/images/"
+
+// ServeHTTP runs the checks and passes on what survives them.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	ctx, span := h.Tracer.Start(r.Context(), r.Method, trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
+	defer span.End()
+	requestID := span.SpanContext().TraceID().String()
+	w.Header().Set("Request-Id", requestID)
+	rec := &recorder{ResponseWriter: w, headOnly: r.Method == http.MethodHead}
+	r = r.WithContext(ctx)
+	route := "none"
+	defer func() {
+		if value := recover(); value != nil {
+			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
+			rec.problem(h.Problems, requestID, problem.Internal())
+		}
+		span.SetName(r.Method + " " + route)
+		h.Duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(
+			attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
+			attribute.Int("http.response.status_code", rec.status)))
+	}()
+	path, inside := strings.CutPrefix(r.URL.Path, BasePath)
+	if inside && strings.HasPrefix(path, imagesPath) {
+		route = imagesPath + "{file_id}"
+		h.Images.ServeHTTP(rec, r)
+		return
+	}
+	c, err := h.check(rec, r, path, inside, requestID)
+	if c != nil && c.op != nil {
+		route = c.op.Path
+	}
+	if err != nil {
+		h.refuse(rec, r, requestID, err)
+		return
+	}
+	h.forward(rec, r, path, c)
+}
+
+// refuse answers with the problem err stands for; anything else is a fault of ours.
+func (h *Handler) refuse(w *recorder, r *http.Request, requestID string, err error) {
+	p, ok := problem.As(err)
+	if !ok {
+		p = problem.Internal()
+	}
+	if p.Code == problem.InternalError || p.Code == problem.ServiceUnavailable {
+		h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+	}
+	w.problem(h.Problems, requestID, p)
+}
+
+// check runs everything up to the owning service's own checks, in the contract's order.
+func (h *Handler) check(w http.ResponseWriter, r *http.Request, path string, inside bool, requestID string) (*call, error) {
+	c := &call{}
+	c.request.ID = requestID
+	if err := h.authenticate(w, r, c); err != nil {
+		return nil, err
+	}
+	if err := h.route(w, r, path, inside, c); err != nil {
+		return c, err
+	}
+	if c.op.Scope != 0 && !c.principal.HasScope(c.op.Scope) {
+		scope := strings.TrimPrefix(c.op.Scope.String(), "SCOPE_")
+		return c, problem.New(problem.InsufficientScope, "This key lacks the scope %s.", scope)
+	}
+	if !acceptsJSON(r.Header) {
+		return c, problem.New(problem.NotAcceptable, "Answers are application/json, which Accept excludes.")
+	}
+	if err := checkMediaType(r, c.op); err != nil {
+		return c, err
+	}
+	if err := h.readBody(w, r, c); err != nil {
+		return c, err
+	}
+	return c, h.readRequest(r, path, c)
+}
+
+func (h *Handler) route(w http.ResponseWriter, r *http.Request, path string, inside bool, c *call) error {
+	var allowed []string
+	if inside {
+		c.op, allowed = h.Operations.Find(r.Method, path)
+	}
+	switch {
+	case c.op != nil:
+		return nil
+	case len(allowed) > 0:
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return problem.New(problem.MethodNotAllowed, "This path exists but not with this method.")
+	default:
+		return problem.New(problem.NotFound, "There is no such path.")
+	}
+}
+
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, c *call) error {
+	if c.op.Method != http.MethodPost {
+		return nil
+	}
+	tooLarge := problem.New(problem.PayloadTooLarge, "The body is larger than 10 MB.")
+	if r.ContentLength > maxBody {
+		return tooLarge
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge
+	}
+	if err != nil {
+		return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the body ended before it was complete"})
+	}
+	c.body = raw
+	return nil
+}
+
+// readRequest reads what the owning service decides with: query, idempotency key, fingerprint.
+func (h *Handler) readRequest(r *http.Request, path string, c *call) error {
+	if c.op.Method == http.MethodPost {
+		key, err := idempotent.Key(r.Header)
+		if err != nil {
+			return err
+		}
+		c.request.IdempotencyKey = key
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the query string is malformed"})
+	}
+	c.query = query
+	if c.op.Method == http.MethodPost {
+		c.request.Fingerprint = h.Fingerprinter.Of(c.op.Method, path, query, c.body)
+		return nil
+	}
+	c.request.Violations = restjson.UnmarshalQuery(query, c.op.Request.New().Interface(), c.op.PathFields...)
+	return nil
+}
+
+func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c *call) {
+	out := r.Clone(withCall(r.Context(), c))
+	out.Header.Del("Authorization") // The services are told the principal, never the key.
+	out.URL.Path, out.URL.RawPath = path, ""
+	out.Method = c.op.Method
+	out.Body = &body{reader: bytes.NewReader(c.body), call: c}
+	out.ContentLength = int64(len(c.body))
+	h.Next.ServeHTTP(w, out)
+}
+
+// ClientIP is the address the connection comes from.
+func ClientIP(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,139 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
+)
+
+const (
+	defaultBudget = 50 * time.Millisecond
+	// pause is how long Redis is left alone after a fault, so that an outage does not cost each
+	// request its budget.
+	pause = time.Second
+)
+
+// take is a sliding log in a sorted set, on the clock of Redis. One round trip carries the count
+// and the version of the tenant's settings.
+var take = redis.NewScript(`
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
+local n = redis.call('ZCARD', KEYS[1])
+local allowed = 0
+if n < limit then
+  allowed = 1
+  n = n + 1
+  redis.call('ZADD', KEYS[1], now, now .. ':' .. ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
+end
+local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+local version = false
+if KEYS[2] then version = redis.call('GET', KEYS[2]) end
+return {allowed, limit - n, string.format('%.0f', oldest + window - now), version or ''}
+`)
+
+// OpenRedis makes a client whose calls end with their context and are not tried again: a request
+// that has spent its budget goes on without Redis.
+func OpenRedis(url string) (*redis.Client, error) {
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("redis url: %w", err)
+	}
+	opts.MaxRetries = -1
+	opts.DialerRetries = 1
+	opts.ContextTimeoutEnabled = true
+	return redis.NewClient(opts), nil
+}
+
+// Options of a limiter.
+type Options struct {
+	Policy Policy
+	// Redis nil: the limiter counts in this process alone.
+	Redis redis.UniversalClient
+	// Instance must differ between gateways.
+	Instance string
+	// Budget is what a request may spend on Redis. Zero: 50 ms.
+	Budget time.Duration
+	Meter  metric.Meter
+	Clock  func() time.Time
+}
+
+// Limiter counts in Redis, and in this process while Redis does not answer.
+type Limiter struct {
+	Options
+
+	local       *Window
+	fallback    metric.Int64Counter
+	pausedUntil atomic.Int64
+	sequence    atomic.Int64
+}
+
+// New makes a limiter.
+func New(o Options) (*Limiter, error) {
+	fallback, err := o.Meter.Int64Counter("gifting.gateway.limiter.fallback",
+		metric.WithDescription("Requests counted per instance because Redis did not answer."))
+	if err != nil {
+		return nil, fmt.Errorf("limiter metric: %w", err)
+	}
+	if o.Budget == 0 {
+		o.Budget = defaultBudget
+	}
+	return &Limiter{Options: o, local: NewWindow(o.Policy, o.Clock), fallback: fallback}, nil
+}
+
+// TakeKey counts a request of an API key and gives the version of its tenant's settings, or zero
+// when it is not known.
+func (l *Limiter) TakeKey(ctx context.Context, tenantID string, keyID int32) (Verdict, int64) {
+	counter := fmt.Sprintf("gifting:rate:{%s}:%d", tenantID, keyID)
+	return l.take(ctx, counter, "gifting:tenant-version:{"+tenantID+"}")
+}
+
+// TakeIP counts a request of a client address.
+func (l *Limiter) TakeIP(ctx context.Context, ip string) Verdict {
+	verdict, _ := l.take(ctx, "gifting:rate-ip:{"+ip+"}:"+l.Policy.Name)
+	return verdict
+}
+
+func (l *Limiter) take(ctx context.Context, keys ...string) (Verdict, int64) {
+	if l.Redis != nil && l.Clock().UnixNano() >= l.pausedUntil.Load() {
+		verdict, version, err := l.takeRedis(ctx, keys)
+		if err == nil {
+			return verdict, version
+		}
+		if ctx.Err() == nil {
+			l.pausedUntil.Store(l.Clock().Add(pause).UnixNano())
+		}
+	}
+	l.fallback.Add(ctx, 1)
+	return l.local.Take(keys[0]), 0
+}
+
+func (l *Limiter) takeRedis(ctx context.Context, keys []string) (Verdict, int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.Budget)
+	defer cancel()
+	member := l.Instance + strconv.FormatInt(l.sequence.Add(1), 36)
+	raw, err := take.Run(ctx, l.Redis, keys, l.Policy.Limit, l.Policy.Window.Microseconds(), member).Slice()
+	if err != nil {
+		return Verdict{}, 0, fmt.Errorf("count request: %w", err)
+	}
+	allowed, _ := raw[0].(int64)
+	remaining, _ := raw[1].(int64)
+	reset, _ := raw[2].(string)
+	versionText, _ := raw[3].(string)
+	micros, err := strconv.ParseInt(reset, 10, 64)
+	if err != nil {
+		return Verdict{}, 0, fmt.Errorf("count request: %w", err)
+	}
+	// A version that is not there or not a number is not known.
+	version, _ := strconv.ParseInt(versionText, 10, 64)
+	return Verdict{
+		Allowed: allowed == 1, Remaining: int(remaining), Reset: time.Duration(micros) * time.Microsecond,
+	}, version, nil
+}

@@ -1,0 +1,101 @@
+// Package limits bounds requests in a sliding window: never more than the limit in any window,
+// exactly, over all gateways through Redis and per instance while Redis is away (API
+// specification, section Limits). A refused request does not count.
+package limits
+
+import (
+	"sync"
+	"time"
+)
+
+// Policy is a limit of requests in a window.
+type Policy struct {
+	// Name stands in the RateLimit headers.
+	Name   string
+	Limit  int
+	Window time.Duration
+}
+
+// Verdict on one request.
+type Verdict struct {
+	Allowed   bool
+	Remaining int
+	// Reset is when the window has room again, or all of its room; at least until then a refused
+	// caller should wait.
+	Reset time.Duration
+}
+
+// maxSubjects bounds the memory of a Window; past it the subject seen longest ago goes.
+const maxSubjects = 100_000
+
+// Window counts in this process. Each subject has the times of its accepted requests, so the
+// count is exact.
+type Window struct {
+	policy Policy
+	clock  func() time.Time
+
+	mu       sync.Mutex
+	subjects map[string][]time.Time
+}
+
+// NewWindow makes an empty window.
+func NewWindow(policy Policy, clock func() time.Time) *Window {
+	return &Window{policy: policy, clock: clock, subjects: map[string][]time.Time{}}
+}
+
+// Take counts a request of the subject if it is allowed.
+func (w *Window) Take(subject string) Verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	accepted := w.recent(subject, now)
+	if len(accepted) >= w.policy.Limit {
+		return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}
+	}
+	if _, known := w.subjects[subject]; !known && len(w.subjects) >= maxSubjects {
+		w.evict(now)
+	}
+	accepted = append(accepted, now)
+	w.subjects[subject] = accepted
+	return Verdict{
+		Allowed:   true,
+		Remaining: w.policy.Limit - len(accepted),
+		Reset:     accepted[0].Add(w.policy.Window).Sub(now),
+	}
+}
+
+// Exhausted says whether the subject's next request would be refused, without counting one.
+func (w *Window) Exhausted(subject string) (Verdict, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	accepted := w.recent(subject, now)
+	if len(accepted) < w.policy.Limit {
+		return Verdict{}, false
+	}
+	return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}, true
+}
+
+func (w *Window) recent(subject string, now time.Time) []time.Time {
+	accepted := w.subjects[subject]
+	i := 0
+	for i < len(accepted) && now.Sub(accepted[i]) >= w.policy.Window {
+		i++
+	}
+	return accepted[i:]
+}
+
+// evict drops subjects whose window is empty and, if none is, any one.
+func (w *Window) evict(now time.Time) {
+	for subject := range w.subjects {
+		if len(w.recent(subject, now)) == 0 {
+			delete(w.subjects, subject)
+		}
+	}
+	for subject := range w.subjects {
+		if len(w.subjects) < maxSubjects {
+			return
+		}
+		delete(w.subjects, subject)
+	}
+}

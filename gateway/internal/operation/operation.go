@@ -1,0 +1,158 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+// Operation is one public operation.
+type Operation struct {
+	// Name is the full gRPC method.
+	Name string
+	// Method is GET or POST.
+	Method string
+	// Path is the template, such as /orders/{order_id}.
+	Path         string
+	Scope        commonv1.Scope
+	Success      int
+	BodyOptional bool
+	// Request is the type of the request message.
+	Request protoreflect.MessageType
+	// PathFields are the request's fields bound to the path.
+	PathFields []string
+
+	segments []string
+	verb     string
+}
+
+// Table finds operations by method and path.
+type Table struct {
+	operations []*Operation
+}
+
+var errTable = errors.New("operation table and contracts differ")
+
+// New builds the table from the contracts of all public services.
+func New() (*Table, error) {
+	t := &Table{}
+	left := rules()
+	for _, file := range []protoreflect.FileDescriptor{
+		tenantsv1.File_gifting_tenants_v1_tenants_proto,
+		catalogv1.File_gifting_catalog_v1_catalog_proto,
+		ordersv1.File_gifting_orders_v1_orders_proto,
+		personallinksv1.File_gifting_personallinks_v1_personal_links_proto,
+		eventsv1.File_gifting_events_v1_events_proto,
+		webhookv1.File_gifting_webhook_v1_webhook_proto,
+	} {
+		for i := range file.Services().Len() {
+			if err := t.addService(file.Services().Get(i), left); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for name := range left {
+		return nil, fmt.Errorf("%w: %s is in no contract", errTable, name)
+	}
+	return t, nil
+}
+
+func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[string]rule) error {
+	for i := range service.Methods().Len() {
+		method := service.Methods().Get(i)
+		binding, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if binding == nil {
+			continue
+		}
+		name := fmt.Sprintf("/%s/%s", service.FullName(), method.Name())
+		r, ok := left[name]
+		if !ok {
+			return fmt.Errorf("%w: %s has no row", errTable, name)
+		}
+		delete(left, name)
+		request, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
+		if err != nil {
+			return fmt.Errorf("request of %s: %w", name, err)
+		}
+		op := newOperation(name, binding, r)
+		op.Request = request
+		t.operations = append(t.operations, op)
+	}
+	return nil
+}
+
+func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation {
+	op := &Operation{Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional}
+	if binding.GetPost() != "" {
+		op.Method, op.Path = http.MethodPost, binding.GetPost()
+	}
+	if op.Success == 0 {
+		op.Success = http.StatusOK
+	}
+	op.segments, op.verb = split(op.Path)
+	for _, segment := range op.segments {
+		if isVariable(segment) {
+			op.PathFields = append(op.PathFields, strings.Trim(segment, "{}"))
+		}
+	}
+	return op
+}
+
+// Find gives the operation of a method and path. Without one it gives the methods the path has:
+// none means that the path is unknown.
+func (t *Table) Find(method, path string) (op *Operation, allowed []string) {
+	segments, verb := split(path)
+	for _, candidate := range t.operations {
+		if !candidate.matches(segments, verb) {
+			continue
+		}
+		if candidate.Method == method || candidate.Method == http.MethodGet && method == http.MethodHead {
+			return candidate, nil
+		}
+		allowed = append(allowed, candidate.Method)
+		if candidate.Method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	slices.Sort(allowed)
+	return nil, allowed
+}
+
+// All lists the operations in the order of the contracts.
+func (t *Table) All() []*Operation { return t.operations }
+
+func (o *Operation) matches(segments []string, verb string) bool {
+	return o.verb == verb && slices.EqualFunc(o.segments, segments, func(want, got string) bool {
+		return want == got || isVariable(want) && got != ""
+	})
+}
+
+func isVariable(segment string) bool { return strings.HasPrefix(segment, "{") }
+
+// split gives the segments of a path and the action behind the colon of the last one.
+func split(path string) (segments []string, verb string) {
+	segments = strings.Split(strings.TrimPrefix(path, "/"), "/")
+	last := len(segments) - 1
+	if i := strings.LastIndexByte(segments[last], ':'); i >= 0 {
+		segments[last], verb = segments[last][:i], segments[last][i+1:]
+		if verb == "" {
+			verb = ":" // A bare colon is no action that exists.
+		}
+	}
+	return segments, verb
+}

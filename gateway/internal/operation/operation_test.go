@@ -1,0 +1,47 @@
+package operation_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/internal/operation"
+)
+
+func TestPathsAndMethods(t *testing.T) {
+	table, err := operation.New()
+	require.NoError(t, err)
+	for name, tc := range map[string]struct {
+		method, path string
+		want         string
+		allowed      []string
+	}{
+		"a list":                         {http.MethodGet, "/orders", "/gifting.orders.v1.OrdersService/ListOrders", nil},
+		"the same path by POST":          {http.MethodPost, "/orders", "/gifting.orders.v1.OrdersService/PlaceOrder", nil},
+		"HEAD goes as GET":               {http.MethodHead, "/me", "/gifting.tenants.v1.TenantsService/GetMe", nil},
+		"an id":                          {http.MethodGet, "/orders/abc", "/gifting.orders.v1.OrdersService/GetOrder", nil},
+		"an action on a collection":      {http.MethodPost, "/webhooks:test", "/gifting.webhook.v1.WebhookService/TestWebhook", nil},
+		"another method":                 {http.MethodDelete, "/orders", "", []string{"GET", "HEAD", "POST"}},
+		"a method of another path":       {http.MethodPost, "/me", "", []string{"GET", "HEAD"}},
+		"an unknown path":                {http.MethodGet, "/nothing", "", nil},
+		"an unknown action":              {http.MethodPost, "/orders/abc:explode", "", nil},
+		"a bare colon":                   {http.MethodGet, "/orders/abc:", "", nil},
+		"an empty id":                    {http.MethodGet, "/orders/", "", nil},
+		"a slash too many":               {http.MethodGet, "/me/", "", nil},
+		"a template is no path":          {http.MethodGet, "/{order_id}", "", nil},
+		"segments below an id":           {http.MethodGet, "/orders/a/b", "", nil},
+		"the empty path":                 {http.MethodGet, "", "", nil},
+		"a list whose name has a prefix": {http.MethodGet, "/ordersx", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op, allowed := table.Find(tc.method, tc.path)
+			require.Equal(t, tc.allowed, allowed)
+			if tc.want == "" {
+				require.Nil(t, op)
+				return
+			}
+			require.Equal(t, tc.want, op.Name)
+		})
+	}
+}

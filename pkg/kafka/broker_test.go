@@ -1,0 +1,121 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+const patience = 20 * time.Second
+
+// setup returns the broker to test against and a topic of its own.
+func setup(t *testing.T, partitions int) (Config, string) {
+	t.Helper()
+	if given := os.Getenv("GIFTING_TEST_KAFKA_BROKERS"); given != "" {
+		t.Logf("broker: %s (GIFTING_TEST_KAFKA_BROKERS)", given)
+		return withTopic(t, strings.Split(given, ","), partitions)
+	}
+	_, cfg, topic := setupFake(t, partitions)
+	return cfg, topic
+}
+
+// setupFake always uses an in-process broker, for tests that inject faults.
+func setupFake(t *testing.T, partitions int) (*kfake.Cluster, Config, string) {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Close)
+	t.Logf("broker: in process (kfake) at %v", cluster.ListenAddrs())
+	cfg, topic := withTopic(t, cluster.ListenAddrs(), partitions)
+	return cluster, cfg, topic
+}
+
+func withTopic(t *testing.T, brokers []string, partitions int) (Config, string) {
+	t.Helper()
+	topic := "test." + uuid.NewString()
+	require.NoError(t, EnsureTopic(t.Context(), brokers, topic, partitions))
+	return Config{Brokers: brokers, ClientID: "kafka-test"}, topic
+}
+
+func newProducer(t *testing.T, cfg Config, topic string) *Producer {
+	t.Helper()
+	p := NewProducer(cfg, topic)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+// numbered returns messages 0…n-1, dealt out in turn to the keys.
+func numbered(from, n, keys int) []Message {
+	msgs := make([]Message, n)
+	for i := range msgs {
+		msgs[i] = Message{
+			Key:   fmt.Appendf(nil, "tenant-%d", (from+i)%keys),
+			Value: fmt.Appendf(nil, "%06d", from+i),
+		}
+	}
+	return msgs
+}
+
+// readLog returns all that stands in the topic, by partition.
+func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]Message {
+	t.Helper()
+	client := &kafkago.Client{Addr: cfg.address(), Transport: cfg.transport(topic)}
+	asked := make([]kafkago.OffsetRequest, partitions)
+	for i := range asked {
+		asked[i] = kafkago.LastOffsetOf(i)
+	}
+	ends, err := client.ListOffsets(t.Context(), &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{topic: asked},
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	log := map[int][]Message{}
+	for _, end := range ends.Topics[topic] {
+		require.NoError(t, end.Error)
+		reader := kafkago.NewReader(kafkago.ReaderConfig{
+			Brokers: cfg.Brokers, Topic: topic, Partition: end.Partition, MaxWait: 100 * time.Millisecond, ReadLagInterval: -1,
+		})
+		for next := int64(0); next < end.LastOffset; {
+			m, err := reader.FetchMessage(ctx)
+			require.NoError(t, err)
+			log[end.Partition] = append(log[end.Partition], message(m))
+			next = m.Offset + 1
+		}
+		require.NoError(t, reader.Close())
+	}
+	return log
+}
+
+// firstSeen is what a reader that drops duplicates sees: each value once, where
+// it stands first, by key.
+func firstSeen(log map[int][]Message) map[string][]string {
+	seen := map[string]bool{}
+	order := map[string][]string{}
+	for _, msgs := range log {
+		for _, m := range msgs {
+			if v := string(m.Value); !seen[v] {
+				seen[v] = true
+				order[string(m.Key)] = append(order[string(m.Key)], v)
+			}
+		}
+	}
+	return order
+}
+
+// expected is what firstSeen returns when nothing is lost or out of order.
+func expected(msgs []Message) map[string][]string {
+	order := map[string][]string{}
+	for _, m := range msgs {
+		order[string(m.Key)] = append(order[string(m.Key)], string(m.Value))
+	}
+	return order
+}

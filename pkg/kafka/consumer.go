@@ -1,0 +1,107 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// Handler does the work for messages of one partition, in the order of their
+// offsets and without a hole between them. The offsets are committed after it
+// has returned nil. After an error it is called again with the same messages,
+// for as long as it takes: nothing is skipped.
+//
+// Handlers of different partitions run at the same time. The context ends when
+// the partition is taken away or the consumer stops; a handler that goes on
+// regardless may overlap with the new owner of the partition, so its store must
+// refuse offsets that it has already seen.
+type Handler func(ctx context.Context, partition int, msgs []Message) error
+
+// ConsumerOptions say what to read. Group and Topic are needed, the zero value
+// of every other field is usable.
+type ConsumerOptions struct {
+	// Group is the name under which offsets are kept. Members of one group
+	// share the partitions among them. A new group begins at the oldest message.
+	Group string
+	Topic string
+	// MaxBatch is how many messages a handler gets at most: 500.
+	MaxBatch int
+	// StallAfter is how long a partition may bring nothing before it is checked
+	// whether there would have been something: 10 s.
+	StallAfter time.Duration
+	// Logger is slog.Default() if nil.
+	Logger *slog.Logger
+}
+
+// Consumer reads one topic as a member of a group.
+//
+// It is built on the library's ConsumerGroup and one Reader per partition, and
+// not on the Reader that does both. So it knows its partitions, a slow
+// partition does not hold up the others, commits carry the generation and are
+// refused from a member that has lost its partition, and a Reader that stands
+// still is replaced without disturbing the group.
+type Consumer struct {
+	cfg     Config
+	opts    ConsumerOptions
+	handler Handler
+	log     *slog.Logger
+	stats   stats
+
+	// dial opens the connections of the partition readers.
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+const (
+	defaultMaxBatch   = 500
+	defaultStallAfter = 10 * time.Second
+)
+
+// NewConsumer returns a consumer that does nothing before Run.
+func NewConsumer(cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
+	if opts.MaxBatch <= 0 {
+		opts.MaxBatch = defaultMaxBatch
+	}
+	if opts.StallAfter <= 0 {
+		opts.StallAfter = defaultStallAfter
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	return &Consumer{
+		cfg:     cfg,
+		opts:    opts,
+		handler: handler,
+		log:     opts.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
+		dial:    (&net.Dialer{Timeout: dialTimeout}).DialContext,
+	}
+}
+
+// Run reads until the context ends and then returns nil, after the running
+// handlers have returned, their offsets are committed and the group is left.
+// Faults of Kafka are logged and waited out; only a configuration that cannot
+// work is an error.
+func (c *Consumer) Run(ctx context.Context) error {
+	group, err := kafkago.NewConsumerGroup(c.groupConfig())
+	if err != nil {
+		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
+	}
+	defer func() { _ = group.Close() }()
+	for {
+		generation, err := group.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, kafkago.RebalanceInProgress):
+			// Members came or went while this one was joining; it joins again.
+		case err != nil:
+			c.log.WarnContext(ctx, "cannot join the consumer group, trying again", "error", err)
+		default:
+			generation.Start(func(ended context.Context) { c.consume(ctx, ended, generation) })
+		}
+	}
+}

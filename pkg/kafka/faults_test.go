@@ -1,0 +1,154 @@
+package kafka
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+func TestWatchdog(t *testing.T) {
+	t.Run("a reader that stands still is replaced, and nothing is lost", func(t *testing.T) {
+		cfg, topic := setup(t, 1)
+		msgs := numbered(0, 20, 1)
+		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
+		var s sink
+		opts := options(topic, newGroup())
+		opts.StallAfter = 300 * time.Millisecond
+		c := NewConsumer(cfg, opts, s.handle)
+		dial := c.dial
+		var dials atomic.Int64
+		// The first connection takes everything and answers nothing.
+		c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials.Add(1) > 1 {
+				return dial(ctx, network, address)
+			}
+			near, far := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			t.Cleanup(func() { _ = far.Close() })
+			return near, nil
+		}
+		start(t, c)
+		s.waitFor(t, len(msgs))
+		require.Equal(t, expected(msgs), firstSeen(s.log()))
+		require.EqualValues(t, 1, c.Stats().Restarts)
+	})
+
+	t.Run("a reader with nothing to read, or a busy handler, is left alone", func(t *testing.T) {
+		cluster, cfg, topic := setupFake(t, 1)
+		checks := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Observe: true, Count: -1})
+		p := newProducer(t, cfg, topic)
+		var s sink
+		opts := options(topic, newGroup())
+		opts.StallAfter = 20 * time.Millisecond
+		opts.MaxBatch = 1
+		release, entered := make(chan struct{}), make(chan struct{}, 100)
+		c := NewConsumer(cfg, opts, func(ctx context.Context, partition int, msgs []Message) error {
+			entered <- struct{}{}
+			<-release
+			return s.handle(ctx, partition, msgs)
+		})
+		start(t, c)
+		// Idle for several checks…
+		wait, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, checks.Wait(wait, 8))
+		// … then with more messages than fit in the queues.
+		require.NoError(t, p.Publish(t.Context(), numbered(0, 10, 1)))
+		<-entered
+		require.Never(t, func() bool { return c.Stats().Restarts > 0 }, 10*opts.StallAfter, opts.StallAfter)
+		close(release)
+		s.waitFor(t, 10)
+		require.Zero(t, c.Stats().Restarts)
+	})
+
+	t.Run("a log that ends before the committed offset is reported", func(t *testing.T) {
+		cfg, topic := setup(t, 1)
+		opts := options(topic, newGroup())
+		c := NewConsumer(cfg, opts, (&sink{}).handle)
+		p := newPartition(c, kafkago.PartitionAssignment{ID: 0, Offset: 7}, nil)
+		require.False(t, p.stalled(t.Context()))
+		require.EqualValues(t, 1, c.Stats().PastEnd)
+	})
+}
+
+func TestConsumerSurvives(t *testing.T) {
+	for name, key := range map[string]kmsg.Key{
+		"failing fetches": kmsg.Fetch, "failing commits": kmsg.OffsetCommit, "failing heartbeats": kmsg.Heartbeat,
+		"failing joins": kmsg.JoinGroup,
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, cfg, topic := setupFake(t, 2)
+			fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotCoordinator, Count: 3})
+			if key == kmsg.Fetch {
+				fault = cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotLeaderForPartition, Count: 3})
+			}
+			var s sink
+			start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
+			p := newProducer(t, cfg, topic)
+			msgs := numbered(0, 100, 5)
+			require.NoError(t, p.Publish(t.Context(), msgs[:50]))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			require.NoError(t, fault.Wait(ctx, 3))
+			require.NoError(t, p.Publish(t.Context(), msgs[50:]))
+			s.waitFor(t, len(msgs))
+			require.Eventually(t, func() bool { return len(firstSeenValues(s.log())) == len(msgs) }, patience, 10*time.Millisecond)
+		})
+	}
+}
+
+func firstSeenValues(log map[int][]Message) []string {
+	var values []string
+	for _, v := range firstSeen(log) {
+		values = append(values, v...)
+	}
+	return values
+}
+
+func TestGapIsReported(t *testing.T) {
+	c := NewConsumer(Config{}, options("t", "g"), (&sink{}).handle)
+	p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
+	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 5}))
+	require.Zero(t, c.Stats().Gaps)
+	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 9}))
+	require.EqualValues(t, 1, c.Stats().Gaps)
+	require.EqualValues(t, 10, p.next)
+}
+
+func TestBatch(t *testing.T) {
+	in := make(chan kafkago.Message, 20)
+	put := func(high int64, offsets ...int64) {
+		for _, o := range offsets {
+			in <- kafkago.Message{Offset: o, HighWaterMark: high}
+		}
+	}
+	gather := func(b *batch) []int64 {
+		require.True(t, b.gather(t.Context()))
+		var offsets []int64
+		for _, m := range b.messages {
+			offsets = append(offsets, m.Offset)
+		}
+		return offsets
+	}
+	b := &batch{in: in, most: 3}
+
+	put(9, 0, 1, 2, 3, 4, 7, 8)
+	require.Equal(t, []int64{0, 1, 2}, gather(b), "a full batch")
+	require.Equal(t, []int64{3, 4}, gather(b), "a batch ends at a hole")
+	require.Equal(t, []int64{7, 8}, gather(b), "the message after the hole begins the next batch")
+	put(100, 9)
+	require.Equal(t, []int64{9}, gather(b), "what does not come in time is not waited for")
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.False(t, b.gather(ended))
+}

@@ -1,0 +1,112 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// publishAsRelay does what the contract asks of a caller: it repeats the same
+// messages until they are written, and only then goes on to newer ones.
+func publishAsRelay(t *testing.T, publish func(context.Context, []Message) error, msgs []Message, step int) (failures int) {
+	t.Helper()
+	for len(msgs) > 0 {
+		step := min(step, len(msgs))
+		for publish(t.Context(), msgs[:step]) != nil {
+			failures++
+			require.NoError(t, t.Context().Err())
+		}
+		msgs = msgs[step:]
+	}
+	return failures
+}
+
+func failFirstProduce(cluster *kfake.Cluster) {
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas})
+}
+
+func TestOrderWhenABatchFails(t *testing.T) {
+	t.Run("a failed batch is not overtaken by the next one", func(t *testing.T) {
+		cluster, cfg, topic := setupFake(t, 1)
+		p := newProducer(t, cfg, topic)
+		p.limits.messages = 3
+		msgs := numbered(0, 9, 1)
+		failFirstProduce(cluster)
+		require.Equal(t, 1, publishAsRelay(t, p.Publish, msgs, len(msgs)))
+		require.Equal(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
+	})
+
+	// This is why the producer does not use the library's Writer. It also shows
+	// that the check above can fail.
+	t.Run("the library's writer lets it be overtaken", func(t *testing.T) {
+		cluster, cfg, topic := setupFake(t, 1)
+		w := &kafkago.Writer{
+			Addr: cfg.address(), Topic: topic, RequiredAcks: kafkago.RequireAll, Balancer: kafkago.Murmur2Balancer{},
+			BatchSize: 3, BatchTimeout: time.Millisecond, MaxAttempts: 1, Transport: cfg.transport(topic),
+		}
+		defer func() { require.NoError(t, w.Close()) }()
+		write := func(ctx context.Context, msgs []Message) error {
+			out := make([]kafkago.Message, len(msgs))
+			for i, m := range msgs {
+				out[i] = kafkago.Message{Key: m.Key, Value: m.Value}
+			}
+			return w.WriteMessages(ctx, out...)
+		}
+		msgs := numbered(0, 9, 1)
+		failFirstProduce(cluster)
+		require.Equal(t, 1, publishAsRelay(t, write, msgs, len(msgs)))
+		require.NotEqual(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
+	})
+}
+
+func TestOrderUnderManyFaults(t *testing.T) {
+	const partitions = 3
+	cluster, cfg, topic := setupFake(t, partitions)
+	random := rand.New(rand.NewPCG(1, 2))
+	var cuts atomic.Int64
+	// One request in twenty loses its connection before it is written. The broker
+	// calls this function from one goroutine.
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if random.IntN(20) == 0 {
+			cuts.Add(1)
+			return nil, errors.New("connection cut"), true
+		}
+		return nil, nil, false
+	})
+	// Others are refused, or written and nevertheless answered with an error.
+	var faults []*kfake.FaultHandle
+	for _, e := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend} {
+		faults = append(faults, cluster.Fault(kfake.Fault{
+			Keys: []kmsg.Key{kmsg.Produce}, Err: e, Count: -1,
+			When: func(kmsg.Request) bool { return random.IntN(50) == 0 },
+		}))
+	}
+
+	p := newProducer(t, cfg, topic)
+	p.limits.messages = 5
+	msgs := numbered(0, 3000, 11)
+	failures := publishAsRelay(t, p.Publish, msgs, 40)
+
+	log := readLog(t, cfg, topic, partitions)
+	total := 0
+	for _, m := range log {
+		total += len(m)
+	}
+	t.Logf("%d publishes failed, %d messages stand in the log %d times", failures, len(msgs), total)
+	require.Equal(t, expected(msgs), firstSeen(log))
+	require.Positive(t, cuts.Load())
+	for _, f := range faults {
+		require.Positive(t, f.Hits())
+	}
+	require.Greater(t, total, len(msgs), "the faults made duplicates")
+}

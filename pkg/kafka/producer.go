@@ -1,0 +1,196 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+var (
+	// ErrNoKey refuses a message that would land on a random partition.
+	ErrNoKey = errors.New("kafka: message has no key")
+	// ErrTooLarge refuses a message that no broker with default settings takes.
+	ErrTooLarge = errors.New("kafka: message is too large")
+	// ErrPartitionsChanged refuses to write after the number of partitions of
+	// the topic has changed, because keys would move to other partitions while
+	// their earlier messages are still unread.
+	ErrPartitionsChanged = errors.New("kafka: number of partitions has changed")
+	// ErrClosed is returned by Publish after Close.
+	ErrClosed = errors.New("kafka: producer is closed")
+)
+
+// writeTimeout bounds one produce request, replication included.
+const writeTimeout = 10 * time.Second
+
+// Producer writes to one topic and keeps the order of every key.
+//
+// It sends produce requests itself and does not use the library's Writer,
+// because the Writer cannot keep that order. The Writer cuts what it is given
+// into batches of a partition, and when one fails it still sends the next. If
+// batch A failed and batch B was written, repeating both gives B, A, B, and a
+// reader that drops duplicates sees B before A. The Writer also goes on writing
+// a queue whose caller has given up, and waits for a batch to fill up.
+//
+// Here a partition has one request in the air at most. The request carries one
+// record batch, which the broker appends whole or not at all, and the next is
+// sent only after the acknowledgement of the one before. So a message is ever
+// sent only in a batch with, or after the acknowledgement of, everything before
+// it in its partition, and its first appearance cannot precede theirs. What a
+// request that timed out may still write later is a copy of messages that are
+// repeated before anything newer is sent.
+type Producer struct {
+	topic     string
+	transport *kafkago.Transport
+	client    *kafkago.Client
+	balancer  kafkago.Balancer
+	limits    limits
+
+	// turn holds one token: its owner may publish.
+	turn   chan struct{}
+	closed bool
+	// partitions is the number seen first, zero before that.
+	partitions int
+}
+
+// NewProducer returns a producer for a topic, which must exist. It does not
+// connect before the first Publish.
+func NewProducer(cfg Config, topic string) *Producer {
+	transport := cfg.transport(topic)
+	return &Producer{
+		topic:     topic,
+		transport: transport,
+		client:    &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout},
+		// The partitioner of the Java client and of librdkafka's murmur2:
+		// producers in any language agree on the partition of a key.
+		balancer: kafkago.Murmur2Balancer{Consistent: true},
+		limits:   defaultLimits,
+		turn:     make(chan struct{}, 1),
+	}
+}
+
+// Publish writes the messages and returns nil when all in-sync replicas have
+// every one of them. On an error some may have been written: the caller
+// publishes the same messages again, from the oldest one on, and the readers
+// see duplicates. There is no retry inside: the caller knows best when to go on.
+//
+// One Publish runs at a time; others wait for it. Different partitions are
+// written in parallel.
+func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
+	if err := p.limits.check(msgs); err != nil {
+		return err
+	}
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.closed {
+		return ErrClosed
+	}
+	if len(msgs) == 0 {
+		return nil
+	}
+	err := p.write(ctx, msgs)
+	if err != nil {
+		// The leader may have moved or a connection may have died. Forget both
+		// connections and metadata, so that the caller's next try begins fresh.
+		p.transport.CloseIdleConnections()
+	}
+	return err
+}
+
+// Close ends the producer after the Publish that is running, if any.
+func (p *Producer) Close() error {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	p.closed = true
+	p.transport.CloseIdleConnections()
+	return nil
+}
+
+func (p *Producer) write(ctx context.Context, msgs []Message) error {
+	ids, err := p.partitionIDs(ctx)
+	if err != nil {
+		return fmt.Errorf("kafka: partitions of %s: %w", p.topic, err)
+	}
+	lanes := make(map[int][]Message)
+	for _, m := range msgs {
+		id := p.balancer.Balance(kafkago.Message{Key: m.Key}, ids...)
+		lanes[id] = append(lanes[id], m)
+	}
+	var (
+		wait   sync.WaitGroup
+		failed atomic.Bool
+		lock   sync.Mutex
+		errs   []error
+	)
+	for id, lane := range lanes {
+		wait.Go(func() {
+			if err := p.writeLane(ctx, id, lane, &failed); err != nil {
+				failed.Store(true)
+				lock.Lock()
+				defer lock.Unlock()
+				errs = append(errs, err)
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// writeLane writes the messages of one partition chunk by chunk and stops at
+// the first error: of its own, because of the order, and of another partition,
+// because the caller will repeat everything.
+func (p *Producer) writeLane(ctx context.Context, partition int, lane []Message, failed *atomic.Bool) error {
+	for chunk := range p.limits.chunks(lane) {
+		if failed.Load() {
+			return nil
+		}
+		if err := p.produce(ctx, partition, chunk); err != nil {
+			return fmt.Errorf("kafka: write to %s/%d: %w", p.topic, partition, err)
+		}
+	}
+	return nil
+}
+
+func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) error {
+	now := time.Now()
+	records := make([]kafkago.Record, len(chunk))
+	for i, m := range chunk {
+		records[i] = kafkago.Record{
+			Time: now, Key: kafkago.NewBytes(m.Key), Value: kafkago.NewBytes(m.Value), Headers: m.Headers,
+		}
+	}
+	res, err := p.client.Produce(ctx, &kafkago.ProduceRequest{
+		Topic:        p.topic,
+		Partition:    partition,
+		RequiredAcks: kafkago.RequireAll,
+		Records:      kafkago.NewRecordReader(records...),
+	})
+	if err != nil {
+		return err
+	}
+	return res.Error
+}
+
+// partitionIDs reads the topic's partitions, mostly from the transport's cache.
+// The topic is never created on the way.
+func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
+	ids, err := partitionIDs(ctx, p.client, p.topic)
+	if err != nil {
+		return nil, err
+	}
+	if p.partitions == 0 {
+		p.partitions = len(ids)
+	}
+	if len(ids) != p.partitions {
+		return nil, fmt.Errorf("%w: %d, was %d", ErrPartitionsChanged, len(ids), p.partitions)
+	}
+	return ids, nil
+}

@@ -1,0 +1,61 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// EnsureTopic creates the topic if it is missing, with the broker's default
+// number of replicas. A topic that exists is left as it is, whatever its number
+// of partitions, so a program without the right to create topics may call it.
+func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
+	cfg := Config{Brokers: brokers}
+	transport := cfg.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout}
+
+	_, err := partitionIDs(ctx, client, topic)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+		return fmt.Errorf("kafka: look up topic %s: %w", topic, err)
+	}
+	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{
+		Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: -1}},
+	})
+	if err == nil {
+		err = res.Errors[topic]
+	}
+	// Two programs may start at once: the second one finds its work done.
+	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
+		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
+	}
+	return nil
+}
+
+// partitionIDs returns the ids of the topic's partitions in ascending order.
+func partitionIDs(ctx context.Context, client *kafkago.Client, topic string) ([]int, error) {
+	res, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Topics) == 0 || res.Topics[0].Name != topic {
+		return nil, kafkago.UnknownTopicOrPartition
+	}
+	found := res.Topics[0]
+	if found.Error != nil {
+		return nil, found.Error
+	}
+	if len(found.Partitions) == 0 {
+		return nil, kafkago.LeaderNotAvailable
+	}
+	ids := make([]int, len(found.Partitions))
+	for i, p := range found.Partitions {
+		ids[i] = p.ID
+	}
+	return ids, nil
+}

@@ -1,0 +1,125 @@
+package kafka
+
+import (
+	"context"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+const (
+	// gatherWait is how long a batch waits for a message that the broker has
+	// already sent along. It never waits for one that may or may not come.
+	gatherWait = 2 * time.Millisecond
+
+	retryMin = 50 * time.Millisecond
+	retryMax = 5 * time.Second
+)
+
+// work gives batches to the handler until the context ends.
+func (p *partition) work(ctx context.Context) {
+	batch := &batch{in: p.fetched, most: p.consumer.opts.MaxBatch}
+	for batch.gather(ctx) {
+		if !p.handle(ctx, batch.messages) {
+			return
+		}
+		p.commits.handled(p.id, batch.messages[len(batch.messages)-1].Offset+1)
+	}
+}
+
+// handle calls the handler until it succeeds. It returns false, with the work
+// undone, only when the context has ended.
+func (p *partition) handle(ctx context.Context, msgs []Message) bool {
+	c := p.consumer
+	for wait := retryMin; ; wait = min(2*wait, retryMax) {
+		err := c.handler(ctx, p.id, msgs)
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		c.stats.handlerErrors.Add(1)
+		c.log.ErrorContext(ctx, "handler failed, the same messages are tried again",
+			"partition", p.id, "offset", msgs[0].Offset, "messages", len(msgs), "wait", wait, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// batch collects messages with contiguous offsets.
+type batch struct {
+	in       <-chan kafkago.Message
+	most     int
+	messages []Message
+	// held is a message that was taken but begins the next batch.
+	held *kafkago.Message
+}
+
+// gather fills the batch with what has been fetched: it waits for the first
+// message, and for another only while the broker is known to have more. It
+// returns false when the context has ended.
+func (b *batch) gather(ctx context.Context) bool {
+	first, ok := b.first(ctx)
+	if !ok {
+		return false
+	}
+	b.messages = append(make([]Message, 0, 1+len(b.in)), message(first))
+	for last := first; len(b.messages) < b.most; {
+		m, ok := b.more(ctx, last.Offset+1 < last.HighWaterMark)
+		if !ok {
+			break
+		}
+		if m.Offset != last.Offset+1 {
+			b.held = &m
+			break
+		}
+		b.messages = append(b.messages, message(m))
+		last = m
+	}
+	return true
+}
+
+func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
+	if b.held != nil {
+		m := *b.held
+		b.held = nil
+		return m, true
+	}
+	select {
+	case m := <-b.in:
+		return m, ctx.Err() == nil
+	case <-ctx.Done():
+		return kafkago.Message{}, false
+	}
+}
+
+func (b *batch) more(ctx context.Context, coming bool) (kafkago.Message, bool) {
+	select {
+	case m := <-b.in:
+		return m, true
+	default:
+	}
+	if !coming {
+		return kafkago.Message{}, false
+	}
+	timer := time.NewTimer(gatherWait)
+	defer timer.Stop()
+	select {
+	case m := <-b.in:
+		return m, true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return kafkago.Message{}, false
+}
+
+func message(m kafkago.Message) Message {
+	return Message{
+		Key: m.Key, Value: m.Value, Headers: m.Headers,
+		Partition: m.Partition, Offset: m.Offset, Time: m.Time,
+	}
+}

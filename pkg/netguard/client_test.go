@@ -1,0 +1,187 @@
+package netguard
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func get(t *testing.T, client *http.Client, target string) (*http.Response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	require.NoError(t, err)
+	res, err := client.Do(req)
+	if err == nil {
+		t.Cleanup(func() { _ = res.Body.Close() })
+	}
+	return res, err
+}
+
+// receiver is a TLS server on loopback that counts its requests.
+func receiver(t *testing.T, handler http.HandlerFunc) (server *httptest.Server, roots *tls.Config, hits *atomic.Int64) {
+	t.Helper()
+	hits = new(atomic.Int64)
+	server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits.Add(1)
+		handler(w, r)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	return server, &tls.Config{RootCAs: pool}, hits
+}
+
+func ok(http.ResponseWriter, *http.Request) {}
+
+func TestLoopback(t *testing.T) {
+	t.Run("a server on loopback is refused by default, before a connection is made", func(t *testing.T) {
+		server, roots, hits := receiver(t, ok)
+		_, err := get(t, NewClient(Options{TLS: roots}), server.URL)
+		require.ErrorIs(t, err, ErrForbiddenAddress)
+		require.Zero(t, hits.Load())
+	})
+
+	t.Run("the option allows it, over HTTP/2", func(t *testing.T) {
+		server, roots, _ := receiver(t, ok)
+		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		require.NoError(t, err)
+		require.Equal(t, 2, res.ProtoMajor)
+	})
+
+	t.Run("plain HTTP goes to loopback with the option and nowhere without", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(ok))
+		t.Cleanup(server.Close)
+		_, err := get(t, NewClient(Options{}), server.URL)
+		require.ErrorIs(t, err, ErrURL)
+		_, err = get(t, NewClient(Options{AllowLoopback: true}), server.URL)
+		require.NoError(t, err)
+		_, err = get(t, NewClient(Options{AllowLoopback: true}), "http://example.com/")
+		require.ErrorIs(t, err, ErrURL)
+	})
+}
+
+func TestDialerRefusesEveryForm(t *testing.T) {
+	client := NewClient(Options{})
+	for _, host := range []string{
+		"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "192.168.0.1", "100.64.0.1",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fd00::1]", "[fec0::1]",
+	} {
+		_, err := get(t, client, "https://"+host+"/")
+		require.ErrorIs(t, err, ErrForbiddenAddress, host)
+	}
+	require.ErrorIs(t, Options{}.control(t.Context(), "unix", "/run/docker.sock", nil), ErrForbiddenAddress)
+	require.ErrorIs(t, Options{}.control(t.Context(), "tcp4", "nonsense", nil), ErrForbiddenAddress)
+}
+
+func TestNameThatChangesItsAddress(t *testing.T) {
+	server, roots, hits := receiver(t, ok)
+	u, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	resolver := resolverOf(t, netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("127.0.0.1"))
+	target := "https://receiver.example.com:" + u.Port() + "/"
+
+	require.NoError(t, CheckURL(target, Options{}))
+	checked, err := resolver.LookupNetIP(t.Context(), "ip4", "receiver.example.com.")
+	require.NoError(t, err)
+	require.True(t, public(checked[0].Unmap()), "public when it is checked")
+
+	_, err = get(t, NewClient(Options{TLS: roots, Resolver: resolver}), target)
+	require.ErrorIs(t, err, ErrForbiddenAddress, "loopback when it is used")
+	require.Zero(t, hits.Load())
+}
+
+func TestRedirectsAreAnswers(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server, roots, hits := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(status)
+		})
+		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		require.NoError(t, err)
+		require.Equal(t, status, res.StatusCode)
+		require.EqualValues(t, 1, hits.Load())
+	}
+}
+
+func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+	// The standard library reads the environment once per process, so the
+	// setting itself is looked at.
+	require.Nil(t, Options{}.transport(time.Second).Proxy)
+}
+
+func TestTLS(t *testing.T) {
+	t.Run("a server that speaks TLS 1.1 at most is refused", func(t *testing.T) {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(ok))
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		pool := x509.NewCertPool()
+		pool.AddCert(server.Certificate())
+		low := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10}
+		_, err := get(t, NewClient(Options{TLS: low, AllowLoopback: true}), server.URL)
+		require.ErrorContains(t, err, "protocol version")
+		require.EqualValues(t, tls.VersionTLS10, low.MinVersion, "the caller's configuration is not changed")
+	})
+
+	t.Run("a certificate of an unknown authority is refused", func(t *testing.T) {
+		server, _, hits := receiver(t, ok)
+		_, err := get(t, NewClient(Options{AllowLoopback: true}), server.URL)
+		var unknown x509.UnknownAuthorityError
+		require.ErrorAs(t, err, &unknown)
+		require.Zero(t, hits.Load())
+	})
+}
+
+func TestBounds(t *testing.T) {
+	t.Run("time", func(t *testing.T) {
+		release := make(chan struct{})
+		server, roots, _ := receiver(t, func(http.ResponseWriter, *http.Request) { <-release })
+		defer close(release)
+		_, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true, Timeout: 100 * time.Millisecond}), server.URL)
+		var timeout net.Error
+		require.ErrorAs(t, err, &timeout)
+		require.True(t, timeout.Timeout())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+
+	t.Run("response headers", func(t *testing.T) {
+		server, roots, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Large", strings.Repeat("a", 2*maxHeaderBytes))
+		})
+		_, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		require.Error(t, err)
+	})
+
+	t.Run("a compressed body stays compressed", func(t *testing.T) {
+		server, roots, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept-Encoding") != "" {
+				w.WriteHeader(http.StatusTeapot)
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = z.Write(make([]byte, 1<<20))
+			_ = z.Close()
+		})
+		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode, "no encoding is asked for")
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Less(t, len(body), 1<<14)
+	})
+}

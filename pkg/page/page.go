@@ -1,0 +1,49 @@
+// Package page reads the paging parameters every list of the API shares (API specification,
+// section Endpoints).
+package page
+
+import (
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+const (
+	// DefaultLimit is the page size when limit is absent.
+	DefaultLimit = 50
+	// MaxLimit is the largest page.
+	MaxLimit = 100
+)
+
+// Limit gives the page size, recording a violation on `limit` when it is outside 1 to 100.
+func Limit(limit *int32, errs *fields.Errors) int {
+	if limit == nil {
+		return DefaultLimit
+	}
+	if *limit < 1 || *limit > MaxLimit {
+		errs.Add("limit", problem.FieldInvalid, "must be an integer from 1 to 100")
+	}
+	return int(*limit)
+}
+
+// After gives the position of a cursor, or nil without one, recording a violation on `after` when
+// the cursor does not belong to the binding.
+func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {
+	if after == nil {
+		return nil
+	}
+	position, err := binding.DecodePosition(*after)
+	if err != nil {
+		errs.Add("after", problem.FieldInvalid, "is not a cursor of this list and these filters")
+		return nil
+	}
+	return &position
+}
+
+// Part is an optional filter as a part of a cursor's binding: absent differs from empty.
+func Part(filter *string) string {
+	if filter == nil {
+		return ""
+	}
+	return "=" + *filter
+}

@@ -1,0 +1,98 @@
+package restjson
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// maxDepth is how many objects and arrays may stand inside each other.
+const maxDepth = 100
+
+var errTooDeep = errors.New("nested too deep")
+
+// Unmarshal reads the JSON object data into m, which should be empty, and reports all faults. Data
+// that is empty or white space counts as {}.
+func Unmarshal(data []byte, m proto.Message) []problem.Violation {
+	pb := m.ProtoReflect()
+	p, err := planOf(pb.Type())
+	if err != nil {
+		return bodyFault("cannot be read: " + err.Error())
+	}
+	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
+		return nil
+	}
+	d := decoders.Get().(*decoder)
+	defer d.release(len(data))
+	d.source = *bytes.NewBuffer(data)
+	d.json.Reset(&d.source)
+	if err := d.body(p, targetOf(p, pb)); err != nil {
+		return bodyFault(d.describe(err))
+	}
+	return d.violations
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// decoder reads one body. Its methods return an error when the body is not JSON, which ends the
+// reading; all other faults are collected.
+type decoder struct {
+	json    jsontext.Decoder
+	source  bytes.Buffer
+	scratch []byte
+	faults
+}
+
+// release forgets the body; memory that a large one has claimed is not kept.
+func (d *decoder) release(size int) {
+	if size > maxSpare {
+		return
+	}
+	d.source = bytes.Buffer{}
+	d.json.Reset(&d.source)
+	d.reset()
+	decoders.Put(d)
+}
+
+func (d *decoder) body(p *message, o target) error {
+	if k := d.json.PeekKind(); p.form != formObject || k != jsontext.KindBeginObject && k != jsontext.KindInvalid {
+		return errNotObject
+	}
+	if err := d.object(p, o); err != nil {
+		return err
+	}
+	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.Join(errTrailing, err)
+	}
+	return nil
+}
+
+// open enters an object or array.
+func (d *decoder) open() error {
+	if _, err := d.json.ReadToken(); err != nil {
+		return err
+	}
+	if d.json.StackDepth() > maxDepth {
+		return errTooDeep
+	}
+	return nil
+}
+
+// skip passes over the next value, whatever it is.
+func (d *decoder) skip() error {
+	start := d.json.StackDepth()
+	for {
+		if err := d.open(); err != nil {
+			return err
+		}
+		if d.json.StackDepth() <= start {
+			return nil
+		}
+	}
+}

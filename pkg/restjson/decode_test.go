@@ -1,0 +1,296 @@
+package restjson_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/serviceconfig"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const wantTimestamp = "must be an RFC 3339 date-time with a zone, such as 2024-05-31T10:15:30Z"
+
+func invalid(field, message string) problem.Violation {
+	return problem.Violation{Field: field, Code: "invalid", Message: message}
+}
+
+// decode reads body into m, and once more by reflection: both must come to the same.
+func decode(t testing.TB, body string, m proto.Message) []problem.Violation {
+	t.Helper()
+	found := restjson.Unmarshal([]byte(body), m)
+	twin := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
+	require.Equal(t, found, restjson.Unmarshal([]byte(body), twin))
+	if len(found) == 0 || found[0].Field != "" {
+		require.True(t, proto.Equal(reflected(t, m), twin), "by reflection: %v", twin)
+	}
+	return found
+}
+
+func TestUnmarshalAccepts(t *testing.T) {
+	tests := []struct {
+		name string
+		body string
+		want proto.Message
+	}{
+		{"an empty body as an empty object", ``, &ordersv1.PlaceOrderRequest{}},
+		{"white space as an empty object", " \t\r\n", &ordersv1.PlaceOrderRequest{}},
+		{"white space around the object", " \n{} \t", &ordersv1.PlaceOrderRequest{}},
+		{"null as omitted, for every kind of field", `{"externalOrderId":null,"urgent":null,"items":null,"client":null,"customFields":null}`, &ordersv1.PlaceOrderRequest{}},
+		{"unknown members of every shape", `{"x":1,"y":{"a":[{}, [], null, "s"]},"externalOrderId":"o","z":[]}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "o"}},
+		{"the protobuf name as an unknown member", `{"external_order_id":5,"URGENT":5}`, &ordersv1.PlaceOrderRequest{}},
+		{"escaped member names", `{"external\u004frderId":"o"}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "o"}},
+		{"escapes and surrogate pairs in strings", `{"externalOrderId":"a\"\\\/\b\f\n\r\t\u00e9\ud83c\udf81"}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "a\"\\/\b\f\n\r\té🎁"}},
+		{"a set optional string that is empty", `{"courierComment":""}`, &ordersv1.PlaceOrderRequest{CourierComment: proto.String("")}},
+		{"booleans", `{"urgent":false,"brandedPackagingRequested":true}`, &ordersv1.PlaceOrderRequest{Urgent: proto.Bool(false), BrandedPackagingRequested: proto.Bool(true)}},
+		{"an empty list and an empty map", `{"items":[{"variations":{}}],"customFields":[]}`, &ordersv1.PlaceOrderRequest{Items: []*ordersv1.OrderItemInput{{}}}},
+		{"an empty object as a set message", `{"customization":{}}`, &ordersv1.PlaceOrderRequest{Customization: &ordersv1.OrderCustomization{}}},
+		{"a map with any keys", `{"items":[{"variations":{"Size":"M","a.b[0]":"","":"x"}}]}`, &ordersv1.PlaceOrderRequest{Items: []*ordersv1.OrderItemInput{{Variations: map[string]string{"Size": "M", "a.b[0]": "", "": "x"}}}}},
+		{"an enum by its short name", `{"status":"PROCESSING"}`, &ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}},
+		{"lists of enums and of strings", `{"scopes":["ORDERS","CATALOG"],"brandIds":["a","b"]}`, &commonv1.Principal{Scopes: []commonv1.Scope{2, 1}, BrandIds: []string{"a", "b"}}},
+		{"an inline list", `{"brandIds":["a"]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{Ids: []string{"a"}}}},
+		{"an empty inline list as a set one", `{"brandIds":[]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{}}},
+		{"a null inline list as an unset one", `{"brandIds":null}`, &tenantsv1.Key{}},
+		{"base64", `{"fingerprint":"+/8="}`, &commonv1.Request{Fingerprint: []byte{0xfb, 0xff}}},
+		{"any value for raw JSON, which is never read", `{"id":"e","data":{"a":1}}`, &eventsv1.Event{Id: "e"}},
+		{"a decimal as a string, whatever it says", `{"amount":" 1e5x"}`, &commonv1.Money{Amount: " 1e5x"}},
+		{"a decimal as a number, as it was written", `{"amount":-0.10e+07}`, &commonv1.Money{Amount: "-0.10e+07"}},
+		{"a decimal of 64 characters", `{"amount":"` + strings.Repeat("é", 64) + `"}`, &commonv1.Money{Amount: strings.Repeat("é", 64)}},
+		{"a timestamp in another zone", `{"updatedSince":"2024-05-31T12:15:30.25+02:00"}`, &ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(time.Date(2024, 5, 31, 10, 15, 30, 250000000, time.UTC))}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := test.want.ProtoReflect().New().Interface()
+			require.Empty(t, decode(t, test.body, got))
+			require.True(t, proto.Equal(test.want, got), "%v", got)
+		})
+	}
+}
+
+func TestUnmarshalIntegers(t *testing.T) {
+	const range32, range64 = "must be an integer from -2147483648 to 2147483647", "must be an integer from -9223372036854775808 to 9223372036854775807"
+	huge := strings.Repeat("9", 1<<20)
+	tests := []struct {
+		give string
+		want int64 // of both fields when there is no fault
+		in32 string
+		in64 string
+	}{
+		{"0", 0, "", ""},
+		{"-0", 0, "", ""},
+		{"0.000e99999999999999999999", 0, "", ""},
+		{"1.0", 1, "", ""},
+		{"1e2", 100, "", ""},
+		{"1.50E+1", 15, "", ""},
+		{"1200e-2", 12, "", ""},
+		{"0.0012e4", 12, "", ""},
+		{"10.00", 10, "", ""},
+		{"2147483647", math.MaxInt32, "", ""},
+		{"-2147483648", math.MinInt32, "", ""},
+		{"2147483648", 1 << 31, range32, ""},
+		{"-2147483649", -1<<31 - 1, range32, ""},
+		{"9223372036854775807", math.MaxInt64, range32, ""},
+		{"-9223372036854775808", math.MinInt64, range32, ""},
+		{"9223372036854775808", 0, range32, range64},
+		{"-9223372036854775809", 0, range32, range64},
+		{"18446744073709551616", 0, range32, range64},
+		{"1e19", 0, range32, range64},
+		{"1e999999999", 0, range32, range64},
+		{"-1e" + huge, 0, range32, range64},
+		{huge, 0, range32, range64},
+		{"1." + strings.Repeat("0", 1<<20), 1, "", ""},
+		{"0." + strings.Repeat("0", 99) + "1e100", 1, "", ""},
+		{"1.5", 0, "must be an integer", "must be an integer"},
+		{"1e-1", 0, "must be an integer", "must be an integer"},
+		{"1e-999999999", 0, "must be an integer", "must be an integer"},
+		{"1e-" + huge, 0, "must be an integer", "must be an integer"},
+		{`"1"`, 0, "must be an integer", "must be an integer"},
+		{`true`, 0, "must be an integer", "must be an integer"},
+		{`[1]`, 0, "must be an integer", "must be an integer"},
+	}
+	for _, test := range tests {
+		name := test.give[:min(len(test.give), 30)]
+		t.Run(name+" is read or refused for what it is worth", func(t *testing.T) {
+			var want []problem.Violation
+			if test.in32 != "" {
+				want = append(want, invalid("keyId", test.in32))
+			}
+			if test.in64 != "" {
+				want = append(want, invalid("tenantVersion", test.in64))
+			}
+			var got commonv1.Principal
+			require.Equal(t, want, decode(t, `{"keyId":`+test.give+`,"tenantVersion":`+test.give+`}`, &got))
+			if test.in32 == "" {
+				require.EqualValues(t, test.want, got.GetKeyId())
+			}
+			if test.in64 == "" {
+				require.Equal(t, test.want, got.GetTenantVersion())
+			}
+		})
+	}
+}
+
+func TestUnmarshalReportsFaultsOfFields(t *testing.T) {
+	const (
+		decimal  = "must be a decimal number, as a string or a number"
+		nul      = "must not contain the character U+0000"
+		statuses = "must be one of REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED"
+	)
+	tests := []struct {
+		name string
+		into proto.Message
+		body string
+		want []problem.Violation
+	}{
+		{"another type than a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":5}`, []problem.Violation{invalid("externalOrderId", "must be a string")}},
+		{"an object for a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":{"a":[1]}}`, []problem.Violation{invalid("externalOrderId", "must be a string")}},
+		{"another type than a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":"true"}`, []problem.Violation{invalid("urgent", "must be a boolean")}},
+		{"a number for a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":1}`, []problem.Violation{invalid("urgent", "must be a boolean")}},
+		{"another type than a list", &ordersv1.PlaceOrderRequest{}, `{"items":{}}`, []problem.Violation{invalid("items", "must be an array")}},
+		{"another type than an object", &ordersv1.PlaceOrderRequest{}, `{"client":"Acme"}`, []problem.Violation{invalid("client", "must be an object")}},
+		{"another type than a map", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":["M"]}]}`, []problem.Violation{invalid("items[0].variations", "must be an object")}},
+		{"a map value of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":1}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
+		{"a map value that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":null}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
+		{"a list element that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[null]}`, []problem.Violation{invalid("items[0]", "must be an object")}},
+		{"a scalar list element that is null", &commonv1.Principal{}, `{"brandIds":["a",null]}`, []problem.Violation{invalid("brandIds[1]", "must be a string")}},
+		{"a list element of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{},"x"]}`, []problem.Violation{invalid("items[1]", "must be an object")}},
+		{"NUL in a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":"a\u0000"}`, []problem.Violation{invalid("externalOrderId", nul)}},
+		{"NUL in a map value", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"a":"\u0000"}}]}`, []problem.Violation{invalid("items[0].variations.a", nul)}},
+		{"NUL in a map key, which the path does not repeat", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"a\u0000":"x"}}]}`, []problem.Violation{invalid("items[0].variations.a\uFFFD", nul)}},
+		{"a long map key is cut in the path", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"` + strings.Repeat("é", 65) + `":1}}]}`, []problem.Violation{invalid("items[0].variations."+strings.Repeat("é", 64)+"…", "must be a string")}},
+		{"NUL in a decimal", &commonv1.Money{}, `{"amount":"\u0000"}`, []problem.Violation{invalid("amount", nul)}},
+		{"a decimal of another type", &commonv1.Money{}, `{"amount":true}`, []problem.Violation{invalid("amount", decimal)}},
+		{"a decimal string of 65 characters", &commonv1.Money{}, `{"amount":"` + strings.Repeat("1", 65) + `"}`, []problem.Violation{invalid("amount", "must not have more than 64 characters")}},
+		{"a decimal number of 65 characters", &commonv1.Money{}, `{"amount":` + strings.Repeat("1", 65) + `}`, []problem.Violation{invalid("amount", "must not have more than 64 characters")}},
+		{"an unknown enum value", &ordersv1.ListOrdersRequest{}, `{"status":"LOST"}`, []problem.Violation{invalid("status", statuses)}},
+		{"an enum value in lower case", &ordersv1.ListOrdersRequest{}, `{"status":"sent"}`, []problem.Violation{invalid("status", statuses)}},
+		{"an enum value with its prefix", &ordersv1.ListOrdersRequest{}, `{"status":"ORDER_STATUS_SENT"}`, []problem.Violation{invalid("status", statuses)}},
+		{"the enum value that means none", &ordersv1.ListOrdersRequest{}, `{"status":"UNSPECIFIED"}`, []problem.Violation{invalid("status", statuses)}},
+		{"an enum value by its number", &ordersv1.ListOrdersRequest{}, `{"status":3}`, []problem.Violation{invalid("status", statuses)}},
+		{"base64 without its padding", &commonv1.Request{}, `{"fingerprint":"+/8"}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
+		{"base64 with a line break", &commonv1.Request{}, `{"fingerprint":"+/\n8="}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
+		{"base64 with stray bits", &commonv1.Request{}, `{"fingerprint":"+/9="}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
+		{"an inline list of another type", &tenantsv1.Key{}, `{"brandIds":"a"}`, []problem.Violation{invalid("brandIds", "must be an array")}},
+		{"an element of an inline list", &tenantsv1.Key{}, `{"brandIds":[1]}`, []problem.Violation{invalid("brandIds[0]", "must be a string")}},
+		{"an inline oneof, which is never read", &catalogv1.ListProductsResponse{}, `{"items":[{"id":"p"}]}`, []problem.Violation{invalid("items[0]", "cannot be given")}},
+		{
+			"faults everywhere, in the order of the body", &ordersv1.PlaceOrderRequest{},
+			`{"urgent":0,"items":[{"budget":{"amount":[],"currency":7}},{"productId":1}],"recipient":{"address":{"city":false}}}`,
+			[]problem.Violation{
+				invalid("urgent", "must be a boolean"), invalid("items[0].budget.amount", decimal), invalid("items[0].budget.currency", "must be a string"),
+				invalid("items[1].productId", "must be a string"), invalid("recipient.address.city", "must be a string"),
+			},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, decode(t, test.body, test.into))
+		})
+	}
+}
+
+func TestFieldsWithoutFaultAreSet(t *testing.T) {
+	var got ordersv1.PlaceOrderRequest
+	found := decode(t, `{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`, &got)
+	require.Len(t, found, 4)
+	require.True(t, proto.Equal(&ordersv1.PlaceOrderRequest{
+		BrandId: proto.String("b"),
+		Items:   []*ordersv1.OrderItemInput{{}, {ProductId: proto.String("p"), Variations: map[string]string{"B": "2"}}},
+		Client:  &ordersv1.OrderClient{Email: proto.String("e")},
+	}, &got), "%v", &got)
+
+	t.Run("a faulty inline list stays unset, which differs from empty", func(t *testing.T) {
+		var key tenantsv1.Key
+		require.Len(t, decode(t, `{"brandIds":[1],"name":"n"}`, &key), 1)
+		require.True(t, proto.Equal(&tenantsv1.Key{Name: "n"}, &key))
+	})
+	t.Run("a faulty scalar leaves an empty element", func(t *testing.T) {
+		var principal commonv1.Principal
+		require.Len(t, decode(t, `{"brandIds":["a",1,"c"],"scopes":["NONE","ORDERS"]}`, &principal), 2)
+		require.Equal(t, []string{"a", "", "c"}, principal.GetBrandIds())
+		require.Equal(t, []commonv1.Scope{0, 2}, principal.GetScopes())
+	})
+}
+
+func TestUnmarshalByReflection(t *testing.T) {
+	const largest = "must be a number within the range of its type"
+	tests := []struct {
+		name    string
+		message protoreflect.Name
+		body    string
+		want    string
+		faults  []problem.Violation
+	}{
+		{"every scalar is read", "Scalars", `{"aBool":true,"anInt32":-1,"anInt64":2,"aUint32":4294967295,"aUint64":18446744073709551615,"aFloat":0.5,"aDouble":1e300,"aText":"x","someBytes":"eA==","aColour":"CRIMSON"}`, `a_bool: true an_int32: -1 an_int64: 2 a_uint32: 4294967295 a_uint64: 18446744073709551615 a_float: 0.5 a_double: 1e300 a_text: "x" some_bytes: "x" a_colour: API_COLOUR_RED`, nil},
+		{"numbers past their range are refused", "Scalars", `{"aUint32":4294967296,"aUint64":-1,"aFloat":1e39,"aDouble":1e309}`, ``, []problem.Violation{
+			invalid("aUint32", "must be an integer from 0 to 4294967295"), invalid("aUint64", "must be an integer from 0 to 18446744073709551615"), invalid("aFloat", largest), invalid("aDouble", largest),
+		}},
+		{"an integer past 64 bits is refused", "Scalars", `{"aUint64":18446744073709551616,"aDouble":"1"}`, ``, []problem.Violation{
+			invalid("aUint64", "must be an integer from 0 to 18446744073709551615"), invalid("aDouble", "must be a number"),
+		}},
+		{"minus nothing is nothing", "Scalars", `{"aUint32":-0}`, ``, nil},
+		{"names of an enum's aliases are listed", "Scalars", `{"aColour":"X"}`, ``, []problem.Violation{invalid("aColour", "must be one of RED, CRIMSON, PLAIN_BLUE")}},
+		{"lists of lists are read", "Lists", `{"nested":[{"texts":["a"]}],"inner":[[1],[]],"times":["1970-01-01T00:00:01Z"]}`, `nested: {texts: "a"} inner: {all: 1} inner: {} times: {seconds: 1}`, nil},
+		{"a null inline element is refused", "Lists", `{"inner":[null],"times":[null]}`, `inner: {} times: {}`, []problem.Violation{invalid("inner[0]", "must be an array"), invalid("times[0]", wantTimestamp)}},
+		{"maps of numbers and messages are read", "Maps", `{"counts":{"a":1,"b":"2"},"children":{"c":{"aBool":true},"d":null}}`, `counts: {key: "a" value: 1} children: {key: "c" value: {a_bool: true}}`, []problem.Violation{invalid("counts.b", "must be an integer"), invalid("children.d", "must be an object")}},
+		{"one member of a oneof is read", "Choice", `{"aText":"","aMessage":null}`, `a_text: ""`, nil},
+		{"a second member of a oneof is refused", "Choice", `{"aText":"x","aMessage":[1]}`, `a_text: "x"`, []problem.Violation{invalid("aMessage", "cannot be given together with aText")}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := newOf(t, test.message)
+			require.Equal(t, test.faults, restjson.Unmarshal([]byte(test.body), got))
+			want := dynamicpb.NewMessage(got.Descriptor())
+			mustText(t, test.want, want)
+			require.True(t, proto.Equal(want, got), "%v", got)
+		})
+	}
+}
+
+// Generated messages of other packages hold what the platform's own do not.
+func TestUnmarshalOtherGoStructs(t *testing.T) {
+	t.Run("numbers and bytes with presence, empty ones too", func(t *testing.T) {
+		var got descriptorpb.UninterpretedOption
+		require.Empty(t, decode(t, `{"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":""}`, &got))
+		require.True(t, proto.Equal(&descriptorpb.UninterpretedOption{
+			PositiveIntValue: proto.Uint64(math.MaxUint64), NegativeIntValue: proto.Int64(0), DoubleValue: proto.Float64(-1.5), StringValue: []byte{},
+		}, &got), "%v", &got)
+		requireJSON(t, `{"name":[],"identifierValue":null,"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":"","aggregateValue":null}`, &got)
+	})
+	t.Run("a map of numbers", func(t *testing.T) {
+		var got serviceconfig.QuotaLimit
+		require.Equal(t, []problem.Violation{invalid("values.LOW", "must be an integer")}, decode(t, `{"values":{"STANDARD":5,"LOW":"1"}}`, &got))
+		require.Equal(t, map[string]int64{"STANDARD": 5}, got.GetValues())
+		got.Values["HIGH"] = 7
+		requireJSON(t, `{"name":"","description":"","defaultLimit":0,"maxLimit":0,"freeTier":0,"duration":"","metric":"","unit":"","values":{"HIGH":7,"STANDARD":5},"displayName":""}`, &got)
+	})
+}
+
+func TestUnmarshalRefusesWhatHasNoPlan(t *testing.T) {
+	found := restjson.Unmarshal([]byte(`{}`), newOf(t, "Waits"))
+	require.Equal(t, []problem.Violation{invalid("", "cannot be read: google.protobuf.Duration is not supported")}, found)
+	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")}, restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))
+}
+
+func TestUnmarshalKeepsNothingOfTheBody(t *testing.T) {
+	body := []byte(placeOrderBody)
+	var got ordersv1.PlaceOrderRequest
+	require.Empty(t, restjson.Unmarshal(body, &got))
+	want := proto.Clone(&got)
+	clear(body)
+	require.True(t, proto.Equal(want, &got))
+}

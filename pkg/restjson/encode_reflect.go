@@ -1,0 +1,136 @@
+package restjson
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// message writes a message of either representation.
+func (e *encoder) message(p *message, m protoreflect.Message) {
+	switch {
+	case !m.IsValid():
+		e.null()
+	case p.direct:
+		e.directMessage(p, p.pointed(m))
+	case p.form == formTimestamp:
+		e.timestamp(m.Get(p.fields[0].desc).Int(), int32(m.Get(p.fields[1].desc).Int())) //nolint:gosec // the field is an int32
+	case p.form == formInlineField:
+		e.field(&p.fields[0], m)
+	case p.form == formInlineOneof:
+		e.inlineOneof(p, m)
+	default:
+		start := len(e.buf)
+		for i := range p.fields {
+			f := &p.fields[i]
+			if f.presence == presenceOmitted && !m.Has(f.desc) {
+				continue
+			}
+			e.buf = append(e.buf, f.key...)
+			e.field(f, m)
+		}
+		e.closeObject(start)
+	}
+}
+
+func (e *encoder) inlineOneof(p *message, m protoreflect.Message) {
+	for i := range p.fields {
+		if f := &p.fields[i]; m.Has(f.desc) {
+			e.field(f, m)
+			return
+		}
+	}
+	e.null()
+}
+
+func (e *encoder) field(f *field, m protoreflect.Message) {
+	switch {
+	case f.presence != presenceNone && !m.Has(f.desc):
+		e.null()
+	case f.shape == shapeMap:
+		e.mapOf(f, m.Get(f.desc).Map())
+	case f.shape == shapeList:
+		list := m.Get(f.desc).List()
+		start := len(e.buf)
+		for i := range list.Len() {
+			e.buf = append(e.buf, ',')
+			e.value(&f.value, list.Get(i))
+		}
+		e.closeArray(start)
+	default:
+		e.value(&f.value, m.Get(f.desc))
+	}
+	e.failIn(f)
+}
+
+func (e *encoder) value(p *value, v protoreflect.Value) {
+	switch p.kind {
+	case kindBool:
+		e.bool(v.Bool())
+	case kindInt:
+		e.int(v.Int())
+	case kindUint:
+		e.uint(v.Uint())
+	case kindFloat:
+		e.float(v.Float(), p.bits)
+	case kindString, kindDecimal:
+		e.string(v.String())
+	case kindBytes:
+		e.base64(v.Bytes())
+	case kindRaw:
+		e.raw(v.Bytes())
+	case kindEnum:
+		e.enum(p.enum, v.Enum())
+	case kindMessage:
+		e.message(p.message, v.Message())
+	}
+}
+
+// texts writes the commonest map.
+func (e *encoder) texts(m map[string]string) {
+	var few [8]string // spares an allocation
+	keys := few[:0]
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	start := len(e.buf)
+	for _, key := range keys {
+		e.buf = append(e.buf, ',')
+		e.string(key)
+		e.buf = append(e.buf, ':')
+		e.string(m[key])
+	}
+	e.closeObject(start)
+}
+
+func (e *encoder) mapOf(f *field, m protoreflect.Map) {
+	keys := make([]string, 0, m.Len())
+	for key := range m.Range {
+		keys = append(keys, key.String())
+	}
+	slices.Sort(keys)
+	start := len(e.buf)
+	for _, key := range keys {
+		e.buf = append(e.buf, ',')
+		e.string(key)
+		e.buf = append(e.buf, ':')
+		e.value(&f.value, m.Get(protoreflect.ValueOfString(key).MapKey()))
+	}
+	e.closeObject(start)
+}
+
+// closeObject ends an object whose members were written from start on, each after a comma: the
+// first comma becomes the brace.
+func (e *encoder) closeObject(start int) { e.close(start, '{', '}') }
+
+func (e *encoder) closeArray(start int) { e.close(start, '[', ']') }
+
+func (e *encoder) close(start int, opening, closing byte) {
+	if len(e.buf) == start {
+		e.buf = append(e.buf, opening)
+	} else {
+		e.buf[start] = opening
+	}
+	e.buf = append(e.buf, closing)
+}

@@ -1,0 +1,234 @@
+package restjson_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/restjson"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// dice turns the fuzzer's bytes into choices; past their end every choice is 0.
+type dice []byte
+
+func (d *dice) roll(sides int) int {
+	if len(*d) == 0 {
+		return 0
+	}
+	n := int((*d)[0]) % sides
+	*d = (*d)[1:]
+	return n
+}
+
+func (d *dice) number() (n uint64) {
+	for range d.roll(9) {
+		n = n<<8 | uint64(d.roll(256)) //nolint:gosec // below 256
+	}
+	return n
+}
+
+// text takes the next bytes as they come, without what is not UTF-8 and without NUL.
+func (d *dice) text() string {
+	n := min(d.roll(40), len(*d))
+	raw := string((*d)[:n])
+	*d = (*d)[n:]
+	return strings.ReplaceAll(strings.ToValidUTF8(raw, "é"), "\x00", "")
+}
+
+// fill sets fields of m by choice. Timestamps are whole microseconds and enum values known, so
+// that nothing is lost in the JSON.
+func (d *dice) fill(m protoreflect.Message, depth int) {
+	if ts, ok := m.Interface().(*timestamppb.Timestamp); ok {
+		ts.Seconds = int64(d.number()%(253402300799+62135596800)) - 62135596800
+		ts.Nanos = int32(d.number()%1e6) * 1000
+		return
+	}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		fd := fields.Get(i)
+		if d.roll(3) == 0 || depth > 4 {
+			continue
+		}
+		switch {
+		case fd.IsMap():
+			for range d.roll(4) {
+				m.Mutable(fd).Map().Set(protoreflect.ValueOfString(d.text()).MapKey(), protoreflect.ValueOfString(d.text()))
+			}
+		case fd.IsList() && fd.Message() != nil:
+			for range d.roll(4) {
+				d.fill(m.Mutable(fd).List().AppendMutable().Message(), depth+1)
+			}
+		case fd.IsList():
+			for range d.roll(4) {
+				m.Mutable(fd).List().Append(d.scalar(fd))
+			}
+		case fd.Message() != nil:
+			d.fill(m.Mutable(fd).Message(), depth+1)
+		default:
+			m.Set(fd, d.scalar(fd))
+		}
+	}
+}
+
+func (d *dice) scalar(fd protoreflect.FieldDescriptor) protoreflect.Value {
+	switch fd.Kind() {
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(d.roll(2) == 1)
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(int32(d.number())) //nolint:gosec // any number will do
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(int64(d.number())) //nolint:gosec // any number will do
+	case protoreflect.EnumKind:
+		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(1 + d.roll(fd.Enum().Values().Len()-1))) //nolint:gosec // a small number
+	case protoreflect.BytesKind:
+		return protoreflect.ValueOfBytes([]byte(d.text()))
+	default:
+		return protoreflect.ValueOfString(d.text())
+	}
+}
+
+// withPrefixes rewrites our JSON of a message into what protojson reads: enum values get their
+// prefix back. It knows nothing of the codec but that rule.
+func withPrefixes(desc protoreflect.MessageDescriptor, members map[string]any) {
+	for i := range desc.Fields().Len() {
+		fd := desc.Fields().Get(i)
+		v, ok := members[fd.JSONName()]
+		if !ok || v == nil || fd.IsMap() {
+			continue
+		}
+		elements, isList := v.([]any)
+		if !isList {
+			elements = []any{v}
+		}
+		for i, element := range elements {
+			switch element := element.(type) {
+			case map[string]any:
+				withPrefixes(fd.Message(), element)
+			case string:
+				if fd.Enum() != nil {
+					zero := string(fd.Enum().Values().ByNumber(0).Name())
+					elements[i] = strings.TrimSuffix(zero, "UNSPECIFIED") + element
+				}
+			}
+		}
+		if !isList {
+			members[fd.JSONName()] = elements[0]
+		}
+	}
+}
+
+// FuzzMarshal: what is written means the same to protojson, is equal from both representations,
+// and is read back.
+func FuzzMarshal(f *testing.F) {
+	f.Add([]byte(nil), byte(0))
+	f.Add([]byte(placeOrderBody), byte(0))
+	for i := range byte(4) {
+		f.Add([]byte("\x01\x05hello\x02\x09\x08\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x02\x03\x04\"\\<\x1f\xe2\x80\xa8\x02\x02\x02\x02\x03\x01\x05"+strings.Repeat("\x02\x07ab\x01", 60)), i)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, which byte) {
+		kinds := []proto.Message{&ordersv1.ListOrdersResponse{}, &ordersv1.PlaceOrderRequest{}, &commonv1.Principal{}, &commonv1.Request{}}
+		m := kinds[int(which)%len(kinds)]
+		d := dice(raw)
+		d.fill(m.ProtoReflect(), 0)
+
+		ours, err := restjson.Marshal(m)
+		require.NoError(t, err)
+		twin, err := restjson.Marshal(reflected(t, m))
+		require.NoError(t, err)
+		require.Equal(t, string(ours), string(twin))
+
+		var members map[string]any
+		decoder := json.NewDecoder(strings.NewReader(string(ours)))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&members))
+		withPrefixes(m.ProtoReflect().Descriptor(), members)
+		prefixed, err := json.Marshal(members)
+		require.NoError(t, err)
+		theirs := m.ProtoReflect().New().Interface()
+		require.NoError(t, protojson.Unmarshal(prefixed, theirs))
+		require.True(t, proto.Equal(m, theirs), "protojson reads %v\nfrom %s", theirs, ours)
+
+		back := m.ProtoReflect().New().Interface()
+		require.Empty(t, decode(t, string(ours), back))
+		require.True(t, proto.Equal(m, back))
+	})
+}
+
+// FuzzUnmarshalLikeProtojson: a body that protojson writes is read as protojson reads it.
+func FuzzUnmarshalLikeProtojson(f *testing.F) {
+	f.Add([]byte(placeOrderBody))
+	f.Add([]byte(strings.Repeat("\x02\x07ab\x01", 60)))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var want, got ordersv1.PlaceOrderRequest
+		d := dice(raw)
+		d.fill(want.ProtoReflect(), 0)
+		body, err := protojson.Marshal(&want)
+		require.NoError(t, err)
+		require.Empty(t, decode(t, string(body), &got))
+		require.True(t, proto.Equal(&want, &got), "%s", body)
+	})
+}
+
+// FuzzUnmarshal: no body brings the codec down or means two things; what is accepted is JSON and
+// comes back from its own encoding.
+func FuzzUnmarshal(f *testing.F) {
+	for _, seed := range []string{
+		placeOrderBody, `{}`, ``, `{"urgent":null}`, `{"items":[{"variations":{"a":"\ud83c\udf81"}},null]}`,
+		`{"limit":1e2,"status":"SENT","updatedSince":"2024-05-31T10:15:30.5+02:00"}`, `{"limit":-0.000e-999}`,
+		`{"brandIds":[1,"a"],"scopes":["ORDERS",3],"tenantVersion":9223372036854775808}`,
+		`{"amount":1e999,"currency":"\u0000"}`, `{"fingerprint":"AQ==","violations":[{}]}`, `{"items":[{"listed":true}]}`, `[`, `{"a":{"a":[[[`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, m := range []proto.Message{
+			&ordersv1.PlaceOrderRequest{}, &ordersv1.ListOrdersRequest{}, &ordersv1.ListOrdersResponse{},
+			&commonv1.Principal{}, &commonv1.Money{}, &commonv1.Request{}, &catalogv1.ListProductsResponse{},
+		} {
+			found := decode(t, string(body), m)
+			for _, v := range found {
+				require.Equal(t, "invalid", v.Code)
+				require.NotEmpty(t, v.Message)
+			}
+			if len(found) > 0 {
+				continue
+			}
+			require.True(t, len(strings.Trim(string(body), " \t\r\n")) == 0 || json.Valid(body))
+			first, err := restjson.Marshal(m)
+			require.NoError(t, err)
+			again := m.ProtoReflect().New().Interface()
+			require.Empty(t, decode(t, string(first), again))
+			second, err := restjson.Marshal(again)
+			require.NoError(t, err)
+			require.Equal(t, string(first), string(second))
+		}
+	})
+}
+
+// FuzzUnmarshalQuery: no query brings the codec down, and both representations agree.
+func FuzzUnmarshalQuery(f *testing.F) {
+	f.Add("status=SENT&limit=5&updatedSince=2024-05-31T12:15:30+02:00&after=%00&after=%FF")
+	f.Add("limit=-0&limit=&status=&updatedSince=")
+	f.Fuzz(func(t *testing.T, raw string) {
+		values, err := url.ParseQuery(raw)
+		if err != nil {
+			return
+		}
+		var m ordersv1.ListOrdersRequest
+		found := restjson.UnmarshalQuery(values, &m)
+		twin := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
+		require.Equal(t, found, restjson.UnmarshalQuery(values, twin))
+		require.True(t, proto.Equal(reflected(t, &m), twin))
+	})
+}

@@ -1,0 +1,130 @@
+package restjson
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+var (
+	_ runtime.Marshaler            = Marshaler{}
+	_ runtime.QueryParameterParser = QueryParser{}
+)
+
+// Marshaler makes grpc-gateway speak this package's JSON.
+//
+// grpc-gateway turns an error of the decoder into a text. So when the request's body, the reader
+// of NewDecoder, has a method AddViolations([]problem.Violation), the faults of the body are
+// handed to that, and Decode succeeds; else Decode returns a *DecodeError.
+type Marshaler struct{}
+
+// violationSink is a request body that takes the faults found in it.
+type violationSink interface {
+	AddViolations(violations []problem.Violation)
+}
+
+// ContentType implements runtime.Marshaler.
+func (Marshaler) ContentType(any) string { return "application/json" }
+
+// Marshal implements runtime.Marshaler for all that AppendValue takes.
+func (Marshaler) Marshal(v any) ([]byte, error) { return MarshalValue(v) }
+
+// Unmarshal implements runtime.Marshaler for messages.
+func (Marshaler) Unmarshal(data []byte, v any) error {
+	m, err := messageIn(v)
+	if err != nil {
+		return err
+	}
+	if found := Unmarshal(data, m); len(found) > 0 {
+		return &DecodeError{Violations: found}
+	}
+	return nil
+}
+
+// NewEncoder implements runtime.Marshaler.
+func (Marshaler) NewEncoder(w io.Writer) runtime.Encoder {
+	return runtime.EncoderFunc(func(v any) error {
+		spare := takeBuffer()
+		defer spare.release()
+		out, err := AppendValue(spare.AvailableBuffer(), v)
+		if err != nil {
+			return err
+		}
+		spare.keep(out)
+		_, err = w.Write(out)
+		return err
+	})
+}
+
+// NewDecoder implements runtime.Marshaler. The decoder reads r to its end; an empty body is no error.
+func (Marshaler) NewDecoder(r io.Reader) runtime.Decoder {
+	return runtime.DecoderFunc(func(v any) error {
+		m, err := messageIn(v)
+		if err != nil {
+			return err
+		}
+		spare := takeBuffer()
+		defer spare.release()
+		if _, err := spare.ReadFrom(r); err != nil {
+			return fmt.Errorf("restjson: read the body: %w", err)
+		}
+		found := Unmarshal(spare.Bytes(), m)
+		if len(found) == 0 {
+			return nil
+		}
+		if sink, ok := r.(violationSink); ok {
+			sink.AddViolations(found)
+			return nil
+		}
+		return &DecodeError{Violations: found}
+	})
+}
+
+func messageIn(v any) (proto.Message, error) {
+	if m, ok := v.(proto.Message); ok && m.ProtoReflect().IsValid() {
+		return m, nil
+	}
+	return nil, errors.New("restjson: a request body is read into a message only")
+}
+
+// DecodeError is the faults of a body that has no other way to report them.
+type DecodeError struct{ Violations []problem.Violation }
+
+func (e *DecodeError) Error() string {
+	var b strings.Builder
+	b.WriteString("invalid JSON body")
+	for i, v := range e.Violations {
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		b.WriteString(sep + strings.TrimSpace(v.Field+" "+v.Message))
+	}
+	return b.String()
+}
+
+// QueryParser makes grpc-gateway read query parameters as UnmarshalQuery does. It sets what is
+// well-formed and passes over the rest: reporting that is left to who calls UnmarshalQuery.
+type QueryParser struct{}
+
+// Parse implements runtime.QueryParameterParser; filter holds the fields that the path binds.
+func (QueryParser) Parse(m proto.Message, values url.Values, filter *utilities.DoubleArray) error {
+	if len(values) == 0 {
+		return nil
+	}
+	if _, err := planOf(m.ProtoReflect().Type()); err != nil {
+		return fmt.Errorf("restjson: %w", err)
+	}
+	unmarshalQuery(values, m, func(name string) bool {
+		return filter != nil && filter.HasCommonPrefix([]string{name})
+	})
+	return nil
+}

@@ -1,0 +1,139 @@
+package restjson_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// body is a request body that collects what is wrong with it.
+type body struct {
+	io.Reader
+	found []problem.Violation
+}
+
+func (b *body) Close() error { return nil }
+
+func (b *body) AddViolations(found []problem.Violation) { b.found = append(b.found, found...) }
+
+func TestMarshalerDecodes(t *testing.T) {
+	t.Run("faults go to a body that takes them", func(t *testing.T) {
+		from := &body{Reader: iotest.OneByteReader(strings.NewReader(`{"urgent":1,"brandId":"b"}`))}
+		var got ordersv1.PlaceOrderRequest
+		require.NoError(t, restjson.Marshaler{}.NewDecoder(from).Decode(&got))
+		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
+		require.Equal(t, "b", got.GetBrandId())
+	})
+	t.Run("faults are an error when the body does not take them", func(t *testing.T) {
+		err := restjson.Marshaler{}.NewDecoder(strings.NewReader(`{"urgent":1,"items":2}`)).Decode(&ordersv1.PlaceOrderRequest{})
+		require.EqualError(t, err, "invalid JSON body: urgent must be a boolean; items must be an array")
+		var typed *restjson.DecodeError
+		require.ErrorAs(t, err, &typed)
+		require.Len(t, typed.Violations, 2)
+	})
+	t.Run("an empty body is no error", func(t *testing.T) {
+		require.NoError(t, restjson.Marshaler{}.NewDecoder(http.NoBody).Decode(&ordersv1.PlaceOrderRequest{}))
+	})
+	t.Run("a body that cannot be read is an error that names the cause", func(t *testing.T) {
+		cause := errors.New("connection lost")
+		err := restjson.Marshaler{}.NewDecoder(iotest.ErrReader(cause)).Decode(&ordersv1.PlaceOrderRequest{})
+		require.ErrorIs(t, err, cause)
+	})
+	t.Run("only messages are read", func(t *testing.T) {
+		var text string
+		require.Error(t, restjson.Marshaler{}.NewDecoder(strings.NewReader(`"x"`)).Decode(&text))
+		require.Error(t, restjson.Marshaler{}.Unmarshal([]byte(`{}`), (*ordersv1.Order)(nil)))
+	})
+	t.Run("Unmarshal reports faults as an error", func(t *testing.T) {
+		var got ordersv1.PlaceOrderRequest
+		require.NoError(t, restjson.Marshaler{}.Unmarshal([]byte(`{"urgent":true}`), &got))
+		require.True(t, got.GetUrgent())
+		require.EqualError(t, restjson.Marshaler{}.Unmarshal([]byte(`{`), &got), "invalid JSON body: the body is not valid JSON, at byte 1")
+	})
+}
+
+func TestMarshalerEncodes(t *testing.T) {
+	require.Equal(t, "application/json", restjson.Marshaler{}.ContentType(nil))
+	var out bytes.Buffer
+	encoder := restjson.Marshaler{}.NewEncoder(&out)
+	require.NoError(t, encoder.Encode(&tenantsv1.BrandIds{Ids: []string{"a"}}))
+	require.NoError(t, encoder.Encode([]string(nil)))
+	require.Equal(t, `["a"][]`, out.String())
+	require.Error(t, encoder.Encode(make(chan int)))
+	require.Equal(t, `["a"][]`, out.String(), "nothing is written of a value that fails")
+}
+
+// brands answers ListBrands; placing an order echoes what was read.
+type brands struct {
+	tenantsv1.UnimplementedTenantsServiceServer
+	list []*tenantsv1.Brand
+}
+
+func (b brands) ListBrands(context.Context, *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
+	return &tenantsv1.ListBrandsResponse{Brands: b.list}, nil
+}
+
+type orders struct {
+	ordersv1.UnimplementedOrdersServiceServer
+	placed *ordersv1.PlaceOrderRequest
+	listed *ordersv1.ListOrdersRequest
+}
+
+func (o *orders) PlaceOrder(_ context.Context, req *ordersv1.PlaceOrderRequest) (*ordersv1.PlaceOrderResponse, error) {
+	o.placed = req
+	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "o"}}, nil
+}
+
+func (o *orders) ListOrders(_ context.Context, req *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
+	o.listed = req
+	return &ordersv1.ListOrdersResponse{}, nil
+}
+
+func TestGatewaySpeaksThisJSON(t *testing.T) {
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
+		runtime.SetQueryParameterParser(restjson.QueryParser{}),
+	)
+	served := &orders{}
+	require.NoError(t, tenantsv1.RegisterTenantsServiceHandlerServer(t.Context(), mux, brands{}))
+	require.NoError(t, ordersv1.RegisterOrdersServiceHandlerServer(t.Context(), mux, served))
+	serve := func(r *http.Request) string {
+		answer := httptest.NewRecorder()
+		mux.ServeHTTP(answer, r)
+		require.Equal(t, http.StatusOK, answer.Code, answer.Body)
+		require.Equal(t, "application/json", answer.Header().Get("Content-Type"))
+		return answer.Body.String()
+	}
+
+	t.Run("a response body without elements is an empty list", func(t *testing.T) {
+		require.Equal(t, `[]`, serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/brands", nil)))
+	})
+	t.Run("a faulty request reaches the service with its faults noted", func(t *testing.T) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders", nil)
+		from := &body{Reader: strings.NewReader(`{"externalOrderId":"x","urgent":"no"}`)}
+		r.Body = from
+		require.Contains(t, serve(r), `{"id":"o","reference":""`)
+		require.Equal(t, "x", served.placed.GetExternalOrderId())
+		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
+	})
+	t.Run("a faulty query parameter does not stop the others", func(t *testing.T) {
+		answer := serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/orders?status=SENT&limit=x", nil))
+		require.JSONEq(t, `{"items":[],"nextCursor":null}`, answer)
+		require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_SENT, served.listed.GetStatus())
+		require.Nil(t, served.listed.Limit)
+	})
+}

@@ -1,0 +1,114 @@
+package restjson
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m,
+// by their JSON names, and reports all faults. Unknown parameters are ignored. Fields that the
+// path binds are named in bound, by their protobuf names, and are neither read nor checked.
+func UnmarshalQuery(values url.Values, m proto.Message, bound ...string) []problem.Violation {
+	return unmarshalQuery(values, m, func(name string) bool { return slices.Contains(bound, name) })
+}
+
+func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) bool) []problem.Violation {
+	pb := m.ProtoReflect()
+	p, err := planOf(pb.Type())
+	if err != nil {
+		return bodyFault("the query cannot be read: " + err.Error())
+	}
+	o := targetOf(p, pb)
+	var found []problem.Violation
+	for i := range p.fields {
+		f := &p.fields[i]
+		given, ok := values[f.name]
+		if !ok || len(given) == 0 || !f.inQuery() || bound(string(f.desc.Name())) {
+			continue
+		}
+		if complaint := setParameter(o, f, given); complaint != "" {
+			found = append(found, invalid(f.name, complaint))
+		}
+	}
+	return found
+}
+
+// inQuery reports whether one parameter can hold the field.
+func (f *field) inQuery() bool {
+	if f.shape != shapeSingle || f.kind == kindRaw {
+		return false
+	}
+	return f.kind != kindMessage || f.message.form == formTimestamp
+}
+
+// setParameter sets field f of o, or says what is wrong.
+func setParameter(o target, f *field, given []string) (complaint string) {
+	if len(given) > 1 {
+		return "must not be given more than once"
+	}
+	if other := o.otherMember(f); other != nil {
+		return "cannot be given together with " + other.JSONName()
+	}
+	text := given[0]
+	if !utf8.ValidString(text) {
+		return "must be valid UTF-8"
+	}
+	if f.kind == kindMessage {
+		return setTimestampParameter(o, f, text)
+	}
+	v, complaint := parameter(&f.value, text)
+	if complaint == "" {
+		o.set(f, v)
+	}
+	return complaint
+}
+
+func setTimestampParameter(o target, f *field, s string) (complaint string) {
+	seconds, nanos, ok := parseTimestamp([]byte(s))
+	if !ok {
+		// In a query a bare + means a space.
+		if _, _, ok := parseTimestamp(bytes.ReplaceAll([]byte(s), []byte(" "), []byte("+"))); ok {
+			return "has an unencoded +: send Z, or encode + as %2B"
+		}
+		return expectedTimestamp
+	}
+	child := o.newMessage(f)
+	child.setTimestamp(f.message, seconds, nanos)
+	o.setMessage(f, child)
+	return ""
+}
+
+// parameter turns the text of a parameter into a scalar, or says what is wrong.
+func parameter(p *value, s string) (v protoreflect.Value, complaint string) {
+	switch p.kind {
+	case kindBool:
+		if s != "true" && s != "false" {
+			return v, "must be true or false"
+		}
+		return protoreflect.ValueOfBool(s == "true"), ""
+	case kindInt, kindUint:
+		digits := strings.TrimPrefix(s, "-")
+		if digits == "" || strings.Trim(digits, "0123456789") != "" {
+			return v, p.expected()
+		}
+		return integer(p, parseInteger([]byte(s)))
+	case kindFloat:
+		if !jsontext.Value(s).IsValid() || strings.Trim(s, "+-.0123456789eE") != "" {
+			return v, p.expected()
+		}
+		return float(p, s)
+	case kindDecimal:
+		return decimal(s)
+	default:
+		return text(p, []byte(s))
+	}
+}

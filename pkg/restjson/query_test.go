@@ -1,0 +1,132 @@
+package restjson_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/utilities"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+func query(t testing.TB, raw string) url.Values {
+	t.Helper()
+	values, err := url.ParseQuery(raw)
+	require.NoError(t, err)
+	return values
+}
+
+func TestUnmarshalQuery(t *testing.T) {
+	const (
+		integer   = "must be an integer"
+		in32      = "must be an integer from -2147483648 to 2147483647"
+		statuses  = "must be one of REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED"
+		unencoded = "has an unencoded +: send Z, or encode + as %2B"
+	)
+	since := &timestamppb.Timestamp{Seconds: 1717150530}
+	tests := []struct {
+		name  string
+		query string
+		want  *ordersv1.ListOrdersRequest
+		fault []problem.Violation
+	}{
+		{"no parameters", ``, &ordersv1.ListOrdersRequest{}, nil},
+		{"strings, enums and numbers", `externalOrderId=a%20b&status=SENT&limit=50`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a b"), Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum(), Limit: proto.Int32(50)}, nil},
+		{"a timestamp in UTC", `updatedSince=2024-05-31T10:15:30Z`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
+		{"a timestamp with an encoded plus", `updatedSince=2024-05-31T12:15:30%2B02:00`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
+		{"a timestamp west of UTC", `updatedSince=2024-05-31T08:15:30-02:00`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
+		{"a timestamp with an unencoded plus", `updatedSince=2024-05-31T12:15:30+02:00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", unencoded)}},
+		{"a timestamp with a space for the T", `updatedSince=2024-05-31%2012:15:30Z`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", wantTimestamp)}},
+		{"an empty timestamp", `updatedSince=`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", wantTimestamp)}},
+		{"unknown parameters", `foo=1&foo=2&external_order_id=x&LIMIT=x&limit[]=x`, &ordersv1.ListOrdersRequest{}, nil},
+		{"an empty string as a set one", `after=`, &ordersv1.ListOrdersRequest{After: proto.String("")}, nil},
+		{"an empty number", `limit=`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"an empty enum", `status=`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("status", statuses)}},
+		{"a parameter twice, though equal", `limit=5&limit=5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", "must not be given more than once")}},
+		{"a negative number and leading zeros", `limit=-007`, &ordersv1.ListOrdersRequest{Limit: proto.Int32(-7)}, nil},
+		{"a number with a plus", `limit=%2B5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"a number with a fraction", `limit=5.0`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"a number with an exponent", `limit=5e1`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"a minus alone", `limit=-`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"two minuses", `limit=--5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"a number with white space", `limit=%205`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"digits of another script", `limit=%D9%A5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
+		{"a number past its range", `limit=2147483648`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", in32)}},
+		{"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("status", statuses)}},
+		{"invalid UTF-8", `after=%FF`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must be valid UTF-8")}},
+		{"NUL", `after=a%00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must not contain the character U+0000")}},
+		{"all faults, in the order of the fields, with the rest set", `limit=x&brandId=b&status=y`, &ordersv1.ListOrdersRequest{BrandId: proto.String("b")}, []problem.Violation{invalid("status", statuses), invalid("limit", integer)}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got ordersv1.ListOrdersRequest
+			require.Equal(t, test.fault, restjson.UnmarshalQuery(query(t, test.query), &got))
+			require.True(t, proto.Equal(test.want, &got), "%v", &got)
+
+			twin := dynamicpb.NewMessage(got.ProtoReflect().Descriptor())
+			require.Equal(t, test.fault, restjson.UnmarshalQuery(query(t, test.query), twin))
+			require.True(t, proto.Equal(reflected(t, test.want), twin), "by reflection: %v", twin)
+		})
+	}
+}
+
+func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
+	tests := []struct {
+		name    string
+		message protoreflect.Name
+		query   string
+		want    string
+		faults  []problem.Violation
+	}{
+		{"every scalar is read", "Scalars", `aBool=false&anInt64=-9223372036854775808&aUint32=7&aUint64=18446744073709551615&aFloat=.5&aDouble=1.5e3&someBytes=eA%3D%3D&aColour=RED`, `an_int64: -9223372036854775808 a_uint32: 7 a_uint64: 18446744073709551615 a_double: 1500 some_bytes: "x" a_colour: API_COLOUR_RED`, []problem.Violation{invalid("aFloat", "must be a number")}},
+		{"booleans are true or false", "Scalars", `aBool=1`, ``, []problem.Violation{invalid("aBool", "must be true or false")}},
+		{"numbers are written as in JSON", "Scalars", `aDouble=Infinity&aFloat=0x1p3`, ``, []problem.Violation{invalid("aFloat", "must be a number"), invalid("aDouble", "must be a number")}},
+		{"a list is no parameter", "Lists", `texts=a&numbers=x`, ``, nil},
+		{"a map and a message are none either", "Maps", `counts=a&children=b`, ``, nil},
+		{"a member of a oneof is read", "Choice", `aText=x`, `a_text: "x"`, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := newOf(t, test.message)
+			require.Equal(t, test.faults, restjson.UnmarshalQuery(query(t, test.query), got))
+			want := dynamicpb.NewMessage(got.Descriptor())
+			mustText(t, test.want, want)
+			require.True(t, proto.Equal(want, got), "%v", got)
+		})
+	}
+}
+
+func TestFieldsBoundToThePathAreSkipped(t *testing.T) {
+	values := query(t, "productId=other&productId=twice&country=DE&country=FR")
+	got := &catalogv1.GetProductRequest{ProductId: "p"}
+	found := restjson.UnmarshalQuery(values, got, "product_id")
+	require.Equal(t, []problem.Violation{invalid("country", "must not be given more than once")}, found)
+	require.Equal(t, "p", got.GetProductId())
+}
+
+func TestQueryParser(t *testing.T) {
+	filter := utilities.NewDoubleArray([][]string{{"product_id"}})
+	got := &catalogv1.GetProductRequest{ProductId: "p"}
+	values := query(t, "productId=other&country=DE&locale=de&locale=fr")
+
+	t.Run("it sets what is well-formed, and leaves what the path binds", func(t *testing.T) {
+		require.NoError(t, restjson.QueryParser{}.Parse(got, values, filter))
+		require.True(t, proto.Equal(&catalogv1.GetProductRequest{ProductId: "p", Country: "DE"}, got), "%v", got)
+	})
+	t.Run("it needs no filter", func(t *testing.T) {
+		require.NoError(t, restjson.QueryParser{}.Parse(got, values, nil))
+		require.Equal(t, "other", got.GetProductId())
+	})
+	t.Run("it fails on a message that is not supported", func(t *testing.T) {
+		err := restjson.QueryParser{}.Parse(newOf(t, "Waits"), values, filter)
+		require.EqualError(t, err, "restjson: google.protobuf.Duration is not supported")
+	})
+}

@@ -1,0 +1,74 @@
+// Package tenantcache keeps a copy of each tenant's settings beside the service that needs them.
+//
+// A public call carries the version of the settings the edge saw; a copy that is older is never
+// used, so a change counts from the next request on and no request waits for a second service
+// while nothing has changed.
+package tenantcache
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Settings of one tenant. They are shared: nobody changes them.
+type Settings = tenantsv1.GetTenantSettingsResponse
+
+// maxTenants bounds the copies a process keeps.
+const maxTenants = 10_000
+
+// Cache is safe for concurrent use.
+type Cache struct {
+	directory tenantsv1.DirectoryServiceClient
+	flights   singleflight.Group
+
+	mu       sync.RWMutex
+	byTenant map[string]*Settings
+}
+
+// New makes an empty cache over the tenants service.
+func New(directory tenantsv1.DirectoryServiceClient) *Cache {
+	return &Cache{directory: directory, byTenant: map[string]*Settings{}}
+}
+
+// Get gives settings of the tenant that are at least as new as version.
+func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Settings, error) {
+	c.mu.RLock()
+	s := c.byTenant[tenantID]
+	c.mu.RUnlock()
+	if s != nil && s.GetVersion() >= version {
+		return s, nil
+	}
+	// The version is part of the key: a caller must not join a flight that left before its change.
+	flight := fmt.Sprintf("%s/%d", tenantID, version)
+	got, err, _ := c.flights.Do(flight, func() (any, error) { return c.fetch(ctx, tenantID) })
+	if err != nil {
+		return nil, err
+	}
+	return got.(*Settings), nil
+}
+
+func (c *Cache) fetch(ctx context.Context, tenantID string) (*Settings, error) {
+	// Callers share the flight, so it must not end with the first one's context.
+	s, err := c.directory.GetTenantSettings(context.WithoutCancel(ctx), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
+	if err != nil {
+		return nil, fmt.Errorf("settings of tenant: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.byTenant[tenantID]; old != nil && old.GetVersion() > s.GetVersion() {
+		return old, nil
+	}
+	if len(c.byTenant) >= maxTenants {
+		for victim := range c.byTenant {
+			delete(c.byTenant, victim)
+			break
+		}
+	}
+	c.byTenant[tenantID] = s
+	return s, nil
+}

@@ -1,0 +1,178 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Field lengths in Unicode code points (API specification, section Limits).
+const (
+	maxExternalRef       = 128
+	maxClientName        = 255
+	maxEmail             = 255
+	maxRecipientName     = 100
+	maxPhone             = 50
+	maxStreet            = 255
+	maxCity              = 100
+	maxPostalCode        = 20
+	maxCourierComment    = 500
+	maxAdditionalDetails = 2000
+	maxCustomization     = 2000
+	maxCustomName        = 255
+	maxTextAnswer        = 2000
+	maxVariation         = 255
+)
+
+// CheckPlaceOrder finds every fault in the shape of the request: what an invalid_request reports.
+// currency is the tenant's.
+func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
+	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
+	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
+	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)
+	optionalUUID(errs, "campaignId", req.CampaignId)
+	optionalUUID(errs, "brandId", req.BrandId)
+	checkItems(req, currency, errs)
+	checkClient(req.GetClient(), errs)
+	checkRecipient(req.GetRecipient(), errs)
+	errs.MaxLen("managerEmail", req.GetManagerEmail(), maxEmail)
+	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
+	errs.MaxLen("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
+	errs.MaxLen("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
+	checkAnswers(req.GetCustomFields(), errs)
+}
+
+func optionalUUID(errs *fields.Errors, field string, value *string) {
+	if value != nil {
+		*value = errs.UUID(field, *value)
+	}
+}
+
+func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	switch n := len(req.GetItems()); {
+	case n == 0:
+		errs.Add("items", problem.FieldRequired, "must hold exactly one item")
+		return
+	case n > 1:
+		errs.Add("items", problem.FieldInvalid, "must hold exactly one item")
+		return
+	}
+	item := req.GetItems()[0]
+	if IsCustom(item) {
+		checkCustomItem(req, item, currency, errs)
+		return
+	}
+	if item.ProductId == nil {
+		errs.Add("items[0].productId", problem.FieldRequired, "is required, or customProductName with budget")
+	}
+	optionalUUID(errs, "items[0].productId", item.ProductId)
+	for dimension, value := range item.GetVariations() {
+		path := "items[0].variations." + dimension
+		errs.MaxLen(path, dimension, maxVariation)
+		errs.MaxLen(path, value, maxVariation)
+	}
+}
+
+// IsCustom tells a custom request from a catalog gift.
+func IsCustom(item *ordersv1.OrderItemInput) bool {
+	return item.CustomProductName != nil || item.GetBudget() != nil
+}
+
+func checkCustomItem(req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemInput, currency string, errs *fields.Errors) {
+	errs.Required("items[0].customProductName", item.GetCustomProductName(), maxCustomName)
+	if item.ProductId != nil {
+		errs.Add("items[0].productId", problem.FieldInvalid, "cannot be combined with a custom request")
+	}
+	if len(item.GetVariations()) > 0 {
+		errs.Add("items[0].variations", problem.FieldInvalid, "cannot be combined with a custom request")
+	}
+	if req.CampaignId != nil {
+		errs.Add("campaignId", problem.FieldInvalid, "cannot be combined with a custom request")
+	}
+	if req.GetCustomization() != nil {
+		errs.Add("customization", problem.FieldInvalid, "is only for catalog gifts")
+	}
+	checkBudget(item.GetBudget(), currency, errs)
+}
+
+func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
+	if c == nil {
+		errs.Add("client", problem.FieldRequired, "is required")
+		return
+	}
+	errs.Required("client.name", c.GetName(), maxClientName)
+	optionalEmail(errs, "client.email", c.Email)
+}
+
+func checkRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
+	if r == nil {
+		errs.Add("recipient", problem.FieldRequired, "is required")
+		return
+	}
+	errs.Required("recipient.name", r.GetName(), maxRecipientName)
+	errs.Required("recipient.phone", r.GetPhone(), maxPhone)
+	if _, ok := Phone(r.GetPhone()); !ok {
+		errs.Add("recipient.phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
+	}
+	optionalEmail(errs, "recipient.email", r.Email)
+	checkAddress(r.GetAddress(), errs)
+}
+
+func checkAddress(a *ordersv1.OrderAddress, errs *fields.Errors) {
+	const at = "recipient.address"
+	if a == nil {
+		errs.Add(at, problem.FieldRequired, "is required")
+		return
+	}
+	errs.Required(at+".street", a.GetStreet(), maxStreet)
+	errs.Required(at+".city", a.GetCity(), maxCity)
+	switch {
+	case fields.Blank(a.GetCountry()):
+		errs.Add(at+".country", problem.FieldRequired, "is required")
+	case !country.Valid(a.GetCountry()):
+		errs.Add(at+".country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+	}
+	errs.MaxLen(at+".postalCode", a.GetPostalCode(), maxPostalCode)
+	if country.PostalCodeRequired(a.GetCountry()) && fields.Blank(a.GetPostalCode()) {
+		errs.Add(at+".postalCode", problem.FieldRequired, "is required in this country")
+	}
+}
+
+// optionalEmail takes a blank address as none.
+func optionalEmail(errs *fields.Errors, field string, value *string) {
+	if value != nil && !fields.Blank(*value) {
+		errs.Email(field, *value, maxEmail)
+	}
+}
+
+func checkAnswers(answers []*ordersv1.CustomFieldAnswer, errs *fields.Errors) {
+	seen := map[string]struct{}{}
+	for i, a := range answers {
+		at := fmt.Sprintf("customFields[%d]", i)
+		path := at + ".fieldId"
+		if fields.Blank(a.GetFieldId()) {
+			errs.Add(path, problem.FieldRequired, "is required")
+			continue
+		}
+		a.FieldId = errs.UUID(path, a.GetFieldId())
+		if _, twice := seen[a.GetFieldId()]; twice {
+			errs.Add(path, problem.FieldInvalid, "stands twice")
+		}
+		seen[a.GetFieldId()] = struct{}{}
+		errs.MaxLen(at+".textValue", a.GetTextValue(), maxTextAnswer)
+	}
+}
+
+// Optional gives nil for a blank text: an optional member that is unset.
+func Optional(s *string) *string {
+	if s == nil || strings.TrimSpace(*s) == "" {
+		return nil
+	}
+	return s
+}

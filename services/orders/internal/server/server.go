@@ -1,0 +1,37 @@
+// Package server is the gRPC face of orders: it decodes, authorizes and decides each call.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// Server implements the public plane of orders.
+type Server struct {
+	ordersv1.UnimplementedOrdersServiceServer
+
+	Store   *store.Store
+	Tenants *tenantcache.Cache
+	Catalog catalogv1.OrderingServiceClient
+	// GiveUp returns the stock held for an order that will not be placed.
+	GiveUp func(ctx context.Context, orderID string)
+	Hours  *rules.OpeningHours
+	Clock  func() time.Time
+	Log    *slog.Logger
+}
+
+// Collectors are the methods that report the edge's field faults with their own.
+func Collectors() []string {
+	return []string{
+		ordersv1.OrdersService_PlaceOrder_FullMethodName,
+		ordersv1.OrdersService_ListOrders_FullMethodName,
+	}
+}

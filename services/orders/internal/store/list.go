@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+)
+
+// Filter of a list of orders. Nil and empty members do not filter.
+type Filter struct {
+	TenantID            string
+	AllBrands           bool
+	BrandIDs            []string
+	ExternalOrderID     *string
+	ExternalRecipientID *string
+	Status              *ordersv1.OrderStatus
+	BrandID             *string
+	UpdatedSince        *time.Time
+	After               *cursor.Position
+	Limit               int
+}
+
+// List reads a page, newest placed first. The statement is put together from fixed pieces, so that
+// each combination of filters has a plan of its own.
+func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
+	sql, args := f.statement()
+	rows, err := s.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list orders: %w", err)
+	}
+	orders, err := pgx.CollectRows(rows, scanRecord)
+	if err != nil {
+		return nil, fmt.Errorf("list orders: %w", err)
+	}
+	return orders, nil
+}
+
+func (f Filter) statement() (string, []any) {
+	var args []any
+	var where []string
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		where = append(where, condition)
+	}
+	add("tenant_id = ?", f.TenantID)
+	if !f.AllBrands {
+		add("brand_id = ANY(?::uuid[])", f.BrandIDs)
+	}
+	if f.ExternalOrderID != nil {
+		add("external_order_id = ?", *f.ExternalOrderID)
+	}
+	if f.ExternalRecipientID != nil {
+		add("external_recipient_id = ?", *f.ExternalRecipientID)
+	}
+	if f.Status != nil {
+		add("status = ?", statusText(*f.Status))
+	}
+	if f.BrandID != nil {
+		add("brand_id = ?", *f.BrandID)
+	}
+	if f.UpdatedSince != nil {
+		add("updated_at >= ?", *f.UpdatedSince)
+	}
+	if f.After != nil {
+		add("(created_at, id) < (?, ?)", f.After.Time, f.After.ID)
+	}
+	args = append(args, f.Limit)
+	return fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT $%d",
+		recordColumns, strings.Join(where, " AND "), len(args)), args
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// Faults of placing an order that the schema finds.
+var (
+	ErrExternalOrderIDTaken = errors.New("external order id is taken")
+	ErrReferenceTaken       = errors.New("reference is taken")
+	// ErrReservationAbandoned: recovery gave the order's stock back before the order committed.
+	ErrReservationAbandoned = errors.New("reservation was abandoned")
+)
+
+const insertOrder = `INSERT INTO orders (
+  tenant_id, id, reference, version, external_order_id, external_recipient_id, external_campaign_ref,
+  external_action_ref, source, brand_id, campaign_id, status, item_kind, product_id, product_name,
+  variations, budget_amount, budget_currency, delivery_country, urgent, after_hours_service_accepted,
+  branded_packaging_requested, received_outside_active_hours, manager_id, placed_by_key_id,
+  placed_by_key_name, details_sealed, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::numeric, $18,
+  $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
+
+const insertPlaced = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'PLACED')`
+
+// QueuePlaceOrder returns what adds the order and its event to a transaction.
+func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder, e outbox.Event) (func(b *pgx.Batch), error) {
+	args, err := s.orderArgs(o)
+	if err != nil {
+		return nil, err
+	}
+	return func(b *pgx.Batch) {
+		b.Queue(insertOrder, args...)
+		if o.Reserved {
+			b.Queue(insertPlaced, o.Record.GetId())
+		}
+		outbox.Append(ctx, b, e)
+	}, nil
+}
+
+func (s *Store) orderArgs(o *rules.NewOrder) ([]any, error) {
+	r, item := o.Record, o.Record.GetItems()[0]
+	details, err := json.Marshal(o.Details)
+	if err != nil {
+		return nil, fmt.Errorf("encode details: %w", err)
+	}
+	var amount, currency *string
+	if o.Budget != nil {
+		text := o.Budget.Amount.String()
+		amount, currency = &text, &o.Budget.Currency
+	}
+	var managerID *string
+	if o.ManagerID != "" {
+		managerID = &o.ManagerID
+	}
+	variations := item.GetVariations()
+	if variations == nil {
+		variations = map[string]string{}
+	}
+	return []any{
+		o.TenantID, r.GetId(), r.GetReference(), r.GetVersion(), r.ExternalOrderId, r.ExternalRecipientId,
+		r.ExternalCampaignRef, r.ExternalActionRef, sourceText(r.GetSource()), r.GetBrandId(), r.CampaignId,
+		statusText(r.GetStatus()), kindText(item.GetKind()), item.ProductId, item.GetProductName(), variations,
+		amount, currency, r.GetDeliveryCountry(), r.GetUrgent(), o.AfterHours, o.BrandedPackage,
+		r.GetReceivedOutsideActiveHours(), managerID, o.PlacedByKeyID, o.PlacedByKey,
+		s.ring.Seal(details, place(r.GetId())), r.GetCreatedAt().AsTime(), r.GetUpdatedAt().AsTime(),
+	}, nil
+}
+
+// place binds sealed details to their order.
+func place(orderID string) string { return "orders.details_sealed/" + orderID }
+
+// PlaceOrderError names the fault behind an error of the transaction.
+func PlaceOrderError(err error) error {
+	constraint, ok := postgres.UniqueViolation(err)
+	if !ok {
+		return err
+	}
+	switch constraint {
+	case "orders_external_order_id":
+		return ErrExternalOrderIDTaken
+	case "orders_reference":
+		return ErrReferenceTaken
+	case "reservation_outcomes_pkey":
+		return ErrReservationAbandoned
+	}
+	return err
+}
+
+const selectByExternalID = `SELECT id, brand_id FROM orders WHERE tenant_id = $1 AND external_order_id = $2`
+
+// FindByExternalID gives the id and brand of the tenant's order with the external id.
+func (s *Store) FindByExternalID(ctx context.Context, tenantID, externalID string) (id, brandID string, err error) {
+	err = s.pool.QueryRow(ctx, selectByExternalID, tenantID, externalID).Scan(&id, &brandID)
+	if err != nil {
+		return "", "", fmt.Errorf("find order by external id: %w", err)
+	}
+	return id, brandID, nil
+}
+
+// The schema spells enum values as the API does.
+func statusText(s ordersv1.OrderStatus) string { return s.String()[len("ORDER_STATUS_"):] }
+func sourceText(s ordersv1.OrderSource) string { return s.String()[len("ORDER_SOURCE_"):] }
+func kindText(k ordersv1.ItemKind) string      { return k.String()[len("ITEM_KIND_"):] }

@@ -1,0 +1,36 @@
+// Package store is the orders database: its schema and every statement on it.
+package store
+
+import (
+	"embed"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/seal"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// Migrations is the schema of orders.
+func Migrations() postgres.Migrations {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // The folder is embedded; only a broken build gets here.
+	}
+	return postgres.Migrations{Owner: "orders", Files: sub}
+}
+
+// Store reads and writes orders.
+type Store struct {
+	pool *pgxpool.Pool
+	ring *seal.Ring
+}
+
+// New makes a store on the pool; ring seals the delivery details.
+func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
+
+// Pool is the database the store's transactions run on.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }

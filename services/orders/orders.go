@@ -1,0 +1,122 @@
+// Package orders is the service that owns orders: it places them, keeps their delivery details
+// sealed and records every change for the feed. It asks tenants for settings and catalog for gifts
+// and stock.
+package orders
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/services/orders/internal/reservations"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/server"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// Config of the service.
+type Config struct {
+	RPC         rpc.Config
+	Database    postgres.Config
+	Telemetry   telemetry.Config
+	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
+	CatalogAddr string `env:"CATALOG_ADDR,required" doc:"host:port of the catalog service."`
+	SealKeys    string `env:"SEAL_KEYS,required" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
+	// OpeningHours and OpeningZone are when the service operator works.
+	OpeningHours string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
+	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
+	// RecoveryInterval is how often stock reservations past their expiry are settled.
+	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" doc:"How often expired stock reservations are settled."`
+}
+
+const defaultRecoveryInterval = 10 * time.Second
+
+// Service is the running service.
+type Service struct {
+	tel      *telemetry.Telemetry
+	pool     *pgxpool.Pool
+	conns    []*grpc.ClientConn
+	rpc      *rpc.Server
+	recovery *reservations.Recovery
+}
+
+// Migrate brings the service's database up to date.
+func Migrate(ctx context.Context, cfg Config) error {
+	return postgres.Migrate(ctx, cfg.Database.URL, outbox.Migrations(), idempotency.Migrations(), store.Migrations())
+}
+
+// New builds the service; it opens the database and fails when that cannot be reached.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return nil, err
+	}
+	hours, err := rules.ParseOpeningHours(cfg.OpeningHours, cfg.OpeningZone)
+	if err != nil {
+		return nil, err
+	}
+	tenantsConn, err := rpc.Dial(cfg.TenantsAddr, tel)
+	if err != nil {
+		return nil, err
+	}
+	catalogConn, err := rpc.Dial(cfg.CatalogAddr, tel)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := postgres.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, err
+	}
+	orders := store.New(pool, ring)
+	catalog := catalogv1.NewOrderingServiceClient(catalogConn)
+	recovery := &reservations.Recovery{Store: orders, Catalog: catalog, Interval: cfg.RecoveryInterval, Log: tel.Logger}
+	if recovery.Interval == 0 {
+		recovery.Interval = defaultRecoveryInterval
+	}
+	s := &Service{tel: tel, pool: pool, conns: []*grpc.ClientConn{tenantsConn, catalogConn}, recovery: recovery}
+	s.rpc = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
+	ordersv1.RegisterOrdersServiceServer(s.rpc, &server.Server{
+		Store:   orders,
+		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
+		Catalog: catalog,
+		GiveUp:  recovery.GiveUp,
+		Hours:   hours,
+		Clock:   time.Now,
+		Log:     tel.Logger,
+	})
+	return s, nil
+}
+
+// Run serves until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.close(ctx)
+	return daemon.Run(ctx, s.tel.Logger,
+		daemon.Part{Name: "grpc", Run: s.rpc.Run},
+		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Part{Name: "reservations", Run: s.recovery.Run},
+	)
+}
+
+func (s *Service) close(ctx context.Context) {
+	s.pool.Close()
+	for _, conn := range s.conns {
+		if err := conn.Close(); err != nil {
+			s.tel.Logger.WarnContext(ctx, "close connection", "error", fmt.Sprint(err))
+		}
+	}
+}
