@@ -1,0 +1,139 @@
+# Everything that is done with the platform from a terminal. `make` alone lists the targets.
+
+LOCAL   := $(CURDIR)/.local
+BIN     := $(LOCAL)/bin
+# The modules of the workspace, as go.work lists them.
+MODULES := $(patsubst ./%,%,$(shell sed -n 's/^[[:space:]]*\(\.\/.*\)$$/\1/p' go.work))
+PACKAGES := $(MODULES:%=./%/...)
+# Built, not `go run`, which would neither pass a signal on nor keep the exit code.
+TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps --
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays in .local
+	@go build -o $(BIN)/gifting-local ./deploy/cmd/gifting-local && exec $(BIN)/gifting-local
+
+.PHONY: test
+test: c-compiler ## Test all modules, with the race detector, on real dependencies
+	@$(TESTDEPS) go test -race -timeout 9m $(PACKAGES)
+
+.PHONY: lint
+lint: lint-proto lint-generated lint-tidy lint-standalone lint-go ## Check style, generated code, modules and the arrows between them
+
+.PHONY: generate
+generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
+	@$(BIN)/buf generate
+
+.PHONY: build
+build: ## Build static programs of the services and the gateway into .local/bin
+	@mkdir -p $(BIN)
+	@for main in services/*/cmd/* gateway/cmd/*; do \
+		[ -d "$$main" ] || continue; \
+		echo "$$main"; \
+		CGO_ENABLED=0 go build -trimpath -o $(BIN)/ "./$$main" || exit 1; \
+	done
+
+.PHONY: tidy
+tidy: ## Tidy every module, the tools' too
+	@for module in $(MODULES) .tools .tools/lint; do \
+		echo "$$module"; \
+		GOWORK=off go -C "$$module" mod tidy || exit 1; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@go test -run '^$$' -bench . -benchmem ./pkg/...
+
+.PHONY: faults
+faults: c-compiler ## Run the tests that kill and cut things
+	@$(TESTDEPS) go test -race -count=1 -timeout 9m -run 'Fault|Crash|Kill' ./deploy/e2e/...
+
+.PHONY: clean
+clean: ## Remove what was built and the data of the local stack
+	@for link in .local/elsewhere .local/*/elsewhere; do \
+		kept=$$(readlink "$$link" || true); \
+		case "$$kept" in /var/lib/partner-gifting-local/*) rm -rf "$$kept";; esac; \
+	done
+	@rm -rf .local
+
+# The checks of `make lint`, each for itself.
+
+.PHONY: lint-proto
+lint-proto: googleapis $(BIN)/.tools
+	@echo "buf lint"
+	@$(BIN)/buf lint
+
+.PHONY: lint-generated
+lint-generated: generate
+	@echo "generated code is unchanged"
+	@git diff --exit-code -- proto/gen
+	@new=$$(git ls-files --others --exclude-standard -- proto/gen); \
+		[ -z "$$new" ] || { echo "generated files that are not committed:"; echo "$$new"; exit 1; }
+
+.PHONY: lint-tidy
+lint-tidy:
+	@for module in $(MODULES) .tools .tools/lint; do \
+		echo "go mod tidy: $$module"; \
+		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
+	done
+
+.PHONY: lint-standalone
+lint-standalone:
+	@for module in $(MODULES); do \
+		echo "go build outside the workspace: $$module"; \
+		GOWORK=off go -C "$$module" build ./... || exit 1; \
+	done
+
+# One module at a time, because the linter does not look over a module's border. All are looked at before it fails.
+.PHONY: lint-go
+lint-go: $(BIN)/.golangci-lint
+	@failed=; \
+	for module in $(MODULES); do \
+		echo "golangci-lint: $$module"; \
+		(cd "$$module" && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...) || failed="$$failed $$module"; \
+	done; \
+	[ -z "$$failed" ] || { echo "golangci-lint found faults in:$$failed"; exit 1; }
+
+# Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.
+
+$(BIN)/.tools: .tools/go.mod .tools/go.sum
+	@echo "building buf and the generators"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
+	@touch $@
+
+$(BIN)/.golangci-lint: .tools/lint/go.mod .tools/lint/go.sum
+	@echo "building golangci-lint"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/lint install tool
+	@touch $@
+
+# google/api/*.proto come from a pinned Go module and are not committed.
+GOOGLEAPIS := $(LOCAL)/googleapis
+.PHONY: googleapis
+googleapis: $(GOOGLEAPIS)/.complete
+
+$(GOOGLEAPIS)/.complete: .tools/go.mod .tools/go.sum
+	@rm -rf $(GOOGLEAPIS)
+	@mkdir -p $(GOOGLEAPIS)/google/api
+	@cd .tools && GOWORK=off go mod download github.com/grpc-ecosystem/grpc-gateway
+	@from=$$(GOWORK=off go -C .tools list -m -f '{{.Dir}}' github.com/grpc-ecosystem/grpc-gateway) && \
+		cp $$from/third_party/googleapis/google/api/annotations.proto \
+			$$from/third_party/googleapis/google/api/http.proto \
+			$$from/third_party/googleapis/google/api/httpbody.proto $(GOOGLEAPIS)/google/api/
+	@chmod -R u+w $(GOOGLEAPIS)
+	@touch $@
+
+# The race detector is linked by a C compiler.
+.PHONY: c-compiler
+c-compiler:
+	@command -v "$$(go env CC)" >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a C compiler: the race detector needs one" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
+	}

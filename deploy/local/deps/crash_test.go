@@ -1,0 +1,104 @@
+package deps
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// victimDir makes the test program start everything in a directory and wait to be killed.
+const victimDir = "GIFTING_DEPS_VICTIM_DIR"
+
+type addresses struct {
+	PostgreSQL, Redis, Kafka string
+}
+
+// victim is what a stack does: it starts its dependencies, says where they are, and never stops them.
+func victim(dir string) error {
+	ctx := context.Background()
+	postgres, err := startPostgreSQLIn(ctx, dir)
+	if err != nil {
+		return err
+	}
+	redis, err := startRedisIn(ctx, dir)
+	if err != nil {
+		return err
+	}
+	kafka, err := startEmbeddedKafkaIn(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(addresses{postgres.Address, redis.Address, kafka.Address}); err != nil {
+		return err
+	}
+	select {}
+}
+
+func startPostgreSQLIn(ctx context.Context, dir string) (*Instance, error) {
+	port, err := FreePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return StartPostgreSQL(ctx, PostgreSQLConfig{Dir: filepath.Join(dir, "postgres"), Port: port, Log: quiet})
+}
+
+func startRedisIn(ctx context.Context, dir string) (*Instance, error) {
+	port, err := FreePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return StartRedis(ctx, RedisConfig{Dir: filepath.Join(dir, "redis"), Port: port, RequireReal: true, Log: quiet})
+}
+
+func startEmbeddedKafkaIn(ctx context.Context, dir string) (*Instance, error) {
+	port, err := FreePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return StartKafka(ctx, KafkaConfig{Dir: filepath.Join(dir, "kafka"), Port: port, Log: quiet})
+}
+
+func TestKilledStack(t *testing.T) {
+	t.Run("after kill -9 of the process everything starts again on the same directory and keeps what was written", func(t *testing.T) {
+		dir := dataDir(t)
+		cmd, at := startVictim(t, dir)
+		execSQL(t, at.PostgreSQL, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
+		require.NoError(t, CreateTopics(t.Context(), at.Kafka, Topic{Name: "kept", Partitions: 3}))
+		produce(t, at.Kafka, "kept", "one")
+
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+
+		postgres := running(t)(startPostgreSQLIn(t.Context(), dir))
+		running(t)(startRedisIn(t.Context(), dir))
+		kafka := running(t)(startEmbeddedKafkaIn(t.Context(), dir))
+		require.Equal(t, 1, countKept(t, postgres.Address))
+		require.Equal(t, []string{"one"}, consume(t, kafka.Address, "kept", 1))
+	})
+}
+
+func startVictim(t *testing.T, dir string) (*exec.Cmd, addresses) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(os.Environ(), victimDir+"="+dir)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	require.NoError(t, err)
+	var at addresses
+	require.NoError(t, json.Unmarshal(line, &at))
+	return cmd, at
+}

@@ -1,0 +1,132 @@
+package deps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// apacheKafka is what it takes to run Apache Kafka: Java and the jars.
+type apacheKafka struct {
+	java string
+	libs string
+}
+
+// nodeID and clusterID name the one node, which is broker and controller.
+const (
+	nodeID    = 1
+	clusterID = "Z2lmdGluZy1sb2NhbC0wMQ"
+)
+
+func (k apacheKafka) start(ctx context.Context, cfg KafkaConfig, dir string, lock *dirLock) (*Instance, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	server := k.program(dir)
+	if err := server.endOrphans(ctx); err != nil {
+		return nil, err
+	}
+	if err := requireFree(ctx, "Kafka", cfg.Port); err != nil {
+		return nil, err
+	}
+	if err := k.prepare(ctx, cfg, dir); err != nil {
+		return nil, err
+	}
+	running, err := server.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := running.untilReady(ctx, func(ctx context.Context) error { return brokerAnswers(ctx, cfg.Port) }); err != nil {
+		return nil, err
+	}
+	return serverInstance(loopback(cfg.Port), Apache, running, lock), nil
+}
+
+func (k apacheKafka) program(dir string) program {
+	return program{
+		name:    "Kafka",
+		path:    k.java,
+		args:    append(k.options(), "-Xms256m", "-Xmx512m", "kafka.Kafka", propertiesFile(dir)),
+		dir:     dir,
+		quit:    syscall.SIGTERM,
+		log:     filepath.Join(dir, "kafka.log"),
+		pidFile: filepath.Join(dir, "kafka.pid"),
+	}
+}
+
+func (k apacheKafka) options() []string {
+	return []string{"-cp", filepath.Join(k.libs, "*"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dlog4j2.level=warn"}
+}
+
+func propertiesFile(dir string) string {
+	return filepath.Join(dir, "server.properties")
+}
+
+// prepare writes the settings and formats the data directory on the first start.
+func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) error {
+	controller, err := FreePort(ctx)
+	if err != nil {
+		return err
+	}
+	text := properties(cfg.Port, controller, filepath.Join(dir, "data"))
+	if err := os.WriteFile(propertiesFile(dir), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	args := append(k.options(), "kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", clusterID, "-c", propertiesFile(dir))
+	output, err := exec.CommandContext(ctx, k.java, args...).CombinedOutput() //nolint:gosec // the Java that was found
+	if err != nil {
+		return fmt.Errorf("format: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// properties are the settings of a single small node. It creates no topics by itself, as no production broker should.
+func properties(port, controller int, data string) string {
+	return strings.Join([]string{
+		"process.roles=broker,controller",
+		fmt.Sprintf("node.id=%d", nodeID),
+		fmt.Sprintf("controller.quorum.voters=%d@%s", nodeID, loopback(controller)),
+		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", loopback(port), loopback(controller)),
+		fmt.Sprintf("advertised.listeners=PLAINTEXT://%s", loopback(port)),
+		"controller.listener.names=CONTROLLER",
+		"inter.broker.listener.name=PLAINTEXT",
+		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"log.dirs=" + data,
+		"auto.create.topics.enable=false",
+		"default.replication.factor=1",
+		"min.insync.replicas=1",
+		"offsets.topic.replication.factor=1",
+		"offsets.topic.num.partitions=4",
+		"transaction.state.log.replication.factor=1",
+		"transaction.state.log.min.isr=1",
+		"transaction.state.log.num.partitions=4",
+		"group.initial.rebalance.delay.ms=0",
+		"log.cleaner.dedupe.buffer.size=16777216",
+		"num.network.threads=2",
+		"num.io.threads=4",
+		"background.threads=2",
+		"",
+	}, "\n")
+}
+
+var errNoBroker = errors.New("no broker has registered")
+
+func brokerAnswers(ctx context.Context, port int) error {
+	transport := &kafka.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(loopback(port)), Transport: transport}
+	metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{}})
+	if err != nil {
+		return err
+	}
+	if len(metadata.Brokers) == 0 {
+		return errNoBroker
+	}
+	return nil
+}

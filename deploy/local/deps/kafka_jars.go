@@ -1,0 +1,111 @@
+package deps
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/partnergifting/platform/deploy/kafka"
+)
+
+// mavenTimeout bounds the one fetch of the jars, 45 MB.
+const mavenTimeout = 4 * time.Minute
+
+// findApacheKafka finds Java and the jars, fetching these once with Maven.
+func findApacheKafka(ctx context.Context, cfg KafkaConfig) (apacheKafka, error) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return apacheKafka{}, err
+	}
+	if err := requireJava(ctx, java); err != nil {
+		return apacheKafka{}, err
+	}
+	root, err := filepath.Abs(cfg.JarsDir)
+	if err != nil {
+		return apacheKafka{}, err
+	}
+	libs, err := jars(ctx, cfg, root)
+	if err != nil {
+		return apacheKafka{}, err
+	}
+	return apacheKafka{java: java, libs: libs}, nil
+}
+
+var (
+	errOldJava  = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // a name begins it
+	javaVersion = regexp.MustCompile(`version "(\d+)`)
+)
+
+func requireJava(ctx context.Context, java string) error {
+	output, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("java -version: %w", err)
+	}
+	found := javaVersion.FindSubmatch(output)
+	if found == nil {
+		return fmt.Errorf("%w: %s", errOldJava, bytes.TrimSpace(output))
+	}
+	version, err := strconv.Atoi(string(found[1]))
+	if err != nil || version < kafka.MinJava {
+		return fmt.Errorf("%w: %d, wanted %d", errOldJava, version, kafka.MinJava)
+	}
+	return nil
+}
+
+// jars returns the directory of the jars that the pinned pom names. A stamp with the pom's text says that they are all
+// there; one process at a time fetches them, the others wait and find them.
+func jars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
+	version, err := kafka.Version()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, version)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", err
+	}
+	lock, err := waitForDir(dir)
+	if err != nil {
+		return "", err
+	}
+	defer lock.release()
+	libs, stamp := filepath.Join(dir, "libs"), filepath.Join(dir, "complete")
+	have, err := os.ReadFile(filepath.Clean(stamp))
+	if err == nil && bytes.Equal(have, kafka.POM) {
+		return libs, nil
+	}
+	cfg.Log.Info("fetching Apache Kafka with Maven", "version", version)
+	if err := fetchJars(ctx, dir, libs); err != nil {
+		return "", err
+	}
+	return libs, os.WriteFile(stamp, kafka.POM, 0o600)
+}
+
+func fetchJars(ctx context.Context, dir, libs string) error {
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(libs); err != nil {
+		return err
+	}
+	pom := filepath.Join(dir, "pom.xml")
+	if err := os.WriteFile(pom, kafka.POM, 0o600); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, mavenTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+libs) //nolint:gosec // the Maven that was found
+	cmd.WaitDelay = time.Second                                                                                            // Maven's own child keeps the pipe open when it is killed
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mvn: %w\n%s", err, output)
+	}
+	return nil
+}

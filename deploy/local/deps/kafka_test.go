@@ -1,0 +1,116 @@
+package deps
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+)
+
+// jarsDir is where `make test` keeps the jars, so that they are fetched once.
+const jarsDir = "../../../.local/kafka"
+
+func produce(t *testing.T, brokers, topic, value string) {
+	t.Helper()
+	require.NoError(t, tryProduce(t.Context(), brokers, topic, value))
+}
+
+func tryProduce(ctx context.Context, brokers, topic, value string) error {
+	writer := &kafka.Writer{
+		Addr:         kafka.TCP(strings.Split(brokers, ",")...),
+		Topic:        topic,
+		RequiredAcks: kafka.RequireAll,
+		BatchTimeout: time.Millisecond,
+		MaxAttempts:  1,
+		Transport:    &kafka.Transport{},
+	}
+	defer func() { _ = writer.Close() }()
+	return writer.WriteMessages(ctx, kafka.Message{Key: []byte("key"), Value: []byte(value)})
+}
+
+// consume reads n messages as a new consumer group would.
+func consume(t *testing.T, brokers, topic string, n int) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: strings.Split(brokers, ","), GroupID: "test", Topic: topic, StartOffset: kafka.FirstOffset,
+		MaxWait: 100 * time.Millisecond,
+	})
+	defer func() { require.NoError(t, reader.Close()) }()
+	values := make([]string, 0, n)
+	for range n {
+		message, err := reader.FetchMessage(ctx)
+		require.NoError(t, err)
+		values = append(values, string(message.Value))
+		require.NoError(t, reader.CommitMessages(ctx, message))
+	}
+	return values
+}
+
+func TestKafka(t *testing.T) {
+	for _, kind := range []Kind{Embedded, Apache} {
+		t.Run(string(kind), func(t *testing.T) { testBroker(t, kind) })
+	}
+}
+
+func testBroker(t *testing.T, kind Kind) {
+	t.Helper()
+	cfg := KafkaConfig{Dir: dataDir(t), Port: freePort(t), PreferApache: kind == Apache, JarsDir: jarsDir, Log: quiet}
+	if kind == Apache {
+		if _, err := findApacheKafka(t.Context(), cfg); err != nil {
+			t.Skipf("Apache Kafka cannot be had here: %v", err)
+		}
+	}
+	first := running(t)(StartKafka(t.Context(), cfg))
+	require.Equal(t, kind, first.Kind)
+
+	t.Run("a topic does not come into being by writing to it", func(t *testing.T) {
+		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value"), kafka.UnknownTopicOrPartition)
+	})
+	t.Run("topics are created once, with the partitions asked for", func(t *testing.T) {
+		topics := []Topic{{Name: "first", Partitions: 3}, {Name: "second", Partitions: 1}}
+		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
+		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
+		require.ErrorIs(t, CreateTopics(t.Context(), first.Address, Topic{Name: "first", Partitions: 4}), errPartitions)
+	})
+	t.Run("a second start on the same directory is refused", func(t *testing.T) {
+		_, err := StartKafka(t.Context(), cfg)
+		require.ErrorIs(t, err, errDirInUse)
+	})
+	t.Run("messages and committed offsets survive a stop and a start", func(t *testing.T) {
+		produce(t, first.Address, "first", "one")
+		produce(t, first.Address, "first", "two")
+		require.Equal(t, []string{"one"}, consume(t, first.Address, "first", 1))
+		stop(t, first)
+
+		second := running(t)(StartKafka(t.Context(), cfg))
+		require.Equal(t, []string{"two"}, consume(t, second.Address, "first", 1))
+	})
+}
+
+func TestKafkaWithoutJava(t *testing.T) {
+	t.Run("without Java the embedded broker takes the place of Apache Kafka", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		instance := running(t)(StartKafka(t.Context(), KafkaConfig{
+			Dir: dataDir(t), Port: freePort(t), PreferApache: true, JarsDir: t.TempDir(), Log: quiet,
+		}))
+		require.Equal(t, Embedded, instance.Kind)
+	})
+
+	t.Run("with Java but without Maven and jars too", func(t *testing.T) {
+		bin := t.TempDir()
+		java := "#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n"
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "java"), []byte(java), 0o700))
+		t.Setenv("PATH", bin)
+		instance := running(t)(StartKafka(t.Context(), KafkaConfig{
+			Dir: dataDir(t), Port: freePort(t), PreferApache: true, JarsDir: t.TempDir(), Log: quiet,
+		}))
+		require.Equal(t, Embedded, instance.Kind)
+	})
+}

@@ -1,0 +1,111 @@
+package deps
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// serverUser is who a server runs as; nil means as this process. PostgreSQL refuses to run as root.
+type serverUser struct {
+	name     string
+	uid, gid uint32
+}
+
+// unprivileged returns nobody special when this process is not root, else the packages' own user or nobody.
+func unprivileged() (*serverUser, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil //nolint:nilnil // nil is a user: this one
+	}
+	var failures error
+	for _, name := range []string{"postgres", "nobody"} {
+		found, err := lookUp(name)
+		if err == nil {
+			return found, nil
+		}
+		failures = errors.Join(failures, err)
+	}
+	return nil, fmt.Errorf("PostgreSQL does not run as root and there is no other user: %w", failures)
+}
+
+func lookUp(name string) (*serverUser, error) {
+	account, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(account.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(account.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &serverUser{name: name, uid: uint32(uid), gid: uint32(gid)}, nil
+}
+
+// attributes makes a child run as the user, without the groups of root.
+func (u *serverUser) attributes() *syscall.SysProcAttr {
+	if u == nil {
+		return &syscall.SysProcAttr{}
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.uid, Gid: u.gid}}
+}
+
+// own gives a file or a tree to the user. It never leaves the tree, whatever links its present owner put there.
+func (u *serverUser) own(path string) error {
+	if u == nil {
+		return nil
+	}
+	parent, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = parent.Close() }()
+	return fs.WalkDir(parent.FS(), filepath.Base(path), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return parent.Lchown(path, int(u.uid), int(u.gid))
+	})
+}
+
+// reaches tells whether the user may pass through every directory down to dir.
+func (u *serverUser) reaches(dir string) (bool, error) {
+	if u == nil {
+		return true, nil
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false, err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false, err
+		}
+		if !u.mayEnter(info) {
+			return false, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return true, nil
+		}
+	}
+}
+
+func (u *serverUser) mayEnter(info fs.FileInfo) bool {
+	owner := info.Sys().(*syscall.Stat_t)
+	switch {
+	case owner.Uid == u.uid:
+		return info.Mode()&0o100 != 0
+	case owner.Gid == u.gid:
+		return info.Mode()&0o010 != 0
+	default:
+		return info.Mode()&0o001 != 0
+	}
+}

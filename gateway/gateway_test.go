@@ -1,0 +1,380 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+
+	"github.com/partnergifting/platform/gateway"
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+const redisVariable = "GIFTING_TEST_REDIS_URL"
+
+// backend stands for the services behind the edge: the edge is what is tested here.
+type backend struct {
+	ordersv1.UnimplementedOrdersServiceServer
+	tenantsv1.UnimplementedTenantsServiceServer
+	tenantsv1.UnimplementedDirectoryServiceServer
+	webhookv1.UnimplementedWebhookServiceServer
+	catalogv1.UnimplementedImagesServiceServer
+
+	tenantID string
+	scopes   []commonv1.Scope
+	revoked  atomic.Bool
+	version  atomic.Int64
+	seen     caller.Request
+	headers  metadata.MD
+	fault    error
+	ran      atomic.Int32
+}
+
+func (b *backend) ResolveKey(context.Context, *tenantsv1.ResolveKeyRequest) (*tenantsv1.ResolveKeyResponse, error) {
+	if b.revoked.Load() {
+		return nil, problem.RecordNotFound()
+	}
+	return &tenantsv1.ResolveKeyResponse{Principal: &commonv1.Principal{
+		TenantId: b.tenantID, KeyId: 7, Scopes: b.scopes, AllBrands: true, TenantVersion: b.version.Load(),
+	}}, nil
+}
+
+func (b *backend) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest) (*ordersv1.PlaceOrderResponse, error) {
+	b.ran.Add(1)
+	b.seen = caller.RequestFrom(ctx)
+	b.headers, _ = metadata.FromIncomingContext(ctx)
+	errs := fields.Collect(ctx)
+	errs.Required("externalOrderId", req.GetExternalOrderId(), 128)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if b.fault != nil {
+		return nil, b.fault
+	}
+	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "an-order", ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+}
+
+func (b *backend) ListOrders(context.Context, *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
+	b.ran.Add(1)
+	return &ordersv1.ListOrdersResponse{}, nil
+}
+
+func (b *backend) GetMe(context.Context, *tenantsv1.GetMeRequest) (*tenantsv1.GetMeResponse, error) {
+	return &tenantsv1.GetMeResponse{Environment: "sandbox"}, nil
+}
+
+func (b *backend) ListBrands(context.Context, *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
+	return &tenantsv1.ListBrandsResponse{}, nil
+}
+
+func (b *backend) TestWebhook(context.Context, *webhookv1.TestWebhookRequest) (*webhookv1.TestWebhookResponse, error) {
+	return &webhookv1.TestWebhookResponse{}, nil
+}
+
+func (b *backend) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+	if r.GetFileId() != "known" {
+		return nil, problem.RecordNotFound()
+	}
+	return &catalogv1.GetImageResponse{ContentType: "image/png", Content: []byte("bytes"), Digest: "d1"}, nil
+}
+
+type fixture struct {
+	*backend
+	t    *testing.T
+	base string
+	key  string
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests by `make test`", redisVariable)
+	b := &backend{
+		tenantID: uuid.NewString(),
+		scopes:   []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+	}
+	b.version.Store(1)
+	services, http := freeAddr(t), freeAddr(t)
+	server := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard(),
+		ordersv1.OrdersService_PlaceOrder_FullMethodName)
+	for _, register := range []func(grpc.ServiceRegistrar){
+		func(s grpc.ServiceRegistrar) { ordersv1.RegisterOrdersServiceServer(s, b) },
+		func(s grpc.ServiceRegistrar) { tenantsv1.RegisterTenantsServiceServer(s, b) },
+		func(s grpc.ServiceRegistrar) { tenantsv1.RegisterDirectoryServiceServer(s, b) },
+		func(s grpc.ServiceRegistrar) { webhookv1.RegisterWebhookServiceServer(s, b) },
+		func(s grpc.ServiceRegistrar) { catalogv1.RegisterImagesServiceServer(s, b) },
+	} {
+		register(server)
+	}
+	edge, err := gateway.New(t.Context(), gateway.Config{
+		HTTPAddr: http, Environment: apikey.Sandbox, PublicURL: "http://" + http + "/api/public/v1",
+		TenantsAddr: services, CatalogAddr: services, OrdersAddr: services, PersonalLinksAddr: services,
+		EventsAddr: services, WebhookAddr: services, RedisURL: os.Getenv(redisVariable),
+		FingerprintKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+	}, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- server.Run(ctx) }()
+	go func() { ended <- edge.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoError(t, <-ended)
+	})
+	f := &fixture{backend: b, t: t, base: "http://" + http + "/api/public/v1", key: apikey.New(apikey.Sandbox)}
+	require.Eventually(t, func() bool {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", http)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return f.do("GET", "/me", "").status == 200 }, 5*time.Second, 20*time.Millisecond)
+	return f
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	parsed map[string]any
+}
+
+// do sends a request with the fixture's key; headers come as name, value pairs and replace it.
+func (f *fixture) do(method, path, body string, headers ...string) answer {
+	f.t.Helper()
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.base+path, strings.NewReader(body))
+	require.NoError(f.t, err)
+	req.Header.Set("Authorization", "Bearer "+f.key)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", uuid.NewString())
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+			continue
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(f.t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(f.t, err)
+	a := answer{status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	if bytes.HasPrefix(raw, []byte("{")) {
+		require.NoError(f.t, json.Unmarshal(raw, &a.parsed))
+	}
+	return a
+}
+
+func TestEveryFaultTheEdgeFinds(t *testing.T) {
+	f := setup(t)
+	big := strings.Repeat(" ", 10<<20+1)
+	for name, tc := range map[string]struct {
+		method, path, body string
+		headers            []string
+		status             int
+		code               string
+	}{
+		"no key":                      {"GET", "/me", "", []string{"Authorization", ""}, 401, "invalid_api_key"},
+		"another scheme":              {"GET", "/me", "", []string{"Authorization", "Basic " + f.key}, 401, "invalid_api_key"},
+		"a malformed key":             {"GET", "/me", "", []string{"Authorization", "Bearer x"}, 401, "invalid_api_key"},
+		"a key of production":         {"GET", "/me", "", []string{"Authorization", "Bearer " + apikey.New(apikey.Production)}, 401, "invalid_api_key"},
+		"no key on an unknown path":   {"GET", "/nothing", "", []string{"Authorization", ""}, 401, "invalid_api_key"},
+		"an unknown path":             {"GET", "/nothing", "", nil, 404, "not_found"},
+		"another method":              {"PUT", "/orders", "", nil, 405, "method_not_allowed"},
+		"405 before 406":              {"PUT", "/orders", "", []string{"Accept", "text/html"}, 405, "method_not_allowed"},
+		"a scope the key lacks":       {"GET", "/brands", "", nil, 403, "insufficient_scope"},
+		"403 before 406":              {"GET", "/brands", "", []string{"Accept", "text/html"}, 403, "insufficient_scope"},
+		"an Accept without JSON":      {"GET", "/orders", "", []string{"Accept", "text/html"}, 406, "not_acceptable"},
+		"JSON with quality zero":      {"GET", "/orders", "", []string{"Accept", "application/json;q=0, */*"}, 406, "not_acceptable"},
+		"406 before 415":              {"POST", "/orders", "{}", []string{"Accept", "text/html", "Content-Type", "text/plain"}, 406, "not_acceptable"},
+		"another media type":          {"POST", "/orders", "{}", []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
+		"a form":                      {"POST", "/orders", "a=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type"},
+		"no media type":               {"POST", "/orders", "{}", []string{"Content-Type", ""}, 415, "unsupported_media_type"},
+		"a compressed body":           {"POST", "/orders", "{}", []string{"Content-Encoding", "gzip"}, 415, "unsupported_media_type"},
+		"415 before 413":              {"POST", "/orders", big, []string{"Content-Type", "text/plain"}, 415, "unsupported_media_type"},
+		"a body over 10 MB":           {"POST", "/orders", big, nil, 413, "payload_too_large"},
+		"413 before the header":       {"POST", "/orders", big, []string{"Idempotency-Key", ""}, 413, "payload_too_large"},
+		"no idempotency key":          {"POST", "/orders", "{}", []string{"Idempotency-Key", ""}, 400, "idempotency_key_required"},
+		"a long idempotency key":      {"POST", "/orders", "{", []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "idempotency_key_invalid"},
+		"broken JSON":                 {"POST", "/orders", "{", nil, 400, "invalid_request"},
+		"a limit that is no number":   {"GET", "/orders?limit=x", "", nil, 400, "invalid_request"},
+		"a plus in a timestamp":       {"GET", "/orders?updatedSince=2026-01-01T00:00:00+01:00", "", nil, 400, "invalid_request"},
+		"a parameter given twice":     {"GET", "/orders?limit=1&limit=2", "", nil, 400, "invalid_request"},
+		"an unknown status":           {"GET", "/orders?status=LOST", "", nil, 400, "invalid_request"},
+		"a method nobody implemented": {"GET", "/events", "", nil, 500, "internal_error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := f.ran.Load()
+			got := f.do(tc.method, tc.path, tc.body, tc.headers...)
+			require.Equal(t, tc.status, got.status, got.body)
+			require.Equal(t, "application/problem+json", got.header.Get("Content-Type"))
+			require.Equal(t, tc.code, got.parsed["code"])
+			require.InDelta(t, tc.status, got.parsed["status"], 0)
+			require.Equal(t, f.base+"/docs/errors#"+tc.code, got.parsed["type"])
+			require.Equal(t, problem.Lookup(problem.Code(tc.code)).Title, got.parsed["title"])
+			require.Regexp(t, "^[0-9a-f]{32}$", got.header.Get("Request-Id"))
+			require.Equal(t, got.header.Get("Request-Id"), got.parsed["instance"])
+			if tc.body != "{" { // Only a body's own faults are the service's to report.
+				require.Equal(t, before, f.ran.Load(), "nothing runs")
+			}
+		})
+	}
+	t.Run("405 lists what is allowed", func(t *testing.T) {
+		require.Equal(t, "GET, HEAD, POST", f.do("PUT", "/orders", "").header.Get("Allow"))
+	})
+	t.Run("403 names the scope", func(t *testing.T) {
+		require.Contains(t, f.do("GET", "/brands", "").parsed["detail"], "CATALOG")
+	})
+}
+
+func TestAPOSTReachesItsServiceWithWhatTheEdgeKnows(t *testing.T) {
+	f := setup(t)
+	got := f.do("POST", "/orders", `{"externalOrderId":"o-1"}`, "Idempotency-Key", `"k-1"`)
+	require.Equal(t, 201, got.status, got.body)
+	require.Equal(t, "application/json", got.header.Get("Content-Type"))
+	require.Equal(t, "o-1", got.parsed["externalOrderId"])
+	require.Contains(t, got.parsed, "campaignId")
+	require.Nil(t, got.parsed["campaignId"])
+	require.Equal(t, "k-1", f.seen.IdempotencyKey)
+	require.Len(t, f.seen.Fingerprint, 32)
+	require.Equal(t, got.header.Get("Request-Id"), f.seen.ID)
+	require.Empty(t, f.headers.Get("authorization"), "the key stays at the edge")
+	require.Empty(t, f.headers.Get("grpcgateway-authorization"))
+	require.Regexp(t, `^"key";q=300;w=60$`, got.header.Get("RateLimit-Policy"))
+	require.Regexp(t, `^"key";r=\d+;t=\d+$`, got.header.Get("RateLimit"))
+}
+
+func TestFaultsOfBodyAndRulesComeTogether(t *testing.T) {
+	f := setup(t)
+	got := f.do("POST", "/orders", `{"urgent":"yes","items":[{"budget":{"amount":true}}],"unknown":1}`)
+	require.Equal(t, 400, got.status)
+	var found []string
+	for _, e := range got.parsed["errors"].([]any) {
+		found = append(found, e.(map[string]any)["field"].(string))
+	}
+	require.ElementsMatch(t, []string{"urgent", "items[0].budget.amount", "externalOrderId"}, found)
+}
+
+func TestProblemsOfAServiceKeepTheirMembers(t *testing.T) {
+	f := setup(t)
+	conflict := problem.New(problem.ExternalOrderIDConflict, "taken")
+	conflict.OrderID, conflict.Instance = "an-order", "the-first"
+	f.fault = conflict
+	got := f.do("POST", "/orders", `{"externalOrderId":"o-1"}`)
+	require.Equal(t, 409, got.status)
+	require.Equal(t, "an-order", got.parsed["orderId"])
+	require.Equal(t, "the-first", got.parsed["instance"])
+
+	f.fault = problem.Unavailable()
+	got = f.do("POST", "/orders", `{"externalOrderId":"o-1"}`)
+	require.Equal(t, 503, got.status)
+	require.Equal(t, "2", got.header.Get("Retry-After"))
+}
+
+func TestHeadAnswersAsGetWithoutBody(t *testing.T) {
+	f := setup(t)
+	got := f.do("HEAD", "/orders", "")
+	require.Equal(t, 200, got.status)
+	require.Empty(t, got.body)
+}
+
+func TestAWebhookTestNeedsNoBody(t *testing.T) {
+	f := setup(t)
+	require.Equal(t, 200, f.do("POST", "/webhooks:test", "", "Content-Type", "").status)
+	require.Equal(t, `{"responseStatus":null,"error":null}`, f.do("POST", "/webhooks:test", "{}").body)
+}
+
+func TestEmptyListsArePlain(t *testing.T) {
+	f := setup(t)
+	f.scopes = append(f.scopes, commonv1.Scope_SCOPE_CATALOG)
+	f.key = apikey.New(apikey.Sandbox) // A key not seen before has the new scopes.
+	require.Equal(t, `[]`, f.do("GET", "/brands", "").body)
+	require.Equal(t, `{"items":[],"nextCursor":null}`, f.do("GET", "/orders", "").body)
+}
+
+func TestARevokedKeyIsRefusedWithTheNextRequest(t *testing.T) {
+	f := setup(t)
+	require.Equal(t, 200, f.do("GET", "/me", "").status)
+	f.revoked.Store(true)
+	publishVersion(t, f.tenantID, 2)
+	require.Equal(t, 401, f.do("GET", "/me", "").status)
+}
+
+func TestAKeyHasItsLimit(t *testing.T) {
+	f := setup(t)
+	accepted := 0
+	var refused answer
+	for range 310 {
+		if got := f.do("GET", "/me", ""); got.status == 200 {
+			accepted++
+		} else {
+			refused = got
+		}
+	}
+	require.LessOrEqual(t, accepted, 300)
+	require.Equal(t, 429, refused.status)
+	require.Equal(t, "rate_limited", refused.parsed["code"])
+	require.NotEmpty(t, refused.header.Get("Retry-After"))
+}
+
+func TestWrongKeysAreThrottledByAddress(t *testing.T) {
+	f := setup(t)
+	good := f.key
+	f.key = "wrong"
+	for range 60 {
+		require.Equal(t, 401, f.do("GET", "/me", "").status)
+	}
+	require.Equal(t, 429, f.do("GET", "/me", "").status)
+	f.key = good
+	require.Equal(t, 200, f.do("GET", "/me", "").status, "a key that works goes on working")
+}
+
+func TestImagesNeedNoKey(t *testing.T) {
+	f := setup(t)
+	got := f.do("GET", "/catalog/images/known", "", "Authorization", "", "Accept", "image/png")
+	require.Equal(t, 200, got.status)
+	require.Equal(t, "bytes", got.body)
+	require.Equal(t, "image/png", got.header.Get("Content-Type"))
+	require.Equal(t, "nosniff", got.header.Get("X-Content-Type-Options"))
+	require.Equal(t, 304, f.do("GET", "/catalog/images/known", "", "If-None-Match", got.header.Get("ETag")).status)
+	require.Equal(t, 206, f.do("GET", "/catalog/images/known", "", "Range", "bytes=0-1").status)
+	require.Equal(t, 404, f.do("GET", "/catalog/images/other", "", "Authorization", "").status)
+	require.Equal(t, 405, f.do("POST", "/catalog/images/known", "{}").status)
+}
