@@ -16,6 +16,6 @@ func publishVersion(t *testing.T, tenantID string, version int64) {
 	opts, err := redis.ParseURL(os.Getenv(redisVariable))
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
-	defer client.Close()
+	t.Cleanup(func() { _ = client.Close() })
 	require.NoError(t, client.Set(t.Context(), fmt.Sprintf("gifting:tenant-version:{%s}", tenantID), version, time.Minute).Err())
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // Principal is the API key a public call acts for.

@@ -3,9 +3,8 @@ package caller
 import (
 	"context"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // Request is what the edge knows of an HTTP request. The zero value stands for a call that did not

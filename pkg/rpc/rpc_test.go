@@ -11,12 +11,11 @@ import (
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
 type service struct {

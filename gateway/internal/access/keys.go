@@ -11,11 +11,10 @@ import (
 	"sync"
 	"time"
 
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const (

@@ -9,17 +9,16 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/internal/problems"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
-
-	"github.com/partnergifting/platform/gateway/internal/problems"
-	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/restjson"
 )
 
 // Services are connections to the services behind the public plane. Each must have SendCaller

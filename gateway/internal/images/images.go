@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/problems"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 // Handler answers image reads.

@@ -85,7 +85,7 @@ func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
 }
 
 func TestWithoutRedisEachInstanceLimits(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // Accepts and never answers: a Redis that hangs.
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // Accepts and never answers: a Redis that hangs.
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	c, err := limits.OpenRedis("redis://" + listener.Addr().String())

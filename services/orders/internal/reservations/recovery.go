@@ -8,7 +8,6 @@ import (
 	"time"
 
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 

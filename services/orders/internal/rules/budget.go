@@ -5,10 +5,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // plainDecimal has no exponent: one would let a short text stand for a number of a billion digits.

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 // Field lengths in Unicode code points (API specification, section Limits).

@@ -7,10 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
@@ -74,7 +73,7 @@ func TestEachFaultNamesItsField(t *testing.T) {
 		"a campaign id that is none":      {func(r req) { r.CampaignId = proto.String("x") }, "campaignId invalid"},
 		"a brand id that is none":         {func(r req) { r.BrandId = proto.String("") }, "brandId invalid"},
 		"no items":                        {func(r req) { r.Items = nil }, "items required"},
-		"two items":                       {func(r req) { r.Items = append(r.Items, r.Items[0]) }, "items invalid"},
+		"two items":                       {func(r req) { r.Items = append(r.GetItems(), r.GetItems()[0]) }, "items invalid"},
 		"an empty item":                   {func(r req) { r.Items[0] = &ordersv1.OrderItemInput{} }, "items[0].productId required"},
 		"a product id that is none":       {func(r req) { r.Items[0].ProductId = proto.String("x") }, "items[0].productId invalid"},
 		"a long variation":                {func(r req) { r.Items[0].Variations["Size"] = long(256) }, "items[0].variations.Size too_long"},

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // CheckCustomFields gives the answers that count, or invalid_custom_fields: a required field is
@@ -30,7 +29,8 @@ func CheckCustomFields(tenantFields []*tenantsv1.CustomField, answers []*ordersv
 		if !fits(field, answer) {
 			return nil, customFieldFault("The answer to the custom field %q does not fit it.", field)
 		}
-		kept = append(kept, CustomAnswer{FieldID: field.GetId(), Text: Optional(answer.TextValue), Checked: answer.Checked})
+		text := Optional(answer.TextValue)
+		kept = append(kept, CustomAnswer{FieldID: field.GetId(), Text: text, Checked: answer.Checked})
 	}
 	return kept, nil
 }

@@ -3,14 +3,13 @@ package server
 import (
 	"context"
 
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenantcache"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 

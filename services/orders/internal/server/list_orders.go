@@ -5,12 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -56,7 +55,7 @@ func listPage(orders []*ordersv1.Order, limit int, binding cursor.Binding) *orde
 	resp := &ordersv1.ListOrdersResponse{Items: orders}
 	if len(orders) > limit {
 		resp.Items = orders[:limit]
-		last := resp.Items[limit-1]
+		last := orders[limit-1]
 		next := binding.EncodePosition(cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetId()})
 		resp.NextCursor = &next
 	}

@@ -10,14 +10,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func reservationKey(t *testing.T, ctx context.Context) []byte {
+func reservationKey(ctx context.Context, t *testing.T) []byte {
 	t.Helper()
 	r, ok := idempotency.FromContext(ctx)
 	require.True(t, ok)

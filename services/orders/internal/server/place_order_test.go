@@ -12,14 +12,13 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-
-	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/restjson"
 )
 
 func TestAPlacedOrderIsAnsweredStoredAndRecorded(t *testing.T) {
@@ -233,7 +232,7 @@ func TestStockIsNeverLeaked(t *testing.T) {
 		require.NoError(t, err)
 		late := as(t, "k2")
 		ahead := "0198f2e4-0000-7000-8000-0000000000ff"
-		f.catalog.reserved[string(reservationKey(t, late))] = ahead
+		f.catalog.reserved[string(reservationKey(late, t))] = ahead
 		f.recovery.GiveUp(t.Context(), ahead)
 		_, err = f.PlaceOrder(late, campaign("o-2"))
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)

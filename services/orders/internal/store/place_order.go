@@ -8,10 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
@@ -60,22 +59,27 @@ func (s *Store) orderArgs(o *rules.NewOrder) ([]any, error) {
 		text := o.Budget.Amount.String()
 		amount, currency = &text, &o.Budget.Currency
 	}
-	var managerID *string
-	if o.ManagerID != "" {
-		managerID = &o.ManagerID
-	}
 	variations := item.GetVariations()
 	if variations == nil {
 		variations = map[string]string{}
 	}
 	return []any{
-		o.TenantID, r.GetId(), r.GetReference(), r.GetVersion(), r.ExternalOrderId, r.ExternalRecipientId,
-		r.ExternalCampaignRef, r.ExternalActionRef, sourceText(r.GetSource()), r.GetBrandId(), r.CampaignId,
-		statusText(r.GetStatus()), kindText(item.GetKind()), item.ProductId, item.GetProductName(), variations,
+		o.TenantID, r.GetId(), r.GetReference(), r.GetVersion(), nullable(r.GetExternalOrderId()), nullable(r.GetExternalRecipientId()),
+		nullable(r.GetExternalCampaignRef()), nullable(r.GetExternalActionRef()), sourceText(r.GetSource()), r.GetBrandId(),
+		nullable(r.GetCampaignId()),
+		statusText(r.GetStatus()), kindText(item.GetKind()), nullable(item.GetProductId()), item.GetProductName(), variations,
 		amount, currency, r.GetDeliveryCountry(), r.GetUrgent(), o.AfterHours, o.BrandedPackage,
-		r.GetReceivedOutsideActiveHours(), managerID, o.PlacedByKeyID, o.PlacedByKey,
+		r.GetReceivedOutsideActiveHours(), nullable(o.ManagerID), o.PlacedByKeyID, o.PlacedByKey,
 		s.ring.Seal(details, place(r.GetId())), r.GetCreatedAt().AsTime(), r.GetUpdatedAt().AsTime(),
 	}, nil
+}
+
+// nullable is NULL for a member that is unset: a blank one counts as unset long before it gets here.
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // place binds sealed details to their order.
