@@ -1,0 +1,204 @@
+package fanout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/fanout"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+const (
+	tenant  = "0190aaaa-0000-7000-8000-000000000001"
+	brand   = "0190cccc-0000-7000-8000-000000000001"
+	another = "0190cccc-0000-7000-8000-000000000002"
+)
+
+type world struct {
+	t         *testing.T
+	pool      *pgxpool.Pool
+	directory *webhooktest.Directory
+	fan       *fanout.FanOut
+	woken     int
+}
+
+func setup(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, pool: pgtest.New(t, store.Migrations()), directory: webhooktest.NewDirectory(t)}
+	tel := telemetry.Discard()
+	var err error
+	w.fan, err = fanout.New(fanout.Config{
+		Topic: "changes", Environment: "sandbox", Store: store.New(w.pool), Directory: w.directory.Client,
+		Stored: func() { w.woken++ }, Now: time.Now, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
+	})
+	require.NoError(t, err)
+	return w
+}
+
+func (w *world) subscribe(key int32, brands []string, scopes ...commonv1.Scope) {
+	w.directory.Subscribe(tenant, &tenantsv1.EndpointSubscription{
+		KeyId: key, Scopes: scopes, AllBrands: brands == nil, BrandIds: brands,
+	})
+}
+
+func change(typ string, origin int32) *eventsv1.Change {
+	return &eventsv1.Change{
+		EventId: uuid.Must(uuid.NewV7()).String(), Type: typ, TenantId: tenant, BrandId: brand,
+		SubjectId: uuid.NewString(), OriginKeyId: origin,
+		OccurredAt: timestamppb.New(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)),
+		Data:       []byte(`{"id":"x","version":2}`),
+	}
+}
+
+func messages(t *testing.T, changes ...*eventsv1.Change) []kafka.Message {
+	t.Helper()
+	list := make([]kafka.Message, 0, len(changes))
+	for i, c := range changes {
+		value, err := proto.Marshal(c)
+		require.NoError(t, err)
+		list = append(list, kafka.Message{Key: []byte(c.GetTenantId()), Value: value, Offset: int64(i)})
+	}
+	return list
+}
+
+// deliveries gives the keys each event goes to.
+func (w *world) deliveries() map[string][]int32 {
+	rows, err := w.pool.Query(w.t.Context(), "SELECT event_id, key_id FROM deliveries WHERE state = 'PENDING' ORDER BY event_id, key_id")
+	require.NoError(w.t, err)
+	got := map[string][]int32{}
+	var id string
+	var key int32
+	_, err = pgx.ForEachRow(rows, []any{&id, &key}, func() error {
+		got[id] = append(got[id], key)
+		return nil
+	})
+	require.NoError(w.t, err)
+	return got
+}
+
+func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
+	w := setup(t)
+	const orders, links = commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS
+	w.subscribe(1, nil, orders, links)
+	w.subscribe(2, nil, orders)
+	w.subscribe(3, nil, links)
+	w.subscribe(4, []string{brand}, orders)
+	w.subscribe(5, []string{another}, orders, links)
+	w.directory.Subscribe("0190bbbb-0000-7000-8000-000000000002", &tenantsv1.EndpointSubscription{
+		KeyId: 6, AllBrands: true, Scopes: []commonv1.Scope{orders, links},
+	})
+	byKey, byNobody, link := change("order.created", 1), change("order.updated", 0), change("personal_link.claimed", 3)
+	unseen := change("order.created", 0)
+	unseen.TenantId = uuid.NewString()
+
+	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, byKey, byNobody, link, unseen)))
+	require.Equal(t, map[string][]int32{
+		byKey.GetEventId():    {2, 4},
+		byNobody.GetEventId(): {1, 2, 4},
+		link.GetEventId():     {1},
+	}, w.deliveries())
+	require.Equal(t, 1, w.woken, "the sender is woken once per batch")
+}
+
+func TestABodyEqualsTheFeedItem(t *testing.T) {
+	w := setup(t)
+	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	c := change("order.created", 0)
+	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))
+
+	var body []byte
+	require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT body FROM events WHERE event_id = $1", c.GetEventId()).Scan(&body))
+	require.Equal(t, `{"id":"`+c.GetEventId()+`","type":"order.created","occurredAt":"2026-01-02T03:04:05.6789Z",`+
+		`"environment":"sandbox","data":{"id":"x","version":2}}`, string(body))
+
+	feed, err := restjson.Marshal(&eventsv1.ListEventsResponse{Items: []*eventsv1.Event{{
+		Id: c.GetEventId(), Type: c.GetType(), OccurredAt: c.GetOccurredAt(), Environment: "sandbox", Data: c.GetData(),
+	}}})
+	require.NoError(t, err)
+	var page struct{ Items []json.RawMessage }
+	require.NoError(t, json.Unmarshal(feed, &page))
+	require.True(t, bytes.Equal(page.Items[0], body))
+}
+
+func TestAChangeThatComesAgainHasNoEffect(t *testing.T) {
+	w := setup(t)
+	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	c := change("order.created", 0)
+	twice := messages(t, c, c)
+	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
+	want := map[string][]int32{c.GetEventId(): {1}}
+	require.Equal(t, want, w.deliveries())
+
+	w.subscribe(2, nil, commonv1.Scope_SCOPE_ORDERS)
+	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
+	require.Equal(t, want, w.deliveries(), "an endpoint set after the change does not get it")
+
+	_, err := w.pool.Exec(t.Context(), "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
+	require.NoError(t, err)
+	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
+	require.Empty(t, w.deliveries(), "what was delivered is not queued again")
+}
+
+func TestAMessageThatIsNoChangeIsKeptAside(t *testing.T) {
+	w := setup(t)
+	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	spoiled := func(spoil func(c *eventsv1.Change)) *eventsv1.Change {
+		c := change("order.created", 0)
+		spoil(c)
+		return c
+	}
+	good := change("order.created", 0)
+	batch := messages(t,
+		spoiled(func(c *eventsv1.Change) { c.EventId = "7" }),
+		spoiled(func(c *eventsv1.Change) { c.TenantId = "" }),
+		spoiled(func(c *eventsv1.Change) { c.BrandId = "{" + brand + "}" }),
+		spoiled(func(c *eventsv1.Change) { c.Type = "order.\x00" }),
+		spoiled(func(c *eventsv1.Change) { c.OccurredAt = nil }),
+		spoiled(func(c *eventsv1.Change) { c.OccurredAt = &timestamppb.Timestamp{Seconds: 1 << 60} }),
+		spoiled(func(c *eventsv1.Change) { c.Data = []byte("{") }),
+		spoiled(func(c *eventsv1.Change) { c.Data = nil }),
+		spoiled(func(c *eventsv1.Change) { c.Data = []byte("\"\xff\"") }),
+		good,
+	)
+	batch = append(batch, kafka.Message{Value: []byte("\xffnonsense"), Offset: 10}, kafka.Message{Offset: 11})
+
+	require.NoError(t, w.fan.Handle(t.Context(), 3, batch))
+	require.NoError(t, w.fan.Handle(t.Context(), 3, batch), "again, after a crash before the commit of the offset")
+	require.Equal(t, map[string][]int32{good.GetEventId(): {1}}, w.deliveries())
+	var kept int
+	require.NoError(t, w.pool.QueryRow(t.Context(),
+		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`).Scan(&kept))
+	require.Equal(t, len(batch)-1, kept)
+}
+
+func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
+	w := setup(t)
+	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	c := change("order.created", 0)
+	w.directory.SetDown(true)
+	err := w.fan.Handle(t.Context(), 0, messages(t, c))
+	require.Error(t, err)
+	require.Empty(t, w.deliveries())
+	require.Zero(t, w.woken)
+
+	w.directory.SetDown(false)
+	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))
+	require.Len(t, w.deliveries(), 1)
+}

@@ -1,0 +1,63 @@
+package rules_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+)
+
+func TestEveryStatusBut2xxIsAFailure(t *testing.T) {
+	for _, status := range []int{200, 201, 204, 299} {
+		o := rules.Answered(status)
+		require.True(t, o.Delivered(), "%d", status)
+		require.Empty(t, o.Problem)
+	}
+	for _, status := range []int{199, 300, 302, 404, 410, 429, 500, 599} {
+		o := rules.Answered(status)
+		require.False(t, o.Delivered(), "%d", status)
+		require.Equal(t, fmt.Sprintf("The webhook responded with HTTP status %d.", status), o.Problem)
+	}
+}
+
+func TestFaultsBeforeAnAnswerAreToldApart(t *testing.T) {
+	dialed := func(err error) error {
+		return &url.Error{Op: "Post", URL: "https://10.1.2.3/hook", Err: &net.OpError{
+			Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: err,
+		}}
+	}
+	for name, c := range map[string]struct {
+		err  error
+		says string
+		ours bool
+	}{
+		"refused connection":      {dialed(syscall.ECONNREFUSED), "could not be reached", false},
+		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false},
+		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false},
+		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false},
+		"untrusted certificate":   {&url.Error{Op: "Post", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}, "certificate is not valid", false},
+		"unknown host name":       {dialed(&net.DNSError{Err: "no such host", IsNotFound: true}), "host name could not be resolved", false},
+		"resolver out of reach":   {dialed(&net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}), "host name could not be resolved", true},
+		"resolver does not reply": {dialed(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), "host name could not be resolved", true},
+		"no file descriptors":     {dialed(syscall.EMFILE), "could not be reached", true},
+		"we are stopping":         {&url.Error{Op: "Post", Err: context.Canceled}, "could not be reached", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := rules.Unanswered(c.err)
+			require.Contains(t, o.Problem, c.says)
+			require.Equal(t, c.ours, o.OurFault)
+			require.Zero(t, o.Status)
+			require.False(t, o.Delivered())
+			require.NotContains(t, o.Problem, "10.", "no address of our network is told")
+		})
+	}
+}

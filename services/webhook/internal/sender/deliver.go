@@ -1,0 +1,76 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// recordBackoff paces attempts to record an outcome while the database is away.
+const recordBackoff = 100 * time.Millisecond
+
+// deliver sends one claimed delivery and records what came of it.
+func (s *Sender) deliver(ctx context.Context, d store.Delivery, to target) {
+	if to.gone() {
+		s.record(ctx, d, rules.Verdict{State: rules.Dropped}, store.Attempt{})
+		return
+	}
+	started := s.now()
+	if started.Add(s.limits.Timeout + recordTime).After(d.LeasedUntil) {
+		// The lease might end before the attempt does, and another sender begin.
+		s.release(ctx, []store.Delivery{d}, started)
+		return
+	}
+	began := time.Now()
+	answer := s.post(ctx, d, to)
+	took := time.Since(began)
+	s.metrics.attempt(ctx, took)
+
+	now := s.now()
+	verdict := rules.Judge(answer.Outcome, rules.Progress{Attempts: d.Attempts, CreatedAt: d.CreatedAt}, now, random())
+	if !verdict.Counted {
+		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", answer.Cause)
+	}
+	s.record(ctx, d, verdict, store.Attempt{
+		StartedAt: started, Duration: took, Outcome: answer.Outcome, ResponseBody: answer.Body,
+	})
+}
+
+func (s *Sender) post(ctx context.Context, d store.Delivery, to target) post.Answer {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Timeout)
+	defer cancel()
+	return s.poster.Post(ctx, post.Request{URL: to.url, Secret: to.secret, EventID: d.EventID, Body: d.Body})
+}
+
+// record commits the verdict, for as long as the lease holds: until then nobody else can have it.
+func (s *Sender) record(ctx context.Context, d store.Delivery, v rules.Verdict, a store.Attempt) {
+	ctx, cancel := context.WithTimeout(ctx, recordTime+s.limits.Lease-s.limits.Timeout)
+	defer cancel()
+	for {
+		now := s.now()
+		err := s.store.Record(ctx, d, v, a, now)
+		switch {
+		case err == nil:
+			s.metrics.count(ctx, outcomeName(v), 1)
+			return
+		case errors.Is(err, store.ErrLeaseLost):
+			s.metrics.count(ctx, "lease_lost", 1)
+			s.log.WarnContext(ctx, "delivery was claimed again before its outcome was recorded",
+				"event_id", d.EventID, "key_id", d.KeyID)
+			return
+		case ctx.Err() != nil || now.After(d.LeasedUntil):
+			s.metrics.count(ctx, "not_recorded", 1)
+			s.log.ErrorContext(ctx, "cannot record a delivery, it will be sent again",
+				"event_id", d.EventID, "key_id", d.KeyID, "error", err)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(recordBackoff):
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package sender
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// Limits of a sender. All are needed.
+type Limits struct {
+	// Workers is how many requests are under way at once in this process.
+	Workers int
+	// PerEndpoint is how many are to one endpoint, over all instances.
+	PerEndpoint int
+	// Timeout of one attempt.
+	Timeout time.Duration
+	// Lease is at least MinLease of Timeout.
+	Lease time.Duration
+	// Poll is how often due rows are looked for that nobody announced.
+	Poll time.Duration
+}
+
+const (
+	// lookupTimeout bounds the question where to send.
+	lookupTimeout = 3 * time.Second
+	// recordTime is what is left of a lease, after an attempt, to record its outcome.
+	recordTime = 2 * time.Second
+	// pause is how long an endpoint is left alone whose tenant has no API access.
+	pause = 15 * time.Second
+	// roundGap lets results and wake-ups that come close together share one claim.
+	roundGap = 5 * time.Millisecond
+	// contendedGap is when to look again after another instance was claiming for an endpoint.
+	contendedGap = 20 * time.Millisecond
+)
+
+// MinLease is the shortest lease within which an attempt surely ends and can be recorded.
+func MinLease(timeout time.Duration) time.Duration { return timeout + lookupTimeout + recordTime }
+
+// Sender claims and sends deliveries.
+type Sender struct {
+	store     *store.Store
+	directory tenantsv1.DirectoryServiceClient
+	poster    *post.Poster
+	limits    Limits
+	now       func() time.Time
+	log       *slog.Logger
+	metrics   *metrics
+
+	woken   chan struct{}
+	busy    atomic.Int64
+	workers sync.WaitGroup
+}
+
+// New makes a sender that does nothing before Run. now is the clock of due times and leases.
+func New(
+	st *store.Store, directory tenantsv1.DirectoryServiceClient, poster *post.Poster,
+	limits Limits, now func() time.Time, telemetry Telemetry,
+) (*Sender, error) {
+	m, err := newMetrics(telemetry.Meter)
+	if err != nil {
+		return nil, err
+	}
+	return &Sender{
+		store: st, directory: directory, poster: poster, limits: limits, now: now,
+		log: telemetry.Logger, metrics: m, woken: make(chan struct{}, 1),
+	}, nil
+}
+
+// Wake says that deliveries may be due. It never blocks; many calls at once are one.
+func (s *Sender) Wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends until ctx ends and then waits for the attempts under way, each of which ends within
+// the timeout.
+func (s *Sender) Run(ctx context.Context) error {
+	defer s.workers.Wait()
+	for ctx.Err() == nil {
+		s.rest(ctx, s.round(ctx))
+	}
+	return nil
+}
+
+// rest waits for the next round: a wake-up, but not at once, or the time given.
+func (s *Sender) rest(ctx context.Context, longest time.Duration) {
+	gap := time.NewTimer(roundGap)
+	defer gap.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-gap.C:
+	}
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-s.woken:
+	case <-timer.C:
+	}
+}
+
+// round claims what is due and there are free workers for, and sends it. It gives the time after
+// which to look again unless something happens before: the end of an attempt wakes the sender too.
+func (s *Sender) round(ctx context.Context) time.Duration {
+	free := s.limits.Workers - int(s.busy.Load())
+	if free <= 0 {
+		return s.limits.Poll
+	}
+	now := s.now()
+	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
+		Now: now, LeasedUntil: now.Add(s.limits.Lease), Limit: free, PerEndpoint: s.limits.PerEndpoint,
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "cannot claim deliveries, trying again", "error", err)
+		}
+		return s.limits.Poll
+	}
+	if len(claimed.Deliveries) > 0 {
+		s.dispatch(ctx, claimed.Deliveries)
+	}
+	if claimed.Contended {
+		return min(contendedGap, s.limits.Poll)
+	}
+	return s.limits.Poll
+}
+
+// dispatch gives each claimed delivery to a worker, or back.
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery) {
+	// What was claimed is sent or given back even when the process is asked to stop meanwhile.
+	unbroken := context.WithoutCancel(ctx)
+	targets, err := s.lookUp(ctx, deliveries)
+	if err != nil {
+		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
+		s.release(unbroken, deliveries, s.now().Add(s.limits.Poll))
+		return
+	}
+	var paused []store.Delivery
+	for _, d := range deliveries {
+		target := targets[d.KeyID]
+		if target.paused {
+			paused = append(paused, d)
+			continue
+		}
+		s.busy.Add(1)
+		s.workers.Go(func() {
+			s.deliver(unbroken, d, target)
+			s.busy.Add(-1)
+			s.Wake()
+		})
+	}
+	s.pause(unbroken, paused)
+}
+
+// pause leaves the endpoints of the deliveries alone for a while.
+func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
+	if len(deliveries) == 0 {
+		return
+	}
+	s.metrics.count(ctx, "paused", len(deliveries))
+	seen := make(map[store.Endpoint]struct{})
+	var list []store.Endpoint
+	for _, d := range deliveries {
+		if _, again := seen[d.Endpoint]; !again {
+			seen[d.Endpoint] = struct{}{}
+			list = append(list, d.Endpoint)
+		}
+	}
+	now := s.now()
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	if err := s.store.Pause(ctx, list, now.Add(pause)); err != nil {
+		s.log.WarnContext(ctx, "cannot pause endpoints", "endpoints", len(list), "error", err)
+		now = now.Add(pause) // Without the pause the rows themselves must wait.
+	}
+	s.release(ctx, deliveries, now)
+}
+
+// release gives deliveries back. Where that fails, the end of their leases does it.
+func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, due time.Time) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	if err := s.store.Release(ctx, deliveries, due); err != nil {
+		s.log.WarnContext(ctx, "cannot release deliveries before their leases end", "error", err)
+	}
+}
+
+func random() float64 {
+	return rand.Float64() //nolint:gosec // Spreads retries; nobody gains by guessing it.
+}

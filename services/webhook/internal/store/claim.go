@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+// Delivery is a claimed row: whoever holds its token may send it until LeasedUntil.
+type Delivery struct {
+	Endpoint
+	EventID     string
+	Attempts    int
+	CreatedAt   time.Time
+	Body        []byte
+	Token       string
+	LeasedUntil time.Time
+}
+
+// ClaimRequest bounds a claim.
+type ClaimRequest struct {
+	Now time.Time
+	// LeasedUntil is when the rows are due again if nobody records their outcome.
+	LeasedUntil time.Time
+	// Limit of the rows in all.
+	Limit int
+	// PerEndpoint is how many rows of one endpoint may be leased at once, over all instances.
+	PerEndpoint int
+}
+
+// Claimed is the result of a claim.
+type Claimed struct {
+	Deliveries []Delivery
+	// Contended says that another instance was claiming for an endpoint that has rows due: they
+	// may have been left although there was room for them.
+	Contended bool
+}
+
+// claimLock keeps the advisory locks of this claim apart from all others of the database.
+const claimLock = 0x77686b31
+
+// The endpoints that have a row due and room for it, those with the fewest rows leased first, so
+// that a new endpoint comes before the next row of a busy one. The recursion skips from endpoint
+// to endpoint in deliveries_due: its cost grows with the endpoints that have rows pending, not with
+// the rows. Each endpoint found is locked for the transaction, without waiting, because the
+// rows leased must not change between counting and claiming.
+const lockEndpoints = `
+WITH RECURSIVE head AS (
+  (SELECT d.tenant_id, d.key_id, d.next_attempt_at
+     FROM deliveries d
+    WHERE d.state = 'PENDING'
+    ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
+    LIMIT 1)
+  UNION ALL
+  SELECT n.tenant_id, n.key_id, n.next_attempt_at
+    FROM head h
+   CROSS JOIN LATERAL (
+     SELECT d.tenant_id, d.key_id, d.next_attempt_at
+       FROM deliveries d
+      WHERE d.state = 'PENDING' AND (d.tenant_id, d.key_id) > (h.tenant_id, h.key_id)
+      ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
+      LIMIT 1) n
+), due AS MATERIALIZED (
+  SELECT h.tenant_id, h.key_id
+    FROM head h
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS leased
+       FROM deliveries d
+      WHERE d.tenant_id = h.tenant_id AND d.key_id = h.key_id
+        AND d.lease_token IS NOT NULL AND d.next_attempt_at > $1) busy
+   WHERE h.next_attempt_at <= $1
+     AND busy.leased < $2
+     AND NOT EXISTS (
+       SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > $1)
+   ORDER BY busy.leased, h.next_attempt_at
+   LIMIT $3
+)
+SELECT due.tenant_id, due.key_id, pg_try_advisory_xact_lock($4::int, due.key_id) FROM due`
+
+// A statement of its own after the locks, so that it sees what their last holders have committed.
+// Rows are taken round by round over the endpoints: the first of each, then the second.
+const leaseRows = `
+WITH endpoint AS MATERIALIZED (
+  SELECT e.tenant_id, e.key_id,
+         (SELECT count(*)
+            FROM deliveries d
+           WHERE d.tenant_id = e.tenant_id AND d.key_id = e.key_id
+             AND d.lease_token IS NOT NULL AND d.next_attempt_at > $3) AS leased
+    FROM unnest($1::uuid[], $2::int[]) AS e (tenant_id, key_id)
+), candidate AS (
+  SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at,
+         e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS turn
+    FROM endpoint e
+   CROSS JOIN LATERAL (
+     SELECT r.tenant_id, r.event_id, r.key_id, r.next_attempt_at
+       FROM deliveries r
+      WHERE r.tenant_id = e.tenant_id AND r.key_id = e.key_id
+        AND r.state = 'PENDING' AND r.next_attempt_at <= $3
+      ORDER BY r.next_attempt_at
+      LIMIT greatest($4 - e.leased, 0)
+      FOR UPDATE SKIP LOCKED) d
+), chosen AS MATERIALIZED (
+  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.turn, c.next_attempt_at LIMIT $5
+)
+UPDATE deliveries d
+   SET lease_token = $6, next_attempt_at = $7
+  FROM chosen c
+  JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
+ WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.created_at, e.body`
+
+// Claim leases due rows to the caller.
+func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
+	token := uuid.NewString()
+	var claimed Claimed
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		claimed = Claimed{}
+		tenants, keys, err := lockDue(ctx, tx, r, &claimed)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		rows, err := tx.Query(ctx, leaseRows, tenants, keys, r.Now, r.PerEndpoint, r.Limit, token, r.LeasedUntil)
+		if err != nil {
+			return err
+		}
+		claimed.Deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
+			d := Delivery{Token: token, LeasedUntil: r.LeasedUntil}
+			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.CreatedAt, &d.Body)
+		})
+		return err
+	})
+	if err != nil {
+		return Claimed{}, fmt.Errorf("claim deliveries: %w", err)
+	}
+	return claimed, nil
+}
+
+// lockDue gives the endpoints this transaction may claim for.
+func lockDue(ctx context.Context, tx pgx.Tx, r ClaimRequest, claimed *Claimed) (tenants []string, keys []int32, err error) {
+	rows, err := tx.Query(ctx, lockEndpoints, r.Now, r.PerEndpoint, r.Limit, claimLock)
+	if err != nil {
+		return nil, nil, err
+	}
+	var (
+		endpoint Endpoint
+		locked   bool
+	)
+	_, err = pgx.ForEachRow(rows, []any{&endpoint.TenantID, &endpoint.KeyID, &locked}, func() error {
+		if !locked {
+			claimed.Contended = true
+			return nil
+		}
+		tenants = append(tenants, endpoint.TenantID)
+		keys = append(keys, endpoint.KeyID)
+		return nil
+	})
+	return tenants, keys, err
+}

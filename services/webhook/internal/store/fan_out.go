@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+// Event is an event with the keys that receive it.
+type Event struct {
+	TenantID string
+	ID       string
+	Type     string
+	Body     []byte
+	KeyIDs   []int32
+}
+
+// Rejected is a message that is no change.
+type Rejected struct {
+	Topic     string
+	Partition int
+	Offset    int64
+	Reason    string
+	Value     []byte
+}
+
+// An event that is stored already has been fanned out: it gets no further deliveries, whoever
+// subscribes by now.
+const insertEvents = `
+WITH fresh AS (
+  INSERT INTO events (tenant_id, event_id, type, body, created_at)
+  SELECT e.tenant_id, e.event_id, e.type, e.body, $8::timestamptz
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) AS e (tenant_id, event_id, type, body)
+  ON CONFLICT (tenant_id, event_id) DO NOTHING
+  RETURNING tenant_id, event_id
+)
+INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
+SELECT d.tenant_id, d.event_id, d.key_id, $8::timestamptz, $8::timestamptz
+  FROM unnest($5::uuid[], $6::uuid[], $7::int[]) AS d (tenant_id, event_id, key_id)
+  JOIN fresh ON fresh.tenant_id = d.tenant_id AND fresh.event_id = d.event_id
+ON CONFLICT (tenant_id, event_id, key_id) DO NOTHING`
+
+const insertRejected = `
+INSERT INTO rejected_messages (topic, partition, "offset", reason, value, rejected_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (topic, partition, "offset") DO NOTHING`
+
+// FanOut stores the events with one pending delivery per key, due now, and the rejected messages,
+// in one transaction. Events and messages stored before have no effect.
+func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected, now time.Time) error {
+	if len(events) == 0 && len(rejected) == 0 {
+		return nil
+	}
+	c := columnsOf(events)
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		if len(events) > 0 {
+			b.Queue(insertEvents, c.tenants, c.ids, c.types, c.bodies,
+				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, now)
+		}
+		for _, r := range rejected {
+			b.Queue(insertRejected, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value), now)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("store deliveries: %w", err)
+	}
+	return nil
+}
+
+// present keeps an empty value from becoming NULL.
+func present(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// columns hold the rows of events and deliveries as arrays, one statement for a batch of any size.
+type columns struct {
+	tenants, ids, types             []string
+	bodies                          [][]byte
+	deliveryTenants, deliveryEvents []string
+	deliveryKeys                    []int32
+}
+
+func columnsOf(events []Event) columns {
+	var c columns
+	for _, e := range events {
+		c.tenants = append(c.tenants, e.TenantID)
+		c.ids = append(c.ids, e.ID)
+		c.types = append(c.types, e.Type)
+		c.bodies = append(c.bodies, e.Body)
+		for _, key := range e.KeyIDs {
+			c.deliveryTenants = append(c.deliveryTenants, e.TenantID)
+			c.deliveryEvents = append(c.deliveryEvents, e.ID)
+			c.deliveryKeys = append(c.deliveryKeys, key)
+		}
+	}
+	return c
+}

@@ -1,0 +1,128 @@
+// Package webhook is the door of the service that sends the platform's changes to the webhooks of
+// API keys (API specification, sections Events and Webhook delivery).
+//
+// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the
+// deliveries, signed, at least once, until each is delivered, has failed or is dropped. Any number
+// of instances share the work.
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/fanout"
+	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/sender"
+	"github.com/partnergifting/platform/services/webhook/internal/server"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// scope names the service's metrics.
+const scope = "github.com/partnergifting/platform/services/webhook"
+
+// Service is the running service.
+type Service struct {
+	tel     *telemetry.Telemetry
+	pool    *pgxpool.Pool
+	tenants *grpc.ClientConn
+	client  *http.Client
+	server  *rpc.Server
+	sender  *sender.Sender
+	changes *kafka.Consumer
+}
+
+// Migrate brings the service's database up to date.
+func Migrate(ctx context.Context, cfg Config) error {
+	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
+}
+
+// New opens what the service needs. Run closes it.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := postgres.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, err
+	}
+	tenants, err := rpc.Dial(cfg.TenantsAddr, tel)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	s := &Service{
+		tel: tel, pool: pool, tenants: tenants,
+		client: netguard.NewClient(netguard.Options{Timeout: cfg.Timeout, AllowLoopback: cfg.AllowLoopback}),
+	}
+	if err := s.assemble(cfg); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// assemble makes the parts, those that are used before those that use them.
+func (s *Service) assemble(cfg Config) error {
+	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
+	deliveries := store.New(s.pool)
+	poster := post.New(s.client, now)
+	meter := s.tel.Meters.Meter(scope)
+
+	var err error
+	s.sender, err = sender.New(deliveries, directory, poster, sender.Limits{
+		Workers: cfg.Workers, PerEndpoint: cfg.PerEndpoint, Timeout: cfg.Timeout, Lease: cfg.Lease, Poll: cfg.Poll,
+	}, now, sender.Telemetry{Logger: s.tel.Logger, Meter: meter})
+	if err != nil {
+		return err
+	}
+	fan, err := fanout.New(fanout.Config{
+		Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Store: deliveries, Directory: directory,
+		Stored: s.sender.Wake, Now: now, Logger: s.tel.Logger, Meter: meter,
+	})
+	if err != nil {
+		return err
+	}
+	s.changes = kafka.NewConsumer(cfg.Kafka,
+		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
+
+	s.server = rpc.NewServer(cfg.RPC, s.tel)
+	webhookv1.RegisterWebhookServiceServer(s.server, server.New(server.Config{
+		Pool: s.pool, Directory: directory, Poster: poster, Environment: string(cfg.Environment),
+		TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2), Now: now,
+	}))
+	return nil
+}
+
+// Run serves and delivers until ctx ends, then finishes the attempts under way.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.close()
+	return daemon.Run(ctx, s.tel.Logger,
+		daemon.Part{Name: "rpc", Run: s.server.Run},
+		daemon.Part{Name: "telemetry", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Part{Name: "fan-out", Run: s.changes.Run},
+		daemon.Part{Name: "sender", Run: s.sender.Run},
+	)
+}
+
+func (s *Service) close() {
+	s.client.CloseIdleConnections()
+	_ = s.tenants.Close() // Nothing is under way on it any more.
+	s.pool.Close()
+}
+
+// now is the clock, in the resolution the database keeps.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
