@@ -14,7 +14,7 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 		got, err := apikey.Parse(key)
 		require.NoError(t, err)
 		require.Equal(t, env, got)
-		require.True(t, len(apikey.Shown(key)) < len(key)/2)
+		require.Less(t, len(apikey.Shown(key)), len(key)/2)
 		require.NotEqual(t, key, apikey.New(env))
 	}
 }

@@ -67,7 +67,7 @@ const positionLen = 8 + 16
 // EncodePosition makes the cursor of p.
 func (b Binding) EncodePosition(p Position) string {
 	raw := make([]byte, 0, positionLen)
-	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Time.UnixMicro())) //nolint:gosec // Read back as signed.
+	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Time.UnixMicro()))
 	id := uuid.MustParse(p.ID)
 	return b.Encode(append(raw, id[:]...))
 }

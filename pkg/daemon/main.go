@@ -30,14 +30,14 @@ func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 		i = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[1] })
 	}
 	if i < 0 {
-		fmt.Fprint(stderr, usage(args[0], cfg, commands))
+		_, _ = fmt.Fprint(stderr, usage(args[0], cfg, commands))
 		return usageError
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	if err := commands[i].Run(ctx); err != nil {
-		fmt.Fprintf(stderr, "%s %s: %v\n", args[0], commands[i].Name, err)
+		_, _ = fmt.Fprintf(stderr, "%s %s: %v\n", args[0], commands[i].Name, err)
 		return 1
 	}
 	return 0

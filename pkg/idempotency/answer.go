@@ -57,7 +57,7 @@ func decodeAnswer(raw []byte, into proto.Message) error {
 // storable says whether the problem is an outcome of the operation, which a repetition must meet
 // again, rather than a fault after which the key stays free.
 func storable(e *problem.Error) bool {
-	switch e.Code { //nolint:exhaustive // All other codes go by their status.
+	switch e.Code {
 	case problem.IdempotencyInProgress, problem.IdempotencyKeyReused:
 		return false
 	default:

@@ -53,12 +53,12 @@ func newProducer(t *testing.T, cfg Config, topic string) *Producer {
 }
 
 // numbered returns messages 0…n-1, dealt out in turn to the keys.
-func numbered(from, n, keys int) []Message {
+func numbered(n, keys int) []Message {
 	msgs := make([]Message, n)
 	for i := range msgs {
 		msgs[i] = Message{
-			Key:   fmt.Appendf(nil, "tenant-%d", (from+i)%keys),
-			Value: fmt.Appendf(nil, "%06d", from+i),
+			Key:   fmt.Appendf(nil, "tenant-%d", i%keys),
+			Value: fmt.Appendf(nil, "%06d", i),
 		}
 	}
 	return msgs

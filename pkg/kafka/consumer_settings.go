@@ -39,8 +39,8 @@ const (
 	batchReadTimeout = 5 * time.Second
 	// readBackoff paces a reader after an error. The library's 100 ms minimum
 	// would be paid on each connection lost.
-	readBackoffMin = 10 * time.Millisecond
-	readBackoffMax = time.Second
+	firstReadBackoff   = 10 * time.Millisecond
+	longestReadBackoff = time.Second
 )
 
 func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
@@ -76,8 +76,8 @@ func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfi
 		// What is read ahead stays bounded: one batch here, one in the worker.
 		QueueCapacity:   c.opts.MaxBatch,
 		ReadLagInterval: -1,
-		ReadBackoffMin:  readBackoffMin,
-		ReadBackoffMax:  readBackoffMax,
+		ReadBackoffMin:  firstReadBackoff,
+		ReadBackoffMax:  longestReadBackoff,
 		ErrorLogger:     conns.unlessClosed(c.libraryLog()),
 	}
 }

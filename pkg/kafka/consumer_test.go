@@ -81,7 +81,7 @@ func start(t *testing.T, c *Consumer) (stop func()) {
 func TestConsumer(t *testing.T) {
 	t.Run("a new group reads everything from the oldest message on, in order, headers included", func(t *testing.T) {
 		cfg, topic := setup(t, 3)
-		msgs := numbered(0, 3000, 7)
+		msgs := numbered(3000, 7)
 		msgs[0].Headers = []Header{{Key: "traceparent", Value: []byte("00-1")}}
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
@@ -94,7 +94,7 @@ func TestConsumer(t *testing.T) {
 	t.Run("what was handled is not handled again by the next member", func(t *testing.T) {
 		cfg, topic := setup(t, 3)
 		p, group := newProducer(t, cfg, topic), newGroup()
-		msgs := numbered(0, 600, 7)
+		msgs := numbered(600, 7)
 		for i := range 3 {
 			part := msgs[i*200 : (i+1)*200]
 			require.NoError(t, p.Publish(t.Context(), part))
@@ -109,7 +109,7 @@ func TestConsumer(t *testing.T) {
 
 	t.Run("after an error the handler gets the same messages again and nothing is skipped", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
-		msgs := numbered(0, 50, 1)
+		msgs := numbered(50, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
 		var failed [][]Message
@@ -132,7 +132,7 @@ func TestConsumer(t *testing.T) {
 	t.Run("what a stopped handler left undone is handled by the next member", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		group := newGroup()
-		msgs := numbered(0, 50, 1)
+		msgs := numbered(50, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		entered := make(chan struct{})
 		stop := start(t, NewConsumer(cfg, options(topic, group), func(ctx context.Context, _ int, _ []Message) error {
@@ -151,7 +151,7 @@ func TestConsumer(t *testing.T) {
 	t.Run("members that come and go share the partitions and miss nothing", func(t *testing.T) {
 		cfg, topic := setup(t, 4)
 		p, group := newProducer(t, cfg, topic), newGroup()
-		msgs := numbered(0, 900, 13)
+		msgs := numbered(900, 13)
 		var first, second sink
 		stopFirst := start(t, NewConsumer(cfg, options(topic, group), first.handle))
 		require.NoError(t, p.Publish(t.Context(), msgs[:300]))

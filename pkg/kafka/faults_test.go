@@ -18,7 +18,7 @@ import (
 func TestWatchdog(t *testing.T) {
 	t.Run("a reader that stands still is replaced, and nothing is lost", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
-		msgs := numbered(0, 20, 1)
+		msgs := numbered(20, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
 		opts := options(topic, newGroup())
@@ -62,7 +62,7 @@ func TestWatchdog(t *testing.T) {
 		defer cancel()
 		require.NoError(t, checks.Wait(wait, 8))
 		// … then with more messages than fit in the queues.
-		require.NoError(t, p.Publish(t.Context(), numbered(0, 10, 1)))
+		require.NoError(t, p.Publish(t.Context(), numbered(10, 1)))
 		<-entered
 		require.Never(t, func() bool { return c.Stats().Restarts > 0 }, 10*opts.StallAfter, opts.StallAfter)
 		close(release)
@@ -94,7 +94,7 @@ func TestConsumerSurvives(t *testing.T) {
 			var s sink
 			start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
 			p := newProducer(t, cfg, topic)
-			msgs := numbered(0, 100, 5)
+			msgs := numbered(100, 5)
 			require.NoError(t, p.Publish(t.Context(), msgs[:50]))
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()

@@ -39,7 +39,7 @@ func TestOrderWhenABatchFails(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		p := newProducer(t, cfg, topic)
 		p.limits.messages = 3
-		msgs := numbered(0, 9, 1)
+		msgs := numbered(9, 1)
 		failFirstProduce(cluster)
 		require.Equal(t, 1, publishAsRelay(t, p.Publish, msgs, len(msgs)))
 		require.Equal(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
@@ -61,7 +61,7 @@ func TestOrderWhenABatchFails(t *testing.T) {
 			}
 			return w.WriteMessages(ctx, out...)
 		}
-		msgs := numbered(0, 9, 1)
+		msgs := numbered(9, 1)
 		failFirstProduce(cluster)
 		require.Equal(t, 1, publishAsRelay(t, write, msgs, len(msgs)))
 		require.NotEqual(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
@@ -94,7 +94,7 @@ func TestOrderUnderManyFaults(t *testing.T) {
 
 	p := newProducer(t, cfg, topic)
 	p.limits.messages = 5
-	msgs := numbered(0, 3000, 11)
+	msgs := numbered(3000, 11)
 	failures := publishAsRelay(t, p.Publish, msgs, 40)
 
 	log := readLog(t, cfg, topic, partitions)

@@ -14,7 +14,7 @@ func TestPublish(t *testing.T) {
 	t.Run("messages of a key stay in order, in one partition", func(t *testing.T) {
 		cfg, topic := setup(t, 4)
 		p := newProducer(t, cfg, topic)
-		msgs := numbered(0, 5000, 7)
+		msgs := numbered(5000, 7)
 		require.NoError(t, p.Publish(t.Context(), msgs[:2000]))
 		require.NoError(t, p.Publish(t.Context(), msgs[2000:]))
 
@@ -60,7 +60,7 @@ func TestPublish(t *testing.T) {
 		missing := topic + ".missing"
 		p := newProducer(t, cfg, missing)
 		for range 2 {
-			err := p.Publish(t.Context(), numbered(0, 1, 1))
+			err := p.Publish(t.Context(), numbered(1, 1))
 			require.ErrorIs(t, err, kafkago.UnknownTopicOrPartition)
 		}
 	})
@@ -70,9 +70,9 @@ func TestPublish(t *testing.T) {
 		p := NewProducer(cfg, topic)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorIs(t, p.Publish(ended, numbered(0, 1, 1)), context.Canceled)
+		require.ErrorIs(t, p.Publish(ended, numbered(1, 1)), context.Canceled)
 		require.NoError(t, p.Close())
-		require.ErrorIs(t, p.Publish(t.Context(), numbered(0, 1, 1)), ErrClosed)
+		require.ErrorIs(t, p.Publish(t.Context(), numbered(1, 1)), ErrClosed)
 		require.Empty(t, readLog(t, cfg, topic, 1))
 	})
 }
@@ -80,7 +80,7 @@ func TestPublish(t *testing.T) {
 func TestPublishRefusesAChangedNumberOfPartitions(t *testing.T) {
 	cfg, topic := setup(t, 2)
 	p := newProducer(t, cfg, topic)
-	require.NoError(t, p.Publish(t.Context(), numbered(0, 1, 1)))
+	require.NoError(t, p.Publish(t.Context(), numbered(1, 1)))
 
 	client := &kafkago.Client{Addr: cfg.address(), Transport: cfg.transport(topic)}
 	res, err := client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
@@ -90,7 +90,7 @@ func TestPublishRefusesAChangedNumberOfPartitions(t *testing.T) {
 	require.NoError(t, res.Errors[topic])
 
 	require.Eventually(t, func() bool {
-		err = p.Publish(t.Context(), numbered(0, 1, 1))
+		err = p.Publish(t.Context(), numbered(1, 1))
 		return err != nil
 	}, patience, metadataAge/10)
 	require.ErrorIs(t, err, ErrPartitionsChanged)
@@ -105,7 +105,7 @@ func TestProducerSettings(t *testing.T) {
 			return nil, nil, false
 		})
 		p := newProducer(t, cfg, topic)
-		require.NoError(t, p.Publish(t.Context(), numbered(0, 10, 1)))
+		require.NoError(t, p.Publish(t.Context(), numbered(10, 1)))
 
 		require.Len(t, seen, 1)
 		require.EqualValues(t, kafkago.RequireAll, seen[0].Acks)

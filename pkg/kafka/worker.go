@@ -12,8 +12,8 @@ const (
 	// already sent along. It never waits for one that may or may not come.
 	gatherWait = 2 * time.Millisecond
 
-	retryMin = 50 * time.Millisecond
-	retryMax = 5 * time.Second
+	firstRetry   = 50 * time.Millisecond
+	longestRetry = 5 * time.Second
 )
 
 // work gives batches to the handler until the context ends.
@@ -31,7 +31,7 @@ func (p *partition) work(ctx context.Context) {
 // undone, only when the context has ended.
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
-	for wait := retryMin; ; wait = min(2*wait, retryMax) {
+	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
 		err := c.handler(ctx, p.id, msgs)
 		if err == nil {
 			return true

@@ -51,14 +51,14 @@ func ok(http.ResponseWriter, *http.Request) {}
 func TestLoopback(t *testing.T) {
 	t.Run("a server on loopback is refused by default, before a connection is made", func(t *testing.T) {
 		server, roots, hits := receiver(t, ok)
-		_, err := get(t, NewClient(Options{TLS: roots}), server.URL)
+		_, err := get(t, NewClient(Options{TLS: roots}), server.URL) //nolint:bodyclose // get closes it.
 		require.ErrorIs(t, err, ErrForbiddenAddress)
 		require.Zero(t, hits.Load())
 	})
 
 	t.Run("the option allows it, over HTTP/2", func(t *testing.T) {
 		server, roots, _ := receiver(t, ok)
-		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL) //nolint:bodyclose // get closes it.
 		require.NoError(t, err)
 		require.Equal(t, 2, res.ProtoMajor)
 	})
@@ -66,7 +66,7 @@ func TestLoopback(t *testing.T) {
 	t.Run("plain HTTP goes to loopback with the option and nowhere without", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(ok))
 		t.Cleanup(server.Close)
-		_, err := get(t, NewClient(Options{}), server.URL)
+		_, err := get(t, NewClient(Options{}), server.URL) //nolint:bodyclose // get closes it.
 		require.ErrorIs(t, err, ErrURL)
 		_, err = get(t, NewClient(Options{AllowLoopback: true}), server.URL)
 		require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestNameThatChangesItsAddress(t *testing.T) {
 
 func TestRedirectsAreAnswers(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		server, roots, hits := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		server, roots, hits := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(status)
 		})

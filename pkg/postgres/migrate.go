@@ -30,7 +30,7 @@ func Migrate(ctx context.Context, url string, owners ...Migrations) error {
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	for _, m := range owners {
 		if err := m.up(ctx, db); err != nil {
 			return fmt.Errorf("migrate %s: %w", m.Owner, err)

@@ -82,7 +82,7 @@ func FromStatus(st *status.Status) *Error {
 	if e.Code != "" {
 		return e
 	}
-	switch st.Code() { //nolint:exhaustive // Every other code is a fault of ours.
+	switch st.Code() {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted:
 		return Unavailable()
 	default:

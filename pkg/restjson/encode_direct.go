@@ -13,7 +13,7 @@ func (e *encoder) directMessage(p *message, v reflect.Value) {
 	switch p.form {
 	case formTimestamp:
 		ts := v.Addr().Interface().(*timestamppb.Timestamp)
-		e.timestamp(ts.Seconds, ts.Nanos)
+		e.timestamp(ts.GetSeconds(), ts.GetNanos())
 	case formInlineField:
 		e.directField(&p.fields[0], v)
 	default: // a message with a oneof is never direct

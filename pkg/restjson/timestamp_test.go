@@ -50,7 +50,7 @@ func TestUnmarshalTimestamps(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got ordersv1.ListOrdersRequest
 			found := decode(t, `{"updatedSince":`+test.give+`}`, &got)
-			require.True(t, proto.Equal(test.want, got.UpdatedSince), "%v", got.UpdatedSince)
+			require.True(t, proto.Equal(test.want, got.GetUpdatedSince()), "%v", got.GetUpdatedSince())
 			if test.want == nil {
 				require.Equal(t, []problem.Violation{invalid("updatedSince", wantTimestamp)}, found)
 			} else {

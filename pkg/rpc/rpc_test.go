@@ -30,7 +30,7 @@ func (s service) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 // setup serves handle on a free port and gives a connection to it and a way to stop the server.
 func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...string) (*grpc.ClientConn, func() error) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := listener.Addr().String()
 	require.NoError(t, listener.Close())

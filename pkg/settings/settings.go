@@ -39,7 +39,7 @@ func Describe(cfg any) (string, error) {
 		if p.Required {
 			value = "required"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", p.Key, value, docs[p.Key])
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", p.Key, value, docs[p.Key])
 	}
 	if err := table.Flush(); err != nil {
 		return "", fmt.Errorf("describe configuration: %w", err)

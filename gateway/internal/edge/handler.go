@@ -2,6 +2,7 @@ package edge
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -30,6 +31,9 @@ const (
 	BasePath = "/api/public/v1"
 	// maxBody is the largest request body: 10 MB.
 	maxBody = 10 << 20
+	// callTimeout bounds a call of the owning service. A webhook test waits for a stranger's
+	// server, which takes the most.
+	callTimeout = 12 * time.Second
 )
 
 // Handler answers the public API.
@@ -184,7 +188,9 @@ func (h *Handler) readRequest(r *http.Request, path string, c *call) error {
 }
 
 func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c *call) {
-	out := r.Clone(withCall(r.Context(), c))
+	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
+	defer cancel()
+	out := r.Clone(withCall(ctx, c))
 	out.Header.Del("Authorization") // The services are told the principal, never the key.
 	out.URL.Path, out.URL.RawPath = path, ""
 	out.Method = c.op.Method

@@ -56,7 +56,7 @@ func exec(t testing.TB, server, sql string) {
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, server)
 	require.NoError(t, err)
-	defer conn.Close(ctx)
 	_, err = conn.Exec(ctx, sql)
 	require.NoError(t, err)
+	require.NoError(t, conn.Close(ctx))
 }
