@@ -12,11 +12,11 @@ import (
 // Config of a service's database.
 type Config struct {
 	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
-	URL string `env:"DATABASE_URL,required"`
+	URL string `env:"DATABASE_URL,required" doc:"The service's own PostgreSQL database."`
 	// MaxConns bounds the pool. Zero: 16.
-	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16" doc:"Largest number of connections."`
 	// StatementTimeout ends a statement that hangs. Zero: 10 s.
-	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s"`
+	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" doc:"When a statement that hangs is ended."`
 }
 
 const (
