@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	_ "time/tzdata" // Opening hours need time zones wherever this runs.
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"

@@ -29,10 +29,13 @@ func CheckCustomFields(tenantFields []*tenantsv1.CustomField, answers []*ordersv
 		if !fits(field, answer) {
 			return nil, customFieldFault("The answer to the custom field %q does not fit it.", field)
 		}
-		text := Optional(answer.TextValue)
-		kept = append(kept, CustomAnswer{FieldID: field.GetId(), Text: text, Checked: answer.Checked})
+		kept = append(kept, newCustomAnswer(answer))
 	}
 	return kept, nil
+}
+
+func newCustomAnswer(a *ordersv1.CustomFieldAnswer) CustomAnswer {
+	return CustomAnswer{FieldID: a.GetFieldId(), Text: Optional(a.TextValue), Checked: a.Checked}
 }
 
 func isEmpty(a *ordersv1.CustomFieldAnswer) bool {
