@@ -11,13 +11,18 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// ErrInvalid is the one answer to a cursor that cannot be used.
-var ErrInvalid = errors.New("cursor is not one of this list")
+// Faults of a cursor. ErrForeign is an ErrInvalid too: the cursor may be well-formed, but was made
+// for another list, tenant or filters.
+var (
+	ErrInvalid = errors.New("cursor is not one of this list")
+	ErrForeign = fmt.Errorf("%w: it belongs to another", ErrInvalid)
+)
 
 const (
 	version   = 1
@@ -49,8 +54,11 @@ func (b Binding) Encode(position []byte) string {
 // Decode gives back the position.
 func (b Binding) Decode(cursor string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) < headerLen || raw[0] != version || !bytes.Equal(raw[1:headerLen], b[:]) {
+	if err != nil || len(raw) < headerLen || raw[0] != version {
 		return nil, ErrInvalid
+	}
+	if !bytes.Equal(raw[1:headerLen], b[:]) {
+		return nil, ErrForeign
 	}
 	return raw[headerLen:], nil
 }
@@ -62,7 +70,10 @@ type Position struct {
 	ID   string
 }
 
-const positionLen = 8 + 16
+const (
+	positionLen = 8 + 16
+	maxYear     = 9999
+)
 
 // EncodePosition makes the cursor of p.
 func (b Binding) EncodePosition(p Position) string {
@@ -75,9 +86,16 @@ func (b Binding) EncodePosition(p Position) string {
 // DecodePosition gives back what EncodePosition was given.
 func (b Binding) DecodePosition(cursor string) (Position, error) {
 	raw, err := b.Decode(cursor)
-	if err != nil || len(raw) != positionLen {
+	if err != nil {
+		return Position{}, err
+	}
+	if len(raw) != positionLen {
 		return Position{}, ErrInvalid
 	}
 	micros := int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // Written from a signed value.
-	return Position{Time: time.UnixMicro(micros).UTC(), ID: uuid.UUID(raw[8:]).String()}, nil
+	at := time.UnixMicro(micros).UTC()
+	if at.Year() < 1 || at.Year() > maxYear {
+		return Position{}, ErrInvalid // Made by somebody else; a database would not take it.
+	}
+	return Position{Time: at, ID: uuid.UUID(raw[8:]).String()}, nil
 }

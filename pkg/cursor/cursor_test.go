@@ -1,6 +1,7 @@
 package cursor_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -26,6 +27,15 @@ func TestACursorComesBackOnlyToItsOwnList(t *testing.T) {
 			_, err := other.DecodePosition(text)
 			require.ErrorIs(t, err, cursor.ErrInvalid)
 		})
+	}
+}
+
+func TestATimeNoDatabaseTakesIsRefused(t *testing.T) {
+	b := cursor.Bind("orders")
+	for _, micros := range []int64{math.MaxInt64, math.MinInt64} {
+		text := b.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"})
+		_, err := b.DecodePosition(text)
+		require.ErrorIs(t, err, cursor.ErrInvalid)
 	}
 }
 

@@ -3,6 +3,8 @@
 package page
 
 import (
+	"errors"
+
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -27,12 +29,16 @@ func Limit(limit *int32, errs *fields.Errors) int {
 }
 
 // After gives the position of a cursor, or nil without one, recording a violation on `after` when
-// the cursor does not belong to the binding.
+// the cursor does not belong to the binding. It is called after the filters were checked: where one
+// of them is at fault, nothing can be said of a cursor that belongs to all of them.
 func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {
 	if after == nil {
 		return nil
 	}
 	position, err := binding.DecodePosition(*after)
+	if errors.Is(err, cursor.ErrForeign) && errs.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		errs.Add("after", problem.FieldInvalid, "is not a cursor of this list and these filters")
 		return nil

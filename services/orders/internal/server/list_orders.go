@@ -29,12 +29,12 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 		ExternalRecipientID: req.ExternalRecipientId,
 		Status:              req.Status,
 		BrandID:             req.BrandId,
-		After:               page.After(req.After, binding, errs),
 		Limit:               page.Limit(req.Limit, errs),
 	}
 	if req.BrandId != nil {
 		*filter.BrandID = errs.UUID("brandId", req.GetBrandId())
 	}
+	filter.After = page.After(req.After, binding, errs)
 	if req.GetUpdatedSince() != nil {
 		since := req.GetUpdatedSince().AsTime()
 		filter.UpdatedSince = &since

@@ -1,0 +1,58 @@
+package page_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
+)
+
+func TestLimits(t *testing.T) {
+	var errs fields.Errors
+	require.Equal(t, 50, page.Limit(nil, &errs))
+	for _, limit := range []int32{1, 100} {
+		require.EqualValues(t, limit, page.Limit(&limit, &errs))
+	}
+	require.NoError(t, errs.Err())
+	for _, limit := range []int32{0, -1, 101} {
+		var errs fields.Errors
+		page.Limit(&limit, &errs)
+		require.Equal(t, "limit", errs.List()[0].Field)
+	}
+}
+
+func TestCursors(t *testing.T) {
+	own := cursor.Bind("orders", "a")
+	at := cursor.Position{Time: time.UnixMicro(1).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
+	text, nonsense := own.EncodePosition(at), "nonsense"
+	faulty := func() *fields.Errors {
+		var errs fields.Errors
+		errs.Add("brandId", "invalid", "must be a UUID")
+		return &errs
+	}
+	t.Run("one of this list is read", func(t *testing.T) {
+		var errs fields.Errors
+		require.Equal(t, &at, page.After(&text, own, &errs))
+		require.Nil(t, page.After(nil, own, &errs))
+		require.NoError(t, errs.Err())
+	})
+	t.Run("one of another list is a fault", func(t *testing.T) {
+		var errs fields.Errors
+		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), &errs))
+		require.Equal(t, "after", errs.List()[0].Field)
+	})
+	t.Run("nothing is said of it beside a faulty filter", func(t *testing.T) {
+		errs := faulty()
+		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), errs))
+		require.Len(t, errs.List(), 1)
+	})
+	t.Run("nonsense is always a fault", func(t *testing.T) {
+		errs := faulty()
+		require.Nil(t, page.After(&nonsense, own, errs))
+		require.Len(t, errs.List(), 2)
+	})
+}

@@ -1,0 +1,162 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func TestALinkIsGivenWithAllItsFields(t *testing.T) {
+	b := setup(t)
+	claimed := b.link(0)
+	claimed.status, claimed.campaign, claimed.recipient, claimed.order = "CLAIMED", pointer(newID()), pointer("player-1"), pointer(newID())
+	claimed.approved, claimed.claimed = pointer(epoch.Add(time.Second)), pointer(epoch.Add(2*time.Second))
+	claimed.updated = *claimed.claimed
+	cancelled := b.link(-1)
+	cancelled.status, cancelled.cancelled = "CANCELLED", pointer(cancelled.updated)
+	b.insert(claimed, cancelled)
+
+	resp, err := b.list(&linksv1.ListPersonalLinksRequest{})
+	require.NoError(t, err)
+	require.Len(t, resp.GetItems(), 2)
+	for i, want := range []*linksv1.PersonalLink{
+		{
+			Id: claimed.id, ExternalRecipientId: claimed.recipient, BrandId: claimed.brand, CampaignId: claimed.campaign,
+			Status: linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CLAIMED, ClaimUrl: claimed.claimURL(), OrderId: claimed.order,
+			CreatedAt: timestamppb.New(claimed.created), ApprovedAt: timestamppb.New(*claimed.approved),
+			ClaimedAt: timestamppb.New(*claimed.claimed), UpdatedAt: timestamppb.New(claimed.updated),
+		},
+		{
+			Id: cancelled.id, BrandId: cancelled.brand,
+			Selection: linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum(),
+			Status:    linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CANCELLED, ClaimUrl: cancelled.claimURL(),
+			CreatedAt: timestamppb.New(cancelled.created), CancelledAt: timestamppb.New(*cancelled.cancelled),
+			UpdatedAt: timestamppb.New(cancelled.updated),
+		},
+	} {
+		require.True(t, proto.Equal(want, resp.GetItems()[i]), "%v", resp.GetItems()[i])
+	}
+
+	t.Run("the claim URL does not stand in the table", func(t *testing.T) {
+		var text string
+		require.NoError(t, b.pool.QueryRow(t.Context(),
+			`SELECT encode(claim_url_sealed, 'escape') FROM links WHERE id = $1`, claimed.id).Scan(&text))
+		require.NotContains(t, text, "gifts.example.com")
+	})
+}
+
+func TestOnlyLinksOfTheKeyAreListed(t *testing.T) {
+	b := setup(t)
+	first, second, foreign := b.link(1), b.link(2), b.link(3)
+	foreign.tenant = newID()
+	b.insert(first, second, foreign)
+	all := &linksv1.ListPersonalLinksRequest{}
+
+	t.Run("a key of all brands sees the tenant's", func(t *testing.T) {
+		require.Equal(t, []string{second.id, first.id}, b.ids(t, b.everyBrand(), all))
+	})
+	t.Run("a limited key sees its brands'", func(t *testing.T) {
+		p := caller.Principal{TenantID: b.tenant, BrandIDs: []string{first.brand, foreign.brand}}
+		require.Equal(t, []string{first.id}, b.ids(t, p, all))
+	})
+	t.Run("a key of no brand sees none", func(t *testing.T) {
+		require.Empty(t, b.ids(t, caller.Principal{TenantID: b.tenant}, all))
+	})
+	t.Run("a call without a principal is refused", func(t *testing.T) {
+		_, err := b.client.ListPersonalLinks(t.Context(), all)
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
+	})
+}
+
+func TestFilters(t *testing.T) {
+	b := setup(t)
+	plain, campaign, claimed := b.link(1), b.link(2), b.link(3)
+	plain.recipient = pointer("player-1")
+	campaign.campaign, campaign.recipient = pointer(newID()), pointer("player-2")
+	claimed.campaign, claimed.status = campaign.campaign, "CLAIMED"
+	claimed.order, claimed.claimed = pointer(newID()), pointer(claimed.updated)
+	b.insert(plain, campaign, claimed)
+	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CLAIMED
+
+	for name, c := range map[string]struct {
+		req  *linksv1.ListPersonalLinksRequest
+		want []string
+	}{
+		"by recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: pointer("player-1")}, []string{plain.id}},
+		"by campaign, in either case": {
+			&linksv1.ListPersonalLinksRequest{CampaignId: pointer(strings.ToUpper(*campaign.campaign))},
+			[]string{claimed.id, campaign.id},
+		},
+		"by status": {&linksv1.ListPersonalLinksRequest{Status: &status}, []string{claimed.id}},
+		"by several at once": {
+			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: pointer("player-2")},
+			[]string{campaign.id},
+		},
+		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: pointer(newID())}, []string{}},
+		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: pointer("nobody")}, []string{}},
+		"by last change, oldest first, from the very instant": {
+			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
+			[]string{campaign.id, claimed.id},
+		},
+		"by last change, a nanosecond later": {
+			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated.Add(1))},
+			[]string{claimed.id},
+		},
+		"by last change and status": {
+			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(epoch), Status: &status},
+			[]string{claimed.id},
+		},
+		"from the first instant there is": {
+			&linksv1.ListPersonalLinksRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -62135596800}},
+			[]string{plain.id, campaign.id, claimed.id},
+		},
+		"from the last instant there is": {
+			&linksv1.ListPersonalLinksRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 253402300799, Nanos: 999_999_999}},
+			[]string{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, b.ids(t, b.everyBrand(), c.req))
+		})
+	}
+}
+
+func TestFaultsAreListedTogether(t *testing.T) {
+	b := setup(t)
+	unknown := linksv1.PersonalLinkStatus(9)
+	unspecified := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
+
+	t.Run("a malformed campaign id", func(t *testing.T) {
+		_, err := b.list(&linksv1.ListPersonalLinksRequest{CampaignId: pointer("spring")})
+		requireFaults(t, err, "campaignId invalid")
+	})
+	t.Run("everything at once, those of the edge too", func(t *testing.T) {
+		ctx := b.as(b.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
+		_, err := b.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
+			CampaignId: pointer(""), ExternalRecipientId: pointer(strings.Repeat("å", 129)), Status: &unknown,
+			Limit: pointer(int32(101)), After: pointer("x"),
+		})
+		requireFaults(t, err, "updatedSince invalid", "campaignId invalid", "externalRecipientId too_long",
+			"status invalid", "limit invalid")
+	})
+	t.Run("limit and cursor", func(t *testing.T) {
+		for _, limit := range []int32{0, -1, 101, 1 << 30} {
+			_, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: &limit, After: pointer("")})
+			requireFaults(t, err, "limit invalid", "after invalid")
+		}
+	})
+	t.Run("a recipient no database can hold, a status that is none, an instant that is none", func(t *testing.T) {
+		_, err := b.list(&linksv1.ListPersonalLinksRequest{
+			ExternalRecipientId: pointer("a\x00"), Status: &unspecified, UpdatedSince: &timestamppb.Timestamp{Nanos: -1},
+		})
+		requireFaults(t, err, "externalRecipientId invalid", "status invalid", "updatedSince invalid")
+	})
+}

@@ -1,0 +1,211 @@
+package server_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// walk follows the cursors to the end and calls between after every page.
+func (b *bench) walk(
+	t *testing.T, req *linksv1.ListPersonalLinksRequest, between func(page int),
+) (items []*linksv1.PersonalLink) {
+	t.Helper()
+	req = proto.CloneOf(req)
+	for page := 0; ; page++ {
+		resp, err := b.list(req)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(resp.GetItems()), int(req.GetLimit()))
+		items = append(items, resp.GetItems()...)
+		if resp.NextCursor == nil {
+			return items
+		}
+		require.Len(t, resp.GetItems(), int(req.GetLimit()), "only the last page is short")
+		req.After = resp.NextCursor
+		between(page)
+	}
+}
+
+func idsOf(items []*linksv1.PersonalLink) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.GetId()
+	}
+	return out
+}
+
+// many inserts n links, five to each instant, so that pages end between links of equal time.
+func (b *bench) many(n int) []string {
+	b.t.Helper()
+	ids := make([]string, n)
+	for i := range n {
+		r := b.link(i / 5)
+		ids[i] = r.id
+		b.insert(r)
+	}
+	return ids
+}
+
+func TestPagesJoinWithoutGapOrDouble(t *testing.T) {
+	b := setup(t)
+	oldestFirst := b.many(53)
+	newestFirst := slices.Clone(oldestFirst)
+	slices.Reverse(newestFirst)
+	nothing := func(int) {}
+	for _, limit := range []int32{1, 3, 53, 100} {
+		newest := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit}, nothing)
+		require.Equal(t, newestFirst, idsOf(newest))
+		changed := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit, UpdatedSince: timestamppb.New(epoch)}, nothing)
+		require.Equal(t, oldestFirst, idsOf(changed))
+	}
+
+	t.Run("a page holds 50 when nothing is said", func(t *testing.T) {
+		resp, err := b.list(&linksv1.ListPersonalLinksRequest{})
+		require.NoError(t, err)
+		require.Len(t, resp.GetItems(), 50)
+		require.NotNil(t, resp.NextCursor)
+	})
+	t.Run("a full last page has no cursor", func(t *testing.T) {
+		resp, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(53))})
+		require.NoError(t, err)
+		require.Nil(t, resp.NextCursor)
+	})
+}
+
+func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
+	b := setup(t)
+	before := b.many(60)
+	// The writer lets the reader go on only when it has written something, and ends with it.
+	ctx, stop := context.WithCancel(t.Context())
+	wrote := make(chan struct{})
+	var writer errgroup.Group
+	writer.Go(func() error {
+		for n := 100; ctx.Err() == nil; n++ {
+			if err := b.tryInsert(t.Context(), b.link(n)); err != nil {
+				return err
+			}
+			select {
+			case wrote <- struct{}{}:
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	})
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, writer.Wait())
+	})
+	meanwhile := func(int) { <-wrote }
+	meanwhile(0)
+
+	t.Run("newest first: what was there is listed once, what came later is not", func(t *testing.T) {
+		items := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: pointer(int32(7))}, meanwhile)
+		old := slices.DeleteFunc(idsOf(items), func(id string) bool { return !slices.Contains(before, id) })
+		slices.Reverse(old)
+		require.Equal(t, before, old)
+		requireDistinct(t, items)
+		require.True(t, slices.IsSortedFunc(items, func(x, y *linksv1.PersonalLink) int {
+			return y.GetCreatedAt().AsTime().Compare(x.GetCreatedAt().AsTime())
+		}))
+	})
+	t.Run("by last change: what came later follows", func(t *testing.T) {
+		req := &linksv1.ListPersonalLinksRequest{Limit: pointer(int32(7)), UpdatedSince: timestamppb.New(epoch)}
+		resp := b.walk(t, req, func(page int) {
+			if page < 5 {
+				meanwhile(page)
+			}
+		})
+		require.Equal(t, before, idsOf(resp)[:len(before)])
+		require.Greater(t, len(resp), len(before), "links inserted while reading are reached")
+		requireDistinct(t, resp)
+	})
+}
+
+func requireDistinct(t *testing.T, items []*linksv1.PersonalLink) {
+	t.Helper()
+	seen := map[string]struct{}{}
+	for _, item := range items {
+		seen[item.GetId()] = struct{}{}
+	}
+	require.Len(t, seen, len(items))
+}
+
+func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
+	b := setup(t)
+	ids := b.many(20)
+	items := b.walk(t, &linksv1.ListPersonalLinksRequest{
+		Limit: pointer(int32(4)), UpdatedSince: timestamppb.New(epoch),
+	}, func(page int) {
+		if page == 0 { // One that was read and one that was not move to the end.
+			_, err := b.pool.Exec(t.Context(), `UPDATE links SET updated_at = $2 WHERE id = ANY($1)`,
+				[]string{ids[0], ids[10]}, epoch.Add(time.Hour))
+			require.NoError(t, err)
+		}
+	})
+	got := idsOf(items)
+	require.Len(t, got, 21, "the one that was read comes again, with its change")
+	require.ElementsMatch(t, []string{ids[0], ids[10]}, got[19:])
+	for _, id := range ids {
+		require.Contains(t, got, id)
+	}
+}
+
+func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
+	b := setup(t)
+	b.many(5)
+	first, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(2))})
+	require.NoError(t, err)
+	after := first.NextCursor
+	require.NotNil(t, after)
+	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_ACTIVE
+
+	t.Run("another limit may follow", func(t *testing.T) {
+		resp, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(100)), After: after})
+		require.NoError(t, err)
+		require.Len(t, resp.GetItems(), 3)
+	})
+	for name, req := range map[string]*linksv1.ListPersonalLinksRequest{
+		"a status":             {Status: &status},
+		"a campaign":           {CampaignId: pointer(newID())},
+		"a recipient":          {ExternalRecipientId: pointer("player-1")},
+		"an empty recipient":   {ExternalRecipientId: pointer("")},
+		"the order of changes": {UpdatedSince: timestamppb.New(epoch)},
+	} {
+		t.Run("not to "+name, func(t *testing.T) {
+			req.After = after
+			_, err := b.list(req)
+			requireFaults(t, err, "after invalid")
+		})
+	}
+	t.Run("not to another tenant", func(t *testing.T) {
+		other := b.everyBrand()
+		other.TenantID = newID()
+		_, err := b.client.ListPersonalLinks(b.as(other), &linksv1.ListPersonalLinksRequest{After: after})
+		requireFaults(t, err, "after invalid")
+	})
+	t.Run("made-up cursors are refused", func(t *testing.T) {
+		binding := cursor.Bind("personal-links", b.tenant, "", "", strconv.Itoa(0), "")
+		known := binding.EncodePosition(cursor.Position{Time: epoch, ID: newID()})
+		_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &known})
+		require.NoError(t, err, "the binding of this test is the list's")
+		for _, micros := range []int64{-1 << 63, 1<<63 - 1} {
+			text := binding.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: newID()})
+			_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &text})
+			requireFaults(t, err, "after invalid")
+		}
+		for _, text := range []string{"", "x", "!", *after + "A"} {
+			_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &text})
+			requireFaults(t, err, "after invalid")
+		}
+	})
+}

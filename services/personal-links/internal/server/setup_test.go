@@ -1,0 +1,137 @@
+package server_test
+
+import (
+	"context"
+	"encoding/base64"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/server"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+// epoch is the time of the first link of a test.
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
+
+// bench is the public plane over real gRPC and PostgreSQL.
+type bench struct {
+	t      *testing.T
+	pool   *pgxpool.Pool
+	ring   *seal.Ring
+	client linksv1.PersonalLinksServiceClient
+	tenant string
+}
+
+func setup(t *testing.T) *bench {
+	t.Helper()
+	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
+	require.NoError(t, err)
+	b := &bench{t: t, pool: pgtest.New(t, store.Migrations()), ring: ring, tenant: newID()}
+	tel := telemetry.Discard()
+	s := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
+	linksv1.RegisterPersonalLinksServiceServer(s, server.NewPublic(store.New(b.pool, ring)))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(s.Stop)
+	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	b.client = linksv1.NewPersonalLinksServiceClient(conn)
+	return b
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// row is a link as a test puts it into the table.
+type row struct {
+	id, tenant, brand   string
+	campaign, recipient *string
+	status              string
+	order               *string
+	created, updated    time.Time
+	approved            *time.Time
+	claimed, cancelled  *time.Time
+}
+
+// link is an active link made n seconds after the epoch.
+func (b *bench) link(n int) row {
+	at := epoch.Add(time.Duration(n) * time.Second)
+	return row{id: newID(), tenant: b.tenant, brand: newID(), status: "ACTIVE", created: at, updated: at}
+}
+
+func (r row) claimURL() string { return "https://gifts.example.com/c/" + r.id }
+
+const insertLink = `INSERT INTO links (tenant_id, id, brand_id, campaign_id, external_recipient_id, status,
+  claim_url_sealed, order_id, created_at, approved_at, claimed_at, cancelled_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+
+func (b *bench) tryInsert(ctx context.Context, r row) error {
+	_, err := b.pool.Exec(ctx, insertLink, r.tenant, r.id, r.brand, r.campaign, r.recipient, r.status,
+		b.ring.Seal([]byte(r.claimURL()), r.id), r.order, r.created, r.approved, r.claimed, r.cancelled, r.updated)
+	return err
+}
+
+func (b *bench) insert(rows ...row) {
+	b.t.Helper()
+	for _, r := range rows {
+		require.NoError(b.t, b.tryInsert(b.t.Context(), r))
+	}
+}
+
+// as gives the context of a call of the principal with the faults the edge found.
+func (b *bench) as(p caller.Principal, faults ...problem.Violation) context.Context {
+	b.t.Helper()
+	ctx, err := caller.Outgoing(b.t.Context(), p, caller.Request{Violations: faults})
+	require.NoError(b.t, err)
+	return ctx
+}
+
+func (b *bench) everyBrand() caller.Principal {
+	return caller.Principal{TenantID: b.tenant, KeyID: 1, AllBrands: true}
+}
+
+func (b *bench) list(req *linksv1.ListPersonalLinksRequest) (*linksv1.ListPersonalLinksResponse, error) {
+	return b.client.ListPersonalLinks(b.as(b.everyBrand()), req)
+}
+
+// ids of one page, which must be the last.
+func (b *bench) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalLinksRequest) []string {
+	t.Helper()
+	resp, err := b.client.ListPersonalLinks(b.as(p), req)
+	require.NoError(t, err)
+	require.Nil(t, resp.NextCursor)
+	out := []string{}
+	for _, item := range resp.GetItems() {
+		out = append(out, item.GetId())
+	}
+	return out
+}
+
+// requireFaults demands an invalid_request with exactly these `field code` pairs.
+func requireFaults(t *testing.T, err error, want ...string) {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.InvalidRequest, p.Code, "%v", err)
+	got := make([]string, 0, len(p.Violations))
+	for _, v := range p.Violations {
+		got = append(got, v.Field+" "+v.Code)
+	}
+	require.ElementsMatch(t, want, got)
+}
+
+func pointer[T any](v T) *T { return &v }

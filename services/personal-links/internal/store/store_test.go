@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+const checkViolation = "23514"
+
+const insertLink = `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, created_at, updated_at)
+VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'ACTIVE', '', now(), now())`
+
+func TestTheSchemaItselfRefuses(t *testing.T) {
+	pool := pgtest.New(t, store.Migrations())
+	id := uuid.NewString()
+	_, err := pool.Exec(t.Context(), insertLink, id)
+	require.NoError(t, err)
+	for name, set := range map[string]string{
+		"a claim without its order":            "status = 'CLAIMED', claimed_at = now()",
+		"a claim without its time":             "status = 'CLAIMED', order_id = gen_random_uuid()",
+		"an order on a link that is active":    "order_id = gen_random_uuid()",
+		"a cancellation without its time":      "status = 'CANCELLED'",
+		"a time of cancellation on an active":  "cancelled_at = now()",
+		"a change before the link was made":    "updated_at = created_at - interval '1 microsecond'",
+		"a status that is none":                "status = 'OPEN'",
+		"a recipient longer than the API says": "external_recipient_id = '" + strings.Repeat("a", 129) + "'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := pool.Exec(t.Context(), "UPDATE links SET "+set+" WHERE id = $1", id)
+			require.Equal(t, checkViolation, postgres.State(err), "%v", err)
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package personallinks_test
+
+import (
+	"context"
+	"encoding/base64"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	personallinks "github.com/partnergifting/platform/services/personal-links"
+)
+
+func config(t *testing.T) personallinks.Config {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return personallinks.Config{
+		RPC:      rpc.Config{Addr: listener.Addr().String()},
+		Database: postgres.Config{URL: pgtest.NewURL(t)},
+		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+	}
+}
+
+func TestTheServiceServesUntilItIsToldToStop(t *testing.T) {
+	cfg := config(t)
+	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
+	service, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+
+	conn, err := rpc.Dial(cfg.RPC.Addr, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	public, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: uuid.NewString(), AllBrands: true}, caller.Request{})
+	require.NoError(t, err)
+	var page *linksv1.ListPersonalLinksResponse
+	require.Eventually(t, func() bool {
+		page, err = linksv1.NewPersonalLinksServiceClient(conn).ListPersonalLinks(public, &linksv1.ListPersonalLinksRequest{})
+		return err == nil
+	}, 10*time.Second, 20*time.Millisecond)
+	require.Empty(t, page.GetItems())
+	require.Nil(t, page.NextCursor)
+
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
+	for name, change := range map[string]func(cfg *personallinks.Config){
+		"no seal keys":                 func(cfg *personallinks.Config) { cfg.SealKeys = "" },
+		"a database that is not there": func(cfg *personallinks.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t)
+			change(&cfg)
+			_, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
+			require.Error(t, err)
+		})
+	}
+}

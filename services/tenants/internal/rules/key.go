@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// NewKey is what a request asks of a key.
+type NewKey struct {
+	TenantID  string
+	Name      string
+	Scopes    []commonv1.Scope
+	AllBrands bool
+	BrandIDs  []string
+}
+
+// Key checks the request for a key, except for its webhook URL. A key without scopes, and one
+// limited to no brand at all, are allowed: they reach what any valid key reaches.
+func Key(errs *fields.Errors, req *tenantsv1.CreateKeyRequest) NewKey {
+	errs.Required("name", req.GetName(), maxKeyName)
+	k := NewKey{
+		TenantID:  errs.UUID("tenantId", req.GetTenantId()),
+		Name:      req.GetName(),
+		Scopes:    scopes(errs, req.GetScopes()),
+		AllBrands: req.GetAllBrands(),
+	}
+	if k.AllBrands && len(req.GetBrandIds()) > 0 {
+		errs.Add("brandIds", problem.FieldInvalid, "must be empty together with allBrands")
+		return k
+	}
+	if len(req.GetBrandIds()) > maxBrandIDs {
+		errs.Add("brandIds", problem.FieldTooLong, "has too many entries")
+		return k
+	}
+	for i, id := range req.GetBrandIds() {
+		k.BrandIDs = append(k.BrandIDs, errs.UUID(fmt.Sprintf("brandIds[%d]", i), id))
+	}
+	slices.Sort(k.BrandIDs)
+	k.BrandIDs = slices.Compact(k.BrandIDs)
+	return k
+}
+
+// scopes gives the set in the order of the API.
+func scopes(errs *fields.Errors, requested []commonv1.Scope) []commonv1.Scope {
+	for i, s := range requested {
+		if !declared(s, commonv1.Scope_name) {
+			errs.Add(fmt.Sprintf("scopes[%d]", i), problem.FieldInvalid, "must be a scope of the API")
+		}
+	}
+	out := slices.Clone(requested)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// WebhookURL checks a webhook URL that is sent. Its name is not resolved: what it leads to is
+// checked at every connection.
+func WebhookURL(errs *fields.Errors, path string, url *string, allowLoopback bool) {
+	if url == nil {
+		return
+	}
+	errs.Required(path, *url, maxURL)
+	if netguard.CheckURL(*url, netguard.Options{AllowLoopback: allowLoopback}) != nil {
+		errs.Add(path, problem.FieldInvalid, "must be an https URL with a public host")
+	}
+}

@@ -1,0 +1,86 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
+)
+
+func TestLocale(t *testing.T) {
+	for tag, want := range map[string]string{
+		"en-US": "en-US", "SV-se": "sv-SE", "de": "de", "zh-hant-TW": "zh-Hant-TW", "es-419": "es-419",
+	} {
+		got, ok := rules.Locale(tag)
+		require.True(t, ok, tag)
+		require.Equal(t, want, got)
+	}
+	for _, tag := range []string{
+		"", " ", "und", "x", "sv_SE", "english", "sv-SEE", "en-US-u-ca-gregory", "de-1996", "x-private", "sv-SE ", "å", "sv-SE\x00",
+	} {
+		_, ok := rules.Locale(tag)
+		require.False(t, ok, "%q", tag)
+	}
+}
+
+func TestCurrency(t *testing.T) {
+	fault := func(code string) bool {
+		var errs fields.Errors
+		rules.Tenant(&errs, &tenantsv1.PutTenantRequest{
+			Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "n", Currency: code,
+		})
+		return errs.Has("currency")
+	}
+	for _, code := range []string{"EUR", "SEK", "JPY"} {
+		require.False(t, fault(code), code)
+	}
+	for _, code := range []string{"", "eur", "EU", "EURO", "QQQ", "XXX", "XTS", "E R", "€"} {
+		require.True(t, fault(code), "%q", code)
+	}
+}
+
+func TestWebhookURL(t *testing.T) {
+	refused := func(url string, allowLoopback bool) bool {
+		var errs fields.Errors
+		rules.WebhookURL(&errs, "url", &url, allowLoopback)
+		return errs.Err() != nil
+	}
+	t.Run("loopback is taken only where it is allowed", func(t *testing.T) {
+		require.True(t, refused("http://127.0.0.1:9000/", false))
+		require.False(t, refused("http://127.0.0.1:9000/", true))
+		require.True(t, refused("http://10.0.0.1/", true))
+	})
+	t.Run("a public https URL is taken", func(t *testing.T) {
+		require.False(t, refused("https://hooks.example.com:8443/a?b=c", false))
+	})
+	t.Run("no URL is no fault", func(t *testing.T) {
+		var errs fields.Errors
+		rules.WebhookURL(&errs, "url", nil, false)
+		require.NoError(t, errs.Err())
+	})
+}
+
+func TestEverySecretIsNew(t *testing.T) {
+	seen := map[string]struct{}{}
+	for range 100 {
+		s := rules.NewWebhookSecret()
+		require.Regexp(t, `^[0-9a-f]{64}$`, s)
+		seen[s] = struct{}{}
+	}
+	require.Len(t, seen, 100)
+}
+
+func FuzzLocale(f *testing.F) {
+	f.Add("sv-SE")
+	f.Add("zh-Hant-TW")
+	f.Fuzz(func(t *testing.T, tag string) {
+		if got, ok := rules.Locale(tag); ok {
+			again, ok := rules.Locale(got)
+			require.True(t, ok)
+			require.Equal(t, got, again, "the stored spelling is stable")
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// DefaultLocale belongs to every tenant.
+const DefaultLocale = "en-US"
+
+// Tenant checks the settings of a tenant.
+func Tenant(errs *fields.Errors, req *tenantsv1.PutTenantRequest) *tenantsv1.Tenant {
+	errs.Required("name", req.GetName(), maxName)
+	return &tenantsv1.Tenant{
+		Id:               errs.UUID("id", req.GetId()),
+		Name:             req.GetName(),
+		Locales:          locales(errs, req.GetLocales()),
+		Currency:         currencyCode(errs, req.GetCurrency()),
+		ApprovalRequired: req.GetApprovalRequired(),
+	}
+}
+
+// locales gives the whole set in the order of the answer: en-US, then the others as they were sent.
+func locales(errs *fields.Errors, tags []string) []string {
+	out := []string{DefaultLocale}
+	if len(tags) > maxLocales {
+		errs.Add("locales", problem.FieldTooLong, "has too many entries")
+		return out
+	}
+	for i, tag := range tags {
+		locale, ok := Locale(tag)
+		if !ok {
+			errs.Add(fmt.Sprintf("locales[%d]", i), problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
+			continue
+		}
+		if !slices.Contains(out, locale) {
+			out = append(out, locale)
+		}
+	}
+	return out
+}
+
+// localeForm is language, script and region. Tags with extended languages, variants or extensions
+// name no locale of ours.
+var localeForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
+
+// Locale gives the canonical spelling of a BCP 47 tag.
+func Locale(tag string) (string, bool) {
+	if !localeForm.MatchString(tag) {
+		return "", false
+	}
+	parsed, err := language.Parse(tag)
+	if err != nil || parsed == language.Und {
+		return "", false
+	}
+	return parsed.String(), true
+}
+
+var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
+
+func currencyCode(errs *fields.Errors, code string) string {
+	// The two codes of ISO 4217 that stand for no money: none, and reserved for testing.
+	_, err := currency.ParseISO(code)
+	if err != nil || !currencyForm.MatchString(code) || code == "XXX" || code == "XTS" {
+		errs.Add("currency", problem.FieldInvalid, "must be an ISO 4217 code such as EUR")
+	}
+	return code
+}

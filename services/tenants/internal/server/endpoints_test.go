@@ -1,0 +1,85 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+func TestListEndpoints(t *testing.T) {
+	b := setup(t)
+	tenant, other := b.tenant(), b.tenant()
+	brand := b.brand(tenant, "Aurora")
+	b.key(other)
+	limited, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+		TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
+		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+	})
+	require.NoError(t, err)
+	_, err = b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "No webhook", AllBrands: true})
+	require.NoError(t, err)
+
+	t.Run("it names the tenant's keys with a webhook, also while access is off", func(t *testing.T) {
+		b.setAccess(tenant, false)
+		resp, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: tenant})
+		require.NoError(t, err)
+		require.Len(t, resp.GetEndpoints(), 1)
+		require.Equal(t, (&tenantsv1.EndpointSubscription{
+			KeyId: limited.GetKey().GetId(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, BrandIds: []string{brand},
+		}).String(), resp.GetEndpoints()[0].String())
+	})
+	t.Run("an unknown tenant has none", func(t *testing.T) {
+		resp, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: newID()})
+		require.NoError(t, err)
+		require.Empty(t, resp.GetEndpoints())
+	})
+	t.Run("a malformed tenant id is refused", func(t *testing.T) {
+		_, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: "x"})
+		requireFaults(t, err, "tenantId invalid")
+	})
+}
+
+func TestGetEndpoints(t *testing.T) {
+	b := setup(t)
+	tenant, off := b.tenant(), b.tenant()
+	active, paused, gone := b.key(tenant), b.key(off), b.key(off)
+	_, err := b.ops.RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{KeyId: gone.GetKey().GetId()})
+	require.NoError(t, err)
+	b.setAccess(off, false)
+
+	resp, err := b.directory.GetEndpoints(t.Context(), &tenantsv1.GetEndpointsRequest{KeyIds: []int32{
+		active.GetKey().GetId(), paused.GetKey().GetId(), gone.GetKey().GetId(), 1 << 30, -1,
+	}})
+	require.NoError(t, err)
+	got := map[int32]string{}
+	for _, e := range resp.GetEndpoints() {
+		got[e.GetKeyId()] = e.GetState().String() + " " + e.GetUrl() + " " + e.GetSecret()
+	}
+	require.Equal(t, map[int32]string{
+		active.GetKey().GetId(): "ENDPOINT_STATE_ACTIVE https://hooks.example.com/gifts " + active.GetWebhookSecret(),
+		paused.GetKey().GetId(): "ENDPOINT_STATE_PAUSED  ",
+		gone.GetKey().GetId():   "ENDPOINT_STATE_GONE  ",
+	}, got)
+
+	t.Run("no keys, no endpoints", func(t *testing.T) {
+		resp, err := b.directory.GetEndpoints(t.Context(), &tenantsv1.GetEndpointsRequest{})
+		require.NoError(t, err)
+		require.Empty(t, resp.GetEndpoints())
+	})
+	t.Run("a secret that does not open keeps its deliveries", func(t *testing.T) {
+		elsewhere := serve(t, b.pool, ringOf(t, "k2", "b"))
+		e := elsewhere.endpoint(active.GetKey().GetId())
+		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, e.GetState())
+		require.Empty(t, e.GetUrl())
+	})
+	t.Run("a secret copied to another key does not open", func(t *testing.T) {
+		other := b.key(tenant)
+		_, err := b.pool.Exec(t.Context(), `UPDATE api_keys SET webhook_secret =
+			(SELECT webhook_secret FROM api_keys WHERE id = $1) WHERE id = $2`, active.GetKey().GetId(), other.GetKey().GetId())
+		require.NoError(t, err)
+		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, b.endpoint(other.GetKey().GetId()).GetState())
+	})
+}

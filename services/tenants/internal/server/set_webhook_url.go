@@ -1,0 +1,27 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
+)
+
+// SetWebhookUrl sets or, with no url, removes the webhook URL of a key. A revoked key does not
+// exist for it.
+func (o *Operations) SetWebhookUrl( //nolint:revive // The generated interface spells it so.
+	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
+) (*tenantsv1.SetWebhookUrlResponse, error) {
+	var errs fields.Errors
+	rules.WebhookURL(&errs, "url", req.Url, o.loopback)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	key, changed, err := o.store.SetWebhookURL(ctx, req.GetKeyId(), req.Url)
+	if err != nil {
+		return nil, refused(err)
+	}
+	o.versions.Publish(ctx, changed.TenantID, changed.Version)
+	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, nil
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	selectSubscriptions = `SELECT id, scopes, all_brands, brand_ids FROM api_keys
+WHERE tenant_id = $1 AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY id`
+
+	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret
+FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
+WHERE k.id = ANY($1)`
+)
+
+// Subscriptions lists what the tenant's webhook endpoints receive.
+func (s *Store) Subscriptions(ctx context.Context, tenantID string) ([]*tenantsv1.EndpointSubscription, error) {
+	rows, err := s.pool.Query(ctx, selectSubscriptions, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	subscriptions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*tenantsv1.EndpointSubscription, error) {
+		e := &tenantsv1.EndpointSubscription{}
+		var columns []string
+		err := row.Scan(&e.KeyId, &columns, &e.AllBrands, &e.BrandIds)
+		e.Scopes = scopes.values(columns)
+		return e, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	return subscriptions, nil
+}
+
+// Endpoint is what a delivery to a key depends on now.
+type Endpoint struct {
+	KeyID     int32
+	Revoked   bool
+	APIAccess bool
+	URL       *string
+	// SealedSecret is the signing secret, sealed for the key.
+	SealedSecret []byte
+}
+
+// Endpoints gives those of the keys that exist, in no order.
+func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, error) {
+	rows, err := s.pool.Query(ctx, selectEndpoints, list(keyIDs))
+	if err != nil {
+		return nil, fmt.Errorf("get endpoints: %w", err)
+	}
+	endpoints, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Endpoint, error) {
+		var e Endpoint
+		return e, row.Scan(&e.KeyID, &e.Revoked, &e.APIAccess, &e.URL, &e.SealedSecret)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get endpoints: %w", err)
+	}
+	return endpoints, nil
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Key is an API key as it may be shown. Its hash and its sealed signing secret stay in the store.
+type Key struct {
+	ID     int32
+	Name   string
+	Prefix string
+	Scopes []commonv1.Scope
+	// AllBrands false limits the key to BrandIDs, which may be empty.
+	AllBrands  bool
+	BrandIDs   []string
+	WebhookURL *string
+}
+
+// Proto is the key's form in answers.
+func (k Key) Proto() *tenantsv1.Key {
+	out := &tenantsv1.Key{Id: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes, WebhookUrl: k.WebhookURL}
+	if !k.AllBrands {
+		out.BrandIds = &tenantsv1.BrandIds{Ids: k.BrandIDs}
+	}
+	return out
+}
+
+// Secrets are what the store keeps of a new key's secrets.
+type Secrets struct {
+	// Hash of the whole key.
+	Hash []byte
+	// Seal seals the signing secret for the id the key gets.
+	Seal func(keyID int32) []byte
+}
+
+// UnknownBrandError names brands that are none of the tenant's.
+type UnknownBrandError struct{ IDs []string }
+
+// Error implements error.
+func (e *UnknownBrandError) Error() string { return fmt.Sprintf("no brands of the tenant: %v", e.IDs) }
+
+const (
+	// The id must be known before the insert, because the signing secret is sealed for it.
+	nextKeyID = `SELECT nextval(pg_get_serial_sequence('api_keys', 'id'))::int`
+
+	insertKey = `INSERT INTO api_keys
+  (tenant_id, id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_url, webhook_secret)
+OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+
+	selectUnknownBrands = `SELECT w.id FROM unnest($2::uuid[]) AS w (id)
+WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
+)
+
+// CreateKey stores a new key and gives it its id; *UnknownBrandError when it names brands that are
+// none of the tenant's.
+func (s *Store) CreateKey(ctx context.Context, tenantID string, k Key, sec Secrets) (Key, int64, error) {
+	version, err := s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
+		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
+			return false, err
+		}
+		if err := tx.QueryRow(ctx, nextKeyID).Scan(&k.ID); err != nil {
+			return false, fmt.Errorf("next key id: %w", err)
+		}
+		_, err := tx.Exec(ctx, insertKey, tenantID, k.ID, sec.Hash, k.Prefix, k.Name, scopes.columns(k.Scopes),
+			k.AllBrands, list(k.BrandIDs), k.WebhookURL, sec.Seal(k.ID))
+		return true, err
+	})
+	return k, version, err
+}
+
+func requireBrands(ctx context.Context, tx pgx.Tx, tenantID string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, selectUnknownBrands, tenantID, ids)
+	if err != nil {
+		return fmt.Errorf("check brands: %w", err)
+	}
+	unknown, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("check brands: %w", err)
+	}
+	if len(unknown) > 0 {
+		return &UnknownBrandError{IDs: unknown}
+	}
+	return nil
+}
+
+func scanKey(row pgx.CollectableRow) (Key, error) {
+	var k Key
+	var columns []string
+	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &columns, &k.AllBrands, &k.BrandIDs, &k.WebhookURL)
+	k.Scopes = scopes.values(columns)
+	return k, err
+}

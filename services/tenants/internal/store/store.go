@@ -1,0 +1,101 @@
+// Package store keeps tenants, their brands, team, custom fields and API keys in PostgreSQL.
+//
+// Every change locks the tenant's row first and raises the tenant's version in the same
+// transaction; a call that finds everything as it should be changes nothing and leaves the version.
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// Migrations is the schema of the tenants database.
+func Migrations() postgres.Migrations {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // The folder is embedded; only a broken build gets here.
+	}
+	return postgres.Migrations{Owner: "tenants", Files: sub}
+}
+
+// What the store refuses.
+var (
+	// ErrNotFound stands for a record that does not exist, and for one of another tenant.
+	ErrNotFound   = errors.New("no such record")
+	ErrSlugTaken  = errors.New("another brand of the tenant has this slug")
+	ErrEmailTaken = errors.New("another team member of the tenant has this e-mail address")
+	ErrTypeFixed  = errors.New("the type of a custom field does not change")
+)
+
+// Store of one database.
+type Store struct{ pool *pgxpool.Pool }
+
+// New makes the store over a migrated database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+const (
+	// The key of the row is not to change, so that inserts that refer to it need not wait.
+	lockTenant = `SELECT version FROM tenants WHERE id = $1 FOR NO KEY UPDATE`
+	bumpTenant = `UPDATE tenants SET version = version + 1 WHERE id = $1 RETURNING version`
+)
+
+// change runs work with the tenant's row locked and gives the version that holds afterwards. It
+// grows only if work says that it changed something.
+func (s *Store) change(
+	ctx context.Context, tenantID string, work func(tx pgx.Tx) (changed bool, err error),
+) (version int64, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
+			return fmt.Errorf("lock tenant: %w", err)
+		}
+		changed, err := work(tx)
+		if err != nil || !changed {
+			return err
+		}
+		if err := tx.QueryRow(ctx, bumpTenant, tenantID).Scan(&version); err != nil {
+			return fmt.Errorf("raise version: %w", err)
+		}
+		return nil
+	})
+	return version, translate(err)
+}
+
+// put is change for a single upsert that touches no row when there is nothing to change.
+func (s *Store) put(ctx context.Context, tenantID, upsert string, args ...any) (version int64, err error) {
+	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
+		tag, err := tx.Exec(ctx, upsert, args...)
+		return tag.RowsAffected() > 0, err
+	})
+}
+
+// translate is the one place where errors of the database become the store's own.
+func translate(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	constraint, ok := postgres.UniqueViolation(err)
+	if !ok {
+		return err
+	}
+	switch constraint {
+	case "brands_one_tenant", "team_members_one_tenant", "custom_fields_one_tenant":
+		return ErrNotFound
+	case "brands_slug":
+		return ErrSlugTaken
+	case "team_members_email":
+		return ErrEmailTaken
+	default:
+		return err
+	}
+}

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const (
+	checkViolation = "23514"
+	waitLimit      = 10 * time.Second
+	pollInterval   = 5 * time.Millisecond
+)
+
+func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {
+	t.Helper()
+	pool := pgtest.New(t, store.Migrations())
+	s := store.New(pool)
+	id := uuid.NewString()
+	_, version, err := s.PutTenant(t.Context(),
+		&tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, version)
+	return s, pool, id
+}
+
+func TestAChangeWaitsForTheOneBeforeItAndSeesIt(t *testing.T) {
+	s, pool, tenant := setup(t)
+	field := uuid.NewString()
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE tenants SET version = version + 1 WHERE id = $1`, tenant)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position)
+		VALUES ($1, $2, 'l', 'TEXT', true, '{}', 1)`, tenant, field)
+	require.NoError(t, err)
+
+	results := make(chan error, 1)
+	go func() {
+		_, err := s.PutCustomField(t.Context(), tenant, &tenantsv1.CustomField{
+			Id: field, Label: "other", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX,
+		}, 1)
+		results <- err
+	}()
+	require.Eventually(t, func() bool {
+		var waiting bool
+		err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting)
+		return err == nil && waiting
+	}, waitLimit, pollInterval)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.ErrorIs(t, <-results, store.ErrTypeFixed, "the row of the tenant is locked before anything is read")
+
+	version, err := s.PutBrand(t.Context(), tenant, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "s"})
+	require.NoError(t, err)
+	require.EqualValues(t, 3, version, "it counts on from the change before it")
+}
+
+func TestARefusedChangeLeavesTheVersion(t *testing.T) {
+	s, _, tenant := setup(t)
+	field := &tenantsv1.CustomField{
+		Id: uuid.NewString(), Label: "l", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT,
+	}
+	_, err := s.PutCustomField(t.Context(), tenant, field, 1)
+	require.NoError(t, err)
+	field.Type = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
+	_, err = s.PutCustomField(t.Context(), tenant, field, 1)
+	require.ErrorIs(t, err, store.ErrTypeFixed)
+	_, _, err = s.CreateKey(t.Context(), tenant, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
+	var unknown *store.UnknownBrandError
+	require.ErrorAs(t, err, &unknown)
+	settings, err := s.Settings(t.Context(), tenant)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, settings.GetVersion())
+}
+
+func TestTheSchemaItselfRefuses(t *testing.T) {
+	_, pool, tenant := setup(t)
+	for name, sql := range map[string]string{
+		"locales without en-US first":    `UPDATE tenants SET locales = '{sv-SE,en-US}' WHERE id = $1`,
+		"no locales":                     `UPDATE tenants SET locales = '{}' WHERE id = $1`,
+		"a lower-case currency":          `UPDATE tenants SET currency = 'eur' WHERE id = $1`,
+		"an upper-case e-mail address":   `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'A@b.se', 'MEMBER', true)`,
+		"an unknown role":                `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'a@b.se', 'OWNER', true)`,
+		"a dropdown without options":     `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'DROPDOWN', true, '{}', 1)`,
+		"a text with options":            `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'TEXT', true, '{a}', 1)`,
+		"brands beside all brands":       `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{}', true, ARRAY[gen_random_uuid()], '')`,
+		"a scope that is none":           `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{ADMIN}', true, '{}', '')`,
+		"a key that is stored as itself": `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, 'gft_live_x', 'p', 'n', '{}', true, '{}', '')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := pool.Exec(t.Context(), sql, tenant)
+			require.Equal(t, checkViolation, postgres.State(err), "%v", err)
+		})
+	}
+}
+
+func TestMigrationsRunAgainWithoutEffect(t *testing.T) {
+	url := pgtest.NewURL(t, store.Migrations())
+	require.NoError(t, postgres.Migrate(t.Context(), url, store.Migrations()))
+}

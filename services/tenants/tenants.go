@@ -1,0 +1,112 @@
+// Package tenants is the door of the tenants service: tenants and their settings, brands, team,
+// custom fields, API keys and webhook endpoints (API specification, sections Tenant settings, Key,
+// Brand and Authentication).
+//
+// It keeps the hash of an API key and the sealed form of a signing secret; both are shown once,
+// when they are made. A change is in force for whoever asks this service from its commit on, and is
+// published to the edges by way of Redis (package versions).
+package tenants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/server"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+	"github.com/partnergifting/platform/services/tenants/internal/versions"
+)
+
+// Config of the service.
+type Config struct {
+	RPC       rpc.Config
+	Database  postgres.Config
+	Telemetry telemetry.Config
+
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; new keys belong to it."`
+	SealKeys    string             `env:"SEAL_KEYS,required" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	// RedisURL empty: versions are not published.
+	RedisURL string `env:"REDIS_URL" doc:"Redis that tells the edges of changes, such as redis://host:6379; empty: they are not told."`
+	// AllowLoopbackWebhooks is refused in production.
+	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Take plain http webhook URLs to loopback addresses. Never in production."`
+}
+
+// What New refuses.
+var (
+	ErrEnvironment      = errors.New("environment must be production or sandbox")
+	ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
+)
+
+// Service is the running service.
+type Service struct {
+	tel      *telemetry.Telemetry
+	pool     *pgxpool.Pool
+	versions *versions.Publisher
+	rpc      *rpc.Server
+}
+
+// Migrate brings the database up to date.
+func Migrate(ctx context.Context, cfg Config) error {
+	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+}
+
+// New opens what the service needs. Run closes it.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return nil, fmt.Errorf("seal keys: %w", err)
+	}
+	publisher, err := versions.Open(cfg.RedisURL, tel.Logger)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := postgres.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, errors.Join(err, publisher.Close())
+	}
+	records := store.New(pool)
+	s := &Service{tel: tel, pool: pool, versions: publisher, rpc: rpc.NewServer(cfg.RPC, tel)}
+	tenantsv1.RegisterTenantsServiceServer(s.rpc, server.NewPublic(records, cfg.Environment))
+	tenantsv1.RegisterDirectoryServiceServer(s.rpc, server.NewDirectory(records, ring, tel.Logger))
+	tenantsv1.RegisterTenantOperationsServiceServer(s.rpc,
+		server.NewOperations(records, publisher, ring, server.Settings{
+			Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, Now: time.Now,
+		}))
+	return s, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Environment != apikey.Production && c.Environment != apikey.Sandbox:
+		return fmt.Errorf("%w: %q", ErrEnvironment, c.Environment)
+	case c.Environment == apikey.Production && c.AllowLoopbackWebhooks:
+		return ErrLoopbackWebhooks
+	default:
+		return nil
+	}
+}
+
+// Run serves until ctx ends and then closes what New opened.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.pool.Close()
+	err := daemon.Run(ctx, s.tel.Logger,
+		daemon.Part{Name: "grpc", Run: s.rpc.Run},
+		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error {
+			return s.tel.Serve(ctx, s.pool.Ping)
+		}},
+	)
+	return errors.Join(err, s.versions.Close())
+}

@@ -1,0 +1,100 @@
+package tenants_test
+
+import (
+	"context"
+	"encoding/base64"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants"
+)
+
+func config(t *testing.T) tenants.Config {
+	t.Helper()
+	return tenants.Config{
+		RPC:         rpc.Config{Addr: freeAddr(t)},
+		Database:    postgres.Config{URL: pgtest.NewURL(t)},
+		Environment: apikey.Sandbox,
+		SealKeys:    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return listener.Addr().String()
+}
+
+func TestTheServiceServesWithoutRedisUntilItIsToldToStop(t *testing.T) {
+	cfg := config(t)
+	cfg.AllowLoopbackWebhooks = true
+	require.NoError(t, tenants.Migrate(t.Context(), cfg))
+	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+
+	conn, err := rpc.Dial(cfg.RPC.Addr, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
+	id := uuid.NewString()
+	require.Eventually(t, func() bool {
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		return err == nil
+	}, 10*time.Second, 20*time.Millisecond)
+
+	url := "http://127.0.0.1:9000/hook"
+	made, err := ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: id, Name: "k", WebhookUrl: &url})
+	require.NoError(t, err)
+	resolved, err := tenantsv1.NewDirectoryServiceClient(conn).ResolveKey(t.Context(),
+		&tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(made.GetApiKey())})
+	require.NoError(t, err)
+	require.Equal(t, id, resolved.GetPrincipal().GetTenantId())
+
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
+	good := config(t)
+	for name, c := range map[string]struct {
+		change func(cfg *tenants.Config)
+		want   error
+	}{
+		"loopback webhooks in production": {func(cfg *tenants.Config) {
+			cfg.Environment, cfg.AllowLoopbackWebhooks = apikey.Production, true
+		}, tenants.ErrLoopbackWebhooks},
+		"an unknown environment": {func(cfg *tenants.Config) { cfg.Environment = "staging" }, tenants.ErrEnvironment},
+		"no environment":         {func(cfg *tenants.Config) { cfg.Environment = "" }, tenants.ErrEnvironment},
+		"no seal keys":           {func(cfg *tenants.Config) { cfg.SealKeys = "" }, nil},
+		"a broken Redis URL":     {func(cfg *tenants.Config) { cfg.RedisURL = "http://x" }, nil},
+		"a database that is not there": {func(cfg *tenants.Config) {
+			cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x"
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := good
+			c.change(&cfg)
+			_, err := tenants.New(t.Context(), cfg, telemetry.Discard())
+			require.Error(t, err)
+			if c.want != nil {
+				require.ErrorIs(t, err, c.want)
+			}
+		})
+	}
+}
