@@ -1,0 +1,76 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Config of the service. Database is that of the feed; the relay elects its leader there, so its
+// URL must reach the server itself and not a pooler of transactions.
+type Config struct {
+	RPC         rpc.Config
+	Database    postgres.Config
+	Telemetry   telemetry.Config
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; named in every event."`
+
+	Kafka           kafka.Config `envPrefix:"KAFKA_"`
+	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
+	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" doc:"Partitions of the topic when it is made; never changed later."`
+	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
+
+	Sources      Sources       `env:"OUTBOX_SOURCES,required" doc:"Outboxes, as name=postgres://…, separated by commas."`
+	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" doc:"How far the clocks of the outboxes' servers may differ; 0 on one server."`
+	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" doc:"How long an idle relay waits."`
+	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" doc:"Rows taken from each outbox at a time."`
+
+	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" doc:"How long events stay in the feed."`
+}
+
+const (
+	defaultTopic      = "gifting.changes.v1"
+	defaultPartitions = 12
+	defaultGroup      = "gifting-feed"
+	defaultRetention  = 30 * 24 * time.Hour
+)
+
+// withDefaults makes the zero value of every field that has a default usable.
+func (c Config) withDefaults() Config {
+	if c.Environment == "" {
+		c.Environment = apikey.Sandbox
+	}
+	if c.KafkaTopic == "" {
+		c.KafkaTopic = defaultTopic
+	}
+	if c.KafkaPartitions <= 0 {
+		c.KafkaPartitions = defaultPartitions
+	}
+	if c.KafkaGroup == "" {
+		c.KafkaGroup = defaultGroup
+	}
+	if c.Retention <= 0 {
+		c.Retention = defaultRetention
+	}
+	return c
+}
+
+var (
+	errNoBrokers   = errors.New("no Kafka brokers are configured")
+	errEnvironment = errors.New("environment must be production or sandbox")
+)
+
+func (c Config) validate() error {
+	if len(c.Kafka.Brokers) == 0 {
+		return errNoBrokers
+	}
+	if c.Environment != apikey.Production && c.Environment != apikey.Sandbox {
+		return fmt.Errorf("%w: %q", errEnvironment, c.Environment)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package events
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/settings"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestSources(t *testing.T) {
+	t.Run("names and URLs, also one of several hosts", func(t *testing.T) {
+		var s Sources
+		require.NoError(t, s.UnmarshalText([]byte(
+			"orders=postgres://u:p=1@h1:5432,h2:5432/orders?sslmode=disable, links=postgresql://u@h/links")))
+		require.Equal(t, Sources{
+			{Name: "orders", URL: "postgres://u:p=1@h1:5432,h2:5432/orders?sslmode=disable"},
+			{Name: "links", URL: "postgresql://u@h/links"},
+		}, s)
+	})
+
+	t.Run("anything else is refused without repeating it", func(t *testing.T) {
+		for _, text := range []string{"", "postgres://u:secret@h/db", "orders", "secret,orders=postgres://h/db", "a=postgres://h/1,a=postgres://secret/2"} {
+			var s Sources
+			err := s.UnmarshalText([]byte(text))
+			require.ErrorIs(t, err, errSources, text)
+			require.NotContains(t, err.Error(), "secret")
+		}
+	})
+
+	t.Run("they are read from the environment with the rest", func(t *testing.T) {
+		t.Setenv("GIFTING_DATABASE_URL", "postgres://h/events")
+		t.Setenv("GIFTING_OUTBOX_SOURCES", "orders=postgres://h/orders,links=postgres://h/links")
+		t.Setenv("GIFTING_KAFKA_BROKERS", "k1:9092,k2:9092")
+		var cfg Config
+		require.NoError(t, settings.Load(&cfg))
+		require.Len(t, cfg.Sources, 2)
+		require.Equal(t, []string{"k1:9092", "k2:9092"}, cfg.Kafka.Brokers)
+		require.Equal(t, 12, cfg.KafkaPartitions)
+		require.Equal(t, cfg.withDefaults(), cfg, "the defaults of the environment are those of the zero value")
+	})
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	_, err := New(t.Context(), Config{}, telemetry.Discard())
+	require.ErrorIs(t, err, errNoBrokers)
+	_, err = New(t.Context(), Config{
+		Kafka: kafka.Config{Brokers: []string{"127.0.0.1:1"}}, Environment: "staging",
+	}, telemetry.Discard())
+	require.ErrorIs(t, err, errEnvironment)
+}

@@ -1,0 +1,102 @@
+// Package events is the door of the service that brings changes to their readers: the relay
+// publishes the outboxes of all services to Kafka in one order, and the feed keeps what it reads
+// from Kafka for GET /events (API specification, section Events).
+package events
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/services/events/internal/feed"
+	"github.com/partnergifting/platform/services/events/internal/relay"
+	"github.com/partnergifting/platform/services/events/internal/server"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+// Service is the running service.
+type Service struct {
+	pool     *pgxpool.Pool
+	tel      *telemetry.Telemetry
+	rpc      *rpc.Server
+	topic    *relay.Topic
+	relay    *relay.Relay
+	consumer *kafka.Consumer
+	upkeep   *feed.Upkeep
+}
+
+// Migrate brings the service's database up to date.
+func Migrate(ctx context.Context, cfg Config) error {
+	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+}
+
+// New opens the service's database, which must be migrated. Kafka and the outboxes may be down.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	pool, err := postgres.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{pool: pool, tel: tel}
+	if err := s.build(ctx, cfg); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Service) build(ctx context.Context, cfg Config) error {
+	events := store.New(s.pool)
+	writer, err := feed.NewWriter(events, cfg.Retention, time.Now, s.tel)
+	if err != nil {
+		return err
+	}
+	s.upkeep = feed.NewUpkeep(events, cfg.Retention, time.Now, s.tel.Logger)
+	s.consumer = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
+		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger,
+	}, writer.Handle)
+	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
+
+	s.topic = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions)
+	s.relay, err = relay.New(ctx, relay.Config{
+		Sources:      cfg.Sources.relay(),
+		ClockSkew:    cfg.ClockSkew,
+		PollInterval: cfg.PollInterval,
+		BatchSize:    cfg.BatchSize,
+	}, cfg.Database.URL, s.topic, s.tel)
+	return err
+}
+
+// Wake tells the relay that an outbox has new rows. It never waits, and many calls count as one.
+// Without it the relay finds them by polling.
+func (s *Service) Wake() { s.relay.Wake() }
+
+// Run serves until ctx ends and then closes what New opened.
+func (s *Service) Run(ctx context.Context) error {
+	err := daemon.Run(ctx, s.tel.Logger,
+		daemon.Part{Name: "rpc", Run: s.rpc.Run},
+		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Part{Name: "relay", Run: s.relay.Run},
+		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
+			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)
+		}},
+		daemon.Part{Name: "upkeep", Run: s.upkeep.Run},
+	)
+	s.relay.Close()
+	closed := s.topic.Close()
+	s.pool.Close()
+	return errors.Join(err, closed)
+}

@@ -1,0 +1,186 @@
+package events
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+const (
+	patience = 40 * time.Second
+	often    = 20 * time.Millisecond
+)
+
+type fixture struct {
+	cfg     Config
+	sources []*pgxpool.Pool
+	client  eventsv1.EventsServiceClient
+	tenant  string
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{tenant: uuid.NewString(), cfg: Config{
+		RPC:             rpc.Config{Addr: freeAddr(t)},
+		Database:        postgres.Config{URL: pgtest.NewURL(t)},
+		Environment:     apikey.Production,
+		Kafka:           kafka.Config{Brokers: brokers(t)},
+		KafkaTopic:      "test." + uuid.NewString(),
+		KafkaGroup:      "test." + uuid.NewString(),
+		KafkaPartitions: 3,
+	}}
+	require.NoError(t, Migrate(t.Context(), f.cfg))
+	for _, name := range []string{"orders", "links"} {
+		url := pgtest.NewURL(t, outbox.Migrations())
+		f.cfg.Sources = append(f.cfg.Sources, Source{Name: name, URL: url})
+		pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 2})
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		f.sources = append(f.sources, pool)
+	}
+	conn, err := rpc.Dial(f.cfg.RPC.Addr, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	f.client = eventsv1.NewEventsServiceClient(conn)
+	return f
+}
+
+func brokers(t *testing.T) []string {
+	t.Helper()
+	if given := os.Getenv("GIFTING_TEST_KAFKA_BROKERS"); given != "" {
+		t.Logf("broker: %s (GIFTING_TEST_KAFKA_BROKERS)", given)
+		return strings.Split(given, ",")
+	}
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Close)
+	t.Logf("broker: in process (kfake) at %v", cluster.ListenAddrs())
+	return cluster.ListenAddrs()
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// start runs the service; the function it returns stops it.
+func (f *fixture) start(t *testing.T) (service *Service, stop func()) {
+	t.Helper()
+	service, err := New(t.Context(), f.cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- service.Run(ctx) }()
+	return service, func() {
+		cancel()
+		require.NoError(t, <-done)
+	}
+}
+
+// add commits n events, in turn in the two databases, and returns their ids.
+func (f *fixture) add(t *testing.T, n int) []string {
+	t.Helper()
+	var ids []string
+	for i := range n {
+		e := outbox.Event{
+			ID: uuid.NewString(), Type: []string{"order.created", "personal_link.created"}[i%2], TenantID: f.tenant,
+			BrandID: uuid.NewString(), SubjectID: uuid.NewString(), OccurredAt: time.Now(), Data: []byte(`{"n":1}`),
+		}
+		require.NoError(t, postgres.Pipeline(t.Context(), f.sources[i%2], func(b *pgx.Batch) {
+			outbox.Append(t.Context(), b, e)
+		}))
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// feed reads the whole feed over gRPC as a key that may see all of it. It gives what it has when a
+// call fails.
+func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
+	t.Helper()
+	ctx, err := caller.Outgoing(t.Context(), caller.Principal{
+		TenantID: f.tenant, KeyID: 1, AllBrands: true,
+		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
+	}, caller.Request{})
+	require.NoError(t, err)
+	var (
+		all   []*eventsv1.Event
+		after *string
+	)
+	for {
+		page, err := f.client.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after})
+		if err != nil || len(page.GetItems()) == 0 {
+			return all
+		}
+		all, after = append(all, page.GetItems()...), page.NextCursor
+	}
+}
+
+func (f *fixture) requireFeed(t *testing.T, want []string) {
+	t.Helper()
+	var got []*eventsv1.Event
+	require.Eventually(t, func() bool {
+		got = f.feed(t)
+		return len(got) >= len(want)
+	}, patience, often)
+	ids := []string{}
+	for _, e := range got {
+		ids = append(ids, e.GetId())
+	}
+	require.Equal(t, want, ids)
+	require.Equal(t, "production", got[0].GetEnvironment())
+	require.Equal(t, `{"n":1}`, string(got[0].GetData())) //nolint:testifylint // Bytes, not JSON, are compared.
+}
+
+func TestFromOutboxToFeed(t *testing.T) {
+	f := setup(t)
+	want := f.add(t, 60) // Recorded before anything runs: there is no topic yet.
+	service, stop := f.start(t)
+	f.requireFeed(t, want)
+
+	t.Run("changes reach the feed in order while the service runs", func(t *testing.T) {
+		want = append(want, f.add(t, 60)...)
+		service.Wake()
+		f.requireFeed(t, want)
+	})
+
+	t.Run("changes made while it is down reach the feed when it is back, once", func(t *testing.T) {
+		stop()
+		want = append(want, f.add(t, 20)...)
+		_, stop = f.start(t)
+		f.requireFeed(t, want)
+	})
+
+	t.Run("a feed rebuilt by Kafka's redelivery stays as it was", func(t *testing.T) {
+		stop()
+		f.cfg.KafkaGroup = "test." + uuid.NewString() // A new group reads the topic from its beginning.
+		_, stop = f.start(t)
+		want = append(want, f.add(t, 2)...)
+		f.requireFeed(t, want)
+	})
+	stop()
+}

@@ -1,0 +1,122 @@
+package feed
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+const retention = 30 * 24 * time.Hour
+
+var start = time.Date(2026, 3, 10, 23, 59, 0, 0, time.UTC)
+
+type fixture struct {
+	*Writer
+	store *store.Store
+	// clock is what writer and upkeep take for now.
+	clock  time.Time
+	upkeep *Upkeep
+	tenant string
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{store: store.New(pgtest.New(t, store.Migrations())), clock: start, tenant: uuid.NewString()}
+	now := func() time.Time { return f.clock }
+	var err error
+	f.Writer, err = NewWriter(f.store, retention, now, telemetry.Discard())
+	require.NoError(t, err)
+	f.upkeep = NewUpkeep(f.store, retention, now, telemetry.Discard().Logger)
+	return f
+}
+
+func (f *fixture) message(t *testing.T, offset int64) (kafka.Message, *eventsv1.Change) {
+	t.Helper()
+	c := &eventsv1.Change{
+		EventId: uuid.NewString(), Type: "order.created", TenantId: f.tenant, BrandId: uuid.NewString(),
+		SubjectId: uuid.NewString(), OriginKeyId: 5, OccurredAt: timestamppb.New(f.clock.Add(-time.Second)),
+		RecordedAt: timestamppb.New(f.clock), Data: []byte(`{"a":1}`),
+	}
+	value, err := proto.Marshal(c)
+	require.NoError(t, err)
+	return kafka.Message{Key: []byte(f.tenant), Value: value, Offset: offset}, c
+}
+
+func (f *fixture) rows(t *testing.T) []store.Row {
+	t.Helper()
+	rows, _, err := f.store.Scan(t.Context(), f.tenant, store.Position{},
+		store.Filter{Orders: true, AllBrands: true, KeyID: 1}, 1000)
+	require.NoError(t, err)
+	return rows
+}
+
+func TestWriter(t *testing.T) {
+	t.Run("a message becomes an event, once however often it comes", func(t *testing.T) {
+		f := setup(t)
+		first, c := f.message(t, 0)
+		second, _ := f.message(t, 1)
+		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first}))
+		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first, second}))
+		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first}))
+		rows := f.rows(t)
+		require.Len(t, rows, 2)
+		require.Equal(t, c.GetEventId(), rows[0].ID)
+		require.Equal(t, c.GetType(), rows[0].Type)
+		require.Equal(t, c.GetData(), rows[0].Data)
+		require.Equal(t, c.GetOccurredAt().AsTime(), rows[0].OccurredAt.UTC())
+	})
+
+	t.Run("a message that cannot be read holds its batch back", func(t *testing.T) {
+		f := setup(t)
+		good, _ := f.message(t, 0)
+		_, c := f.message(t, 1)
+		c.BrandId = ""
+		noBrand, err := proto.Marshal(c)
+		require.NoError(t, err)
+		for _, value := range [][]byte{[]byte("\xff no protobuf"), noBrand} {
+			bad := kafka.Message{Key: []byte(f.tenant), Value: value, Offset: 1}
+			require.ErrorContains(t, f.Handle(t.Context(), 0, []kafka.Message{good, bad}), "offset 1")
+		}
+		require.Empty(t, f.rows(t))
+	})
+
+	t.Run("partitions of coming days are made where upkeep has not been", func(t *testing.T) {
+		f := setup(t)
+		for offset := range int64(4) {
+			m, _ := f.message(t, offset)
+			require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{m}))
+			f.clock = f.clock.Add(20 * 24 * time.Hour)
+		}
+		require.Len(t, f.rows(t), 4)
+	})
+}
+
+func TestUpkeep(t *testing.T) {
+	f := setup(t)
+	require.NoError(t, f.upkeep.Once(t.Context()))
+	m, _ := f.message(t, 0)
+	require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{m}))
+
+	f.clock = start.Add(retention)
+	require.NoError(t, f.upkeep.Once(t.Context()))
+	require.Len(t, f.rows(t), 1, "kept for the whole of its time")
+
+	f.clock = start.Add(retention + 2*time.Minute)
+	require.NoError(t, f.upkeep.Once(t.Context()))
+	require.Empty(t, f.rows(t))
+	ends, err := f.store.Bounds(t.Context(), f.tenant)
+	require.NoError(t, err)
+	require.Equal(t, ends.Last, ends.Dropped)
+	require.NoError(t, f.upkeep.Once(t.Context()), "nothing left to do")
+}

@@ -1,0 +1,89 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+	"google.golang.org/protobuf/proto"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+// Writer appends the messages of the changes topic to the feed.
+type Writer struct {
+	store     *store.Store
+	retention time.Duration
+	now       func() time.Time
+	log       *slog.Logger
+	delay     metric.Float64Histogram
+}
+
+// NewWriter makes a writer.
+func NewWriter(s *store.Store, retention time.Duration, now func() time.Time, tel *telemetry.Telemetry) (*Writer, error) {
+	delay, err := tel.Meters.Meter("events/feed").Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
+		metric.WithDescription("From the record of a change to its place in the feed."),
+		metric.WithExplicitBucketBoundaries(.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 600))
+	if err != nil {
+		return nil, fmt.Errorf("metric of the feed: %w", err)
+	}
+	return &Writer{store: s, retention: retention, now: now, log: tel.Logger, delay: delay}, nil
+}
+
+// Handle is a kafka.Handler.
+func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
+	now := w.now()
+	batch := store.Batch{Partition: partition, Today: now, Oldest: now.Add(-w.retention)}
+	for _, m := range msgs {
+		c, err := decode(m)
+		if err != nil {
+			return fmt.Errorf("message at offset %d: %w", m.Offset, err)
+		}
+		batch.Changes = append(batch.Changes, c)
+	}
+	done, err := w.store.Append(ctx, batch)
+	if err != nil {
+		return err
+	}
+	if done.Rewound > 0 {
+		w.log.ErrorContext(ctx, "topic has begun to count anew; its events were appended",
+			"partition", partition, "offset", msgs[0].Offset, "events", done.Rewound)
+	}
+	for _, c := range batch.Changes {
+		w.delay.Record(ctx, max(0, w.now().Sub(c.RecordedAt).Seconds()))
+	}
+	return nil
+}
+
+func decode(m kafka.Message) (store.Change, error) {
+	var p eventsv1.Change
+	if err := proto.Unmarshal(m.Value, &p); err != nil {
+		return store.Change{}, fmt.Errorf("decode change: %w", err)
+	}
+	for name, id := range map[string]string{
+		"event_id": p.GetEventId(), "tenant_id": p.GetTenantId(), "brand_id": p.GetBrandId(), "subject_id": p.GetSubjectId(),
+	} {
+		if _, ok := fields.ParseUUID(id); !ok {
+			return store.Change{}, fmt.Errorf("decode change: %s is no UUID", name)
+		}
+	}
+	return store.Change{
+		Offset:      m.Offset,
+		ID:          p.GetEventId(),
+		Type:        p.GetType(),
+		TenantID:    p.GetTenantId(),
+		BrandID:     p.GetBrandId(),
+		SubjectID:   p.GetSubjectId(),
+		OriginKeyID: p.GetOriginKeyId(),
+		OccurredAt:  p.GetOccurredAt().AsTime(),
+		RecordedAt:  p.GetRecordedAt().AsTime(),
+		Data:        p.GetData(),
+	}, nil
+}

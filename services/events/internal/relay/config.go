@@ -1,0 +1,36 @@
+package relay
+
+import "time"
+
+// Source is a database with an outbox.
+type Source struct {
+	Name string
+	// URL of a login with the role gifting_relay.
+	URL string
+}
+
+// Config of the relay. Zero values are usable except for Sources.
+type Config struct {
+	Sources []Source
+	// ClockSkew bounds how far the clocks of the sources' servers differ; zero on one server.
+	ClockSkew time.Duration
+	// PollInterval is how long an idle relay waits when nobody wakes it. Zero: 25 ms.
+	PollInterval time.Duration
+	// BatchSize is how many rows a round takes from each source at most. Zero: 500.
+	BatchSize int
+}
+
+const (
+	defaultPoll  = 25 * time.Millisecond
+	defaultBatch = 500
+)
+
+func (c Config) withDefaults() Config {
+	if c.PollInterval <= 0 {
+		c.PollInterval = defaultPoll
+	}
+	if c.BatchSize <= 0 {
+		c.BatchSize = defaultBatch
+	}
+	return c
+}

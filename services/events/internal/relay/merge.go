@@ -1,0 +1,76 @@
+package relay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+)
+
+// traceHeader carries the trace context of the request that made the change.
+const traceHeader = "traceparent"
+
+// lowerCut gives the time up to which all sources are known: a source that filled its limit may
+// have more rows after its last one.
+func lowerCut(cut time.Time, reads [][]row, limit int) time.Time {
+	for _, rows := range reads {
+		if len(rows) < limit {
+			continue
+		}
+		if last := rows[len(rows)-1].recordedAt; last.Before(cut) {
+			cut = last
+		}
+	}
+	return cut
+}
+
+// merge gives the rows recorded up to cut in the order in which they are published.
+func merge(reads [][]row, cut time.Time) []row {
+	var merged []row
+	for _, rows := range reads {
+		for _, r := range rows {
+			if r.recordedAt.After(cut) {
+				break
+			}
+			merged = append(merged, r)
+		}
+	}
+	slices.SortFunc(merged, func(a, b row) int {
+		return cmp.Or(a.recordedAt.Compare(b.recordedAt), cmp.Compare(a.source, b.source), cmp.Compare(a.id, b.id))
+	})
+	return merged
+}
+
+// messages encodes the rows. The tenant is the key: the events of a tenant keep their order.
+func messages(rows []row) ([]kafka.Message, error) {
+	out := make([]kafka.Message, len(rows))
+	for i, r := range rows {
+		value, err := proto.Marshal(&eventsv1.Change{
+			EventId:     r.eventID,
+			Type:        r.eventType,
+			TenantId:    r.tenantID,
+			BrandId:     r.brandID,
+			SubjectId:   r.subjectID,
+			OriginKeyId: r.originKeyID,
+			OccurredAt:  timestamppb.New(r.occurredAt),
+			RecordedAt:  timestamppb.New(r.recordedAt),
+			Data:        r.data,
+			Traceparent: r.traceparent,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("encode event %s: %w", r.eventID, err)
+		}
+		out[i] = kafka.Message{Key: []byte(r.tenantID), Value: value}
+		if r.traceparent != "" {
+			out[i].Headers = []kafka.Header{{Key: traceHeader, Value: []byte(r.traceparent)}}
+		}
+	}
+	return out, nil
+}

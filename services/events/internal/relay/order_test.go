@@ -1,0 +1,176 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// TestOrderUnderWriters writes changes to two databases from many writers that pause before they
+// commit. Each writer begins a change only when its last one, in either database, is committed, and
+// notes what others have committed by then.
+func TestOrderUnderWriters(t *testing.T) {
+	f := setup(t, Config{BatchSize: 20}, telemetry.Discard())
+	// One source is read later than the other, to give the order every chance to break.
+	f.aroundRead = func(ctx context.Context, source int, read func() error) error {
+		if source == 1 {
+			pause(ctx, 5*time.Millisecond, nil)
+		}
+		return read()
+	}
+	f.published.fail = func(n int) int {
+		if rand.IntN(10) > 0 {
+			return -1
+		}
+		return rand.IntN(n)
+	}
+	published, all := f.write(t, 8*time.Second)
+	t.Logf("%d changes, published %d times", len(all), len(published))
+	require.Greater(t, len(all), 10*writers)
+	require.Greater(t, len(published), len(all), "the failures made duplicates")
+	require.Empty(t, violations(published, all))
+}
+
+// TestCauseBeforeEffect commits a change right after its source was read, and one that follows from
+// it right before the other source is read. The same check passes with the cut and fails without.
+func TestCauseBeforeEffect(t *testing.T) {
+	for name, withoutCut := range map[string]bool{"with the cut": false, "without it": true} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t, Config{}, telemetry.Discard())
+			f.withoutCut = withoutCut
+			firstRead, committed := make(chan struct{}), make(chan struct{})
+			f.aroundRead = func(_ context.Context, source int, read func() error) error {
+				if source == 0 {
+					defer close(firstRead)
+					return read()
+				}
+				<-committed
+				return read()
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := f.round(t.Context())
+				done <- err
+			}()
+			select {
+			case <-firstRead:
+			case err := <-done:
+				require.NoError(t, err, "the round ended without a read")
+			}
+			cause := change{ID: f.add(t, 0), Subject: "order", Version: 1}
+			effect := change{ID: f.add(t, 1), Subject: "link", Version: 1, After: []string{cause.ID}}
+			close(committed)
+			require.NoError(t, <-done)
+
+			f.aroundRead = func(_ context.Context, _ int, read func() error) error { return read() }
+			_, err := f.round(t.Context())
+			require.NoError(t, err)
+			made := map[string]change{cause.ID: cause, effect.ID: effect}
+			var published []change
+			for _, subject := range f.published.subjects(t) {
+				published = append(published, made[subject])
+			}
+			found := violations(published, []string{cause.ID, effect.ID})
+			if withoutCut {
+				require.Len(t, found, 1)
+				require.Contains(t, found[0], "stands after it")
+				return
+			}
+			require.Empty(t, found)
+		})
+	}
+}
+
+const (
+	writers  = 16
+	subjects = 12
+)
+
+// write lets the writers work for a time while the relay runs, and returns when the outboxes are
+// empty.
+func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all []string) {
+	t.Helper()
+	for _, owner := range f.owners {
+		_, err := owner.Exec(t.Context(), `CREATE TABLE subject (id int PRIMARY KEY, version int NOT NULL)`)
+		require.NoError(t, err)
+		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects)
+		require.NoError(t, err)
+	}
+	f.start(t)
+	until, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	var (
+		work sync.WaitGroup
+		lock sync.Mutex
+		errs []error
+		seen lastCommitted
+	)
+	for range writers {
+		work.Go(func() {
+			mine := ""
+			for until.Err() == nil {
+				id, err := f.change(t.Context(), mine, &seen)
+				lock.Lock()
+				all, errs = append(all, id), append(errs, err)
+				lock.Unlock()
+				mine = id
+			}
+		})
+	}
+	work.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
+	for _, c := range f.published.changes(t) {
+		var parsed change
+		require.NoError(t, json.Unmarshal(c.GetData(), &parsed))
+		published = append(published, parsed)
+	}
+	return published, all
+}
+
+// lastCommitted holds a recently committed change of each source.
+type lastCommitted [2]atomic.Pointer[string]
+
+// change makes one change of a random record and returns its id once it is committed.
+func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) (string, error) {
+	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)
+	c := change{ID: uuid.NewString(), Subject: string(rune('a'+source)) + string(rune('a'+subject))}
+	if mine != "" {
+		c.After = append(c.After, mine)
+	}
+	for i := range seen {
+		if id := seen[i].Load(); id != nil {
+			c.After = append(c.After, *id)
+		}
+	}
+	err := pgx.BeginFunc(ctx, f.owners[source], func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, "UPDATE subject SET version = version + 1 WHERE id = $1 RETURNING version", subject).Scan(&c.Version)
+		if err != nil {
+			return err
+		}
+		e := event(uuid.NewString())
+		e.ID = c.ID
+		if e.Data, err = json.Marshal(c); err != nil {
+			return err
+		}
+		b := &pgx.Batch{}
+		outbox.Append(ctx, b, e)
+		b.Queue("SELECT pg_sleep($1)", rand.Float64()*0.01)
+		return tx.SendBatch(ctx, b).Close()
+	})
+	seen[source].Store(&c.ID)
+	return c.ID, err
+}

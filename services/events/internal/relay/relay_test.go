@@ -1,0 +1,126 @@
+package relay
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestRelay(t *testing.T) {
+	t.Run("an idle relay publishes as soon as it is woken", func(t *testing.T) {
+		f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
+		f.start(t)
+		for range 3 {
+			subject := f.add(t, 0)
+			f.Wake()
+			f.Wake()
+			require.Eventually(t, func() bool {
+				got := f.published.subjects(t)
+				return len(got) > 0 && got[len(got)-1] == subject
+			}, patience, often)
+		}
+	})
+
+	t.Run("without being woken it polls", func(t *testing.T) {
+		f := setup(t, Config{}, telemetry.Discard())
+		f.start(t)
+		subject := f.add(t, 1)
+		require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
+		require.Equal(t, []string{subject}, f.published.subjects(t))
+	})
+
+	t.Run("waking never waits", func(t *testing.T) {
+		f := setup(t, Config{}, telemetry.Discard())
+		for range 1000 {
+			f.Wake()
+		}
+		require.Len(t, f.wake, 1)
+	})
+
+	t.Run("a relay without sources is refused", func(t *testing.T) {
+		_, err := New(t.Context(), Config{}, "", &recorder{}, telemetry.Discard())
+		require.ErrorIs(t, err, errNoSources)
+	})
+}
+
+func TestOneRelayLeads(t *testing.T) {
+	url := pgtest.NewURL(t)
+	pool := pgtest.New(t)
+	e := election{url: url, log: telemetry.Discard().Logger}
+	ctx, cancel := context.WithCancel(t.Context())
+	leading := make(chan int, 10)
+	ended := make(chan int, 10)
+	done := make(chan error, 2)
+	for id := range 2 {
+		go func() {
+			done <- e.run(ctx, func(ctx context.Context) {
+				leading <- id
+				<-ctx.Done()
+				ended <- id
+			})
+		}()
+	}
+	first := <-leading
+	require.Never(t, func() bool { return len(leading) > 0 }, 3*standEvery, often, "the other one does not lead")
+
+	// The server ends the session that holds the lock.
+	killed := time.Now()
+	exec(t, pool, `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
+JOIN pg_database d ON d.oid = l.database AND d.datname = '`+databaseOf(t, url)+`'
+WHERE l.locktype = 'advisory' AND l.granted`)
+	require.Equal(t, first, <-ended)
+	require.Less(t, time.Since(killed), pingEvery, "noticed at once, not by the next ping")
+	<-leading
+	cancel()
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	<-ended
+}
+
+func databaseOf(t *testing.T, url string) string {
+	t.Helper()
+	opened, err := openSource(t.Context(), Source{URL: url})
+	require.NoError(t, err)
+	defer opened.pool.Close()
+	return opened.pool.Config().ConnConfig.Database
+}
+
+func TestMetrics(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	tel := telemetry.Discard()
+	tel.Meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+	f := setup(t, Config{}, tel)
+	f.published.fail = func(int) int { return 0 }
+	require.Zero(t, gauge[int64](t, reader, "gifting.relay.leads"))
+	f.start(t)
+	f.add(t, 0)
+	age := func() float64 { return gauge[float64](t, reader, "gifting.relay.oldest_age") }
+	require.Eventually(t, func() bool { return age() > 0.1 }, patience, often, "the age grows while nothing can be published")
+	require.Equal(t, int64(1), gauge[int64](t, reader, "gifting.relay.leads"))
+	f.published.lock.Lock()
+	f.published.fail = nil
+	f.published.lock.Unlock()
+	require.Eventually(t, func() bool { return age() == 0 }, patience, often)
+}
+
+// gauge reads a gauge; one that was not observed reads as zero.
+func gauge[N int64 | float64](t *testing.T, reader *sdkmetric.ManualReader, name string) N {
+	t.Helper()
+	var rm metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &rm))
+	for _, scope := range rm.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if g, ok := m.Data.(metricdata.Gauge[N]); ok && m.Name == name && len(g.DataPoints) > 0 {
+				return g.DataPoints[0].Value
+			}
+		}
+	}
+	return 0
+}

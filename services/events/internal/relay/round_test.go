@@ -1,0 +1,115 @@
+package relay
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestRound(t *testing.T) {
+	t.Run("a source that fills its limit holds back what others recorded later", func(t *testing.T) {
+		f := setup(t, Config{BatchSize: 2}, telemetry.Discard())
+		want := []string{}
+		for _, source := range []int{0, 0, 1, 0, 0, 1, 1, 1, 0} {
+			want = append(want, f.add(t, source))
+		}
+		n, err := f.round(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, n, "the row of the other source was recorded after the two")
+		for n > 0 {
+			n, err = f.round(t.Context())
+			require.NoError(t, err)
+		}
+		require.Equal(t, want, f.published.subjects(t))
+		require.Zero(t, f.left(t))
+	})
+
+	t.Run("nothing is published while a source is down, and all of it when it is back", func(t *testing.T) {
+		f := setup(t, Config{}, telemetry.Discard())
+		first, second := f.add(t, 0), f.add(t, 1)
+		name := f.owners[1].Config().ConnConfig.Database
+		server := f.owners[0]
+		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
+		exec(t, server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
+		for range 3 {
+			n, err := f.round(t.Context())
+			require.ErrorContains(t, err, "links")
+			require.Zero(t, n)
+		}
+		require.Empty(t, f.published.subjects(t))
+		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
+		n, err := f.round(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		require.Equal(t, []string{first, second}, f.published.subjects(t))
+	})
+
+	t.Run("a failed publish deletes nothing and the next begins with the oldest", func(t *testing.T) {
+		f := setup(t, Config{}, telemetry.Discard())
+		want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+		f.published.fail = func(int) int { return 2 }
+		_, err := f.round(t.Context())
+		require.ErrorIs(t, err, errPublish)
+		require.Equal(t, 3, f.left(t))
+		f.published.fail = nil
+		n, err := f.round(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		require.Equal(t, append(want[:2:2], want...), f.published.subjects(t))
+		require.Zero(t, f.left(t))
+	})
+
+	t.Run("clocks that differ keep young rows back", func(t *testing.T) {
+		f := setup(t, Config{ClockSkew: time.Hour}, telemetry.Discard())
+		f.add(t, 0)
+		n, err := f.round(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		f.cfg.ClockSkew = 0
+		n, err = f.round(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	})
+}
+
+func TestMessageHoldsTheWholeChange(t *testing.T) {
+	f := setup(t, Config{}, telemetry.Discard())
+	span := trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled,
+	})
+	e := event("0190a000-0000-7000-8000-000000000001")
+	require.NoError(t, postgres.Pipeline(t.Context(), f.owners[0], func(b *pgx.Batch) {
+		outbox.Append(trace.ContextWithSpanContext(t.Context(), span), b, e)
+	}))
+	_, err := f.round(t.Context())
+	require.NoError(t, err)
+	c := f.published.changes(t)[0]
+	require.Equal(t, e.ID, c.GetEventId())
+	require.Equal(t, e.Type, c.GetType())
+	require.Equal(t, e.TenantID, c.GetTenantId())
+	require.Equal(t, e.BrandID, c.GetBrandId())
+	require.Equal(t, e.SubjectID, c.GetSubjectId())
+	require.Equal(t, e.OriginKeyID, c.GetOriginKeyId())
+	require.Equal(t, e.OccurredAt, c.GetOccurredAt().AsTime())
+	require.Equal(t, e.Data, c.GetData())
+	require.WithinDuration(t, time.Now(), c.GetRecordedAt().AsTime(), time.Minute)
+	require.Contains(t, c.GetTraceparent(), span.TraceID().String())
+	headers := f.published.messages[0].Headers
+	require.Len(t, headers, 1)
+	require.Equal(t, "traceparent", headers[0].Key)
+	require.Equal(t, c.GetTraceparent(), string(headers[0].Value))
+}
+
+func exec(t *testing.T, on *pgxpool.Pool, sql string) {
+	t.Helper()
+	_, err := on.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}

@@ -1,0 +1,151 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+const (
+	patience = 20 * time.Second
+	often    = 5 * time.Millisecond
+)
+
+// recorder is a publisher that keeps what it is given.
+type recorder struct {
+	lock     sync.Mutex
+	messages []kafka.Message
+	// fail says how many of n messages are written before an error; nil or below zero: none fails.
+	fail func(n int) int
+}
+
+var errPublish = errors.New("broker does not answer")
+
+func (r *recorder) Publish(_ context.Context, msgs []kafka.Message) error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.fail != nil {
+		if n := r.fail(len(msgs)); n >= 0 {
+			r.messages = append(r.messages, msgs[:n]...)
+			return errPublish
+		}
+	}
+	r.messages = append(r.messages, msgs...)
+	return nil
+}
+
+func (r *recorder) changes(t *testing.T) []*eventsv1.Change {
+	t.Helper()
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	out := make([]*eventsv1.Change, len(r.messages))
+	for i, m := range r.messages {
+		out[i] = &eventsv1.Change{}
+		require.NoError(t, proto.Unmarshal(m.Value, out[i]))
+		require.Equal(t, out[i].GetTenantId(), string(m.Key))
+	}
+	return out
+}
+
+// subjects gives the subject of each published message, in order.
+func (r *recorder) subjects(t *testing.T) []string {
+	t.Helper()
+	out := []string{}
+	for _, c := range r.changes(t) {
+		out = append(out, c.GetSubjectId())
+	}
+	return out
+}
+
+type fixture struct {
+	*Relay
+	published *recorder
+	// owners are the databases of the sources, as their services see them.
+	owners []*pgxpool.Pool
+	events string
+}
+
+// setup makes a relay of two sources, which it reaches with the role of the relay only.
+func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
+	t.Helper()
+	f := &fixture{published: &recorder{}, events: pgtest.NewURL(t)}
+	for _, name := range []string{"orders", "links"} {
+		owner := pgtest.NewURL(t, outbox.Migrations())
+		pool, err := postgres.Open(t.Context(), postgres.Config{URL: owner, MaxConns: 8})
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		f.owners = append(f.owners, pool)
+		cfg.Sources = append(cfg.Sources, Source{Name: name, URL: asRelay(t, owner)})
+	}
+	relay, err := New(t.Context(), cfg, f.events, f.published, tel)
+	require.NoError(t, err)
+	t.Cleanup(relay.Close)
+	f.Relay = relay
+	return f
+}
+
+func asRelay(t *testing.T, owner string) string {
+	t.Helper()
+	u, err := url.Parse(owner)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("role", "gifting_relay")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// start runs the relay until the test ends.
+func (f *fixture) start(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+}
+
+func event(subject string) outbox.Event {
+	return outbox.Event{
+		ID: uuid.NewString(), Type: "order.created", TenantID: uuid.NewString(), BrandID: uuid.NewString(),
+		SubjectID: subject, OriginKeyID: 3, OccurredAt: time.Now().UTC().Truncate(time.Microsecond), Data: []byte(`{}`),
+	}
+}
+
+// add commits one event in a source and returns its subject.
+func (f *fixture) add(t *testing.T, source int) string {
+	t.Helper()
+	subject := uuid.NewString()
+	require.NoError(t, postgres.Pipeline(t.Context(), f.owners[source], func(b *pgx.Batch) {
+		outbox.Append(t.Context(), b, event(subject))
+	}))
+	return subject
+}
+
+func (f *fixture) left(t *testing.T) (n int) {
+	t.Helper()
+	for _, owner := range f.owners {
+		var rows int
+		require.NoError(t, owner.QueryRow(t.Context(), "SELECT count(*) FROM outbox").Scan(&rows))
+		n += rows
+	}
+	return n
+}

@@ -1,0 +1,104 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// sourceConns: the relay asks a source one thing at a time; the second serves a reconnect.
+	sourceConns      = 2
+	connectTimeout   = 3 * time.Second
+	statementTimeout = "10000"
+
+	readClock = `SELECT clock_timestamp()`
+
+	readRows = `SELECT id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id,
+  occurred_at, data, traceparent
+FROM outbox
+WHERE recorded_at <= $1
+ORDER BY recorded_at, id
+LIMIT $2`
+
+	deleteRows = `DELETE FROM outbox WHERE id = ANY($1)`
+)
+
+// row is an outbox row and the source it came from.
+type row struct {
+	source      int
+	id          int64
+	recordedAt  time.Time
+	eventID     string
+	tenantID    string
+	brandID     string
+	subjectID   string
+	eventType   string
+	originKeyID int32
+	occurredAt  time.Time
+	data        []byte
+	traceparent string
+}
+
+// source is one outbox. Its statements are prepared on first use of a connection.
+type source struct {
+	name string
+	pool *pgxpool.Pool
+}
+
+// openSource does not connect: a source may be down when the relay starts.
+func openSource(ctx context.Context, s Source) (*source, error) {
+	cfg, err := pgxpool.ParseConfig(s.URL)
+	if err != nil {
+		return nil, fmt.Errorf("url of source %s: %w", s.Name, err)
+	}
+	cfg.MaxConns = sourceConns
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	cfg.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
+	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open source %s: %w", s.Name, err)
+	}
+	return &source{name: s.Name, pool: pool}, nil
+}
+
+func (s *source) clock(ctx context.Context) (t time.Time, err error) {
+	if err := s.pool.QueryRow(ctx, readClock).Scan(&t); err != nil {
+		return t, fmt.Errorf("clock of source %s: %w", s.name, err)
+	}
+	return t, nil
+}
+
+// read gives the oldest visible rows recorded up to cut. It is a statement of its own, so its
+// snapshot is taken after the call.
+func (s *source) read(ctx context.Context, index int, cut time.Time, limit int) ([]row, error) {
+	rows, err := s.pool.Query(ctx, readRows, cut, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read source %s: %w", s.name, err)
+	}
+	found, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (row, error) {
+		r := row{source: index}
+		err := c.Scan(&r.id, &r.recordedAt, &r.eventID, &r.tenantID, &r.brandID, &r.subjectID, &r.eventType,
+			&r.originKeyID, &r.occurredAt, &r.data, &r.traceparent)
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read source %s: %w", s.name, err)
+	}
+	return found, nil
+}
+
+func (s *source) remove(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := s.pool.Exec(ctx, deleteRows, ids); err != nil {
+		return fmt.Errorf("empty source %s: %w", s.name, err)
+	}
+	return nil
+}

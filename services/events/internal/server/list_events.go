@@ -1,0 +1,154 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+	// maxScan bounds how many events one call looks at when the key may see few of them. The page
+	// may then be short or empty although more follow, but its cursor has moved.
+	maxScan = 1000
+	// chunkGrowth widens the scan while it finds too little.
+	chunkGrowth = 3
+
+	lostEvents = "events after this cursor are no longer retained, so some were lost: " +
+		"do a full sync, then read the feed without this parameter"
+)
+
+// ListEvents gives the tenant's events after a cursor, in the order in which they were committed.
+func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	faults := fields.Collect(ctx)
+	page := page{principal: p, filter: filterOf(p), limit: limitOf(faults, req)}
+	if req.After != nil {
+		page.after, err = decode(binding(p.TenantID), req.GetAfter())
+		if err != nil {
+			faults.Add("after", problem.FieldInvalid, "is not a cursor of this list")
+		}
+	}
+	bounds, err := s.feed.Bounds(ctx, p.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	if lost(page.after, bounds) {
+		faults.Add("after", problem.FieldInvalid, lostEvents)
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if bounds.Last > max(page.after.Number, bounds.Dropped) {
+		if err := s.fill(ctx, &page, faults); err != nil {
+			return nil, err
+		}
+	}
+	return s.response(page), nil
+}
+
+func limitOf(faults *fields.Errors, req *eventsv1.ListEventsRequest) int {
+	if req.Limit == nil {
+		return defaultLimit
+	}
+	if l := req.GetLimit(); l < 1 || l > maxLimit {
+		faults.Add("limit", problem.FieldInvalid, "must be between 1 and 100")
+	}
+	return int(req.GetLimit())
+}
+
+func filterOf(p caller.Principal) store.Filter {
+	return store.Filter{
+		Orders:        p.HasScope(commonv1.Scope_SCOPE_ORDERS),
+		PersonalLinks: p.HasScope(commonv1.Scope_SCOPE_PERSONAL_LINKS),
+		AllBrands:     p.AllBrands,
+		BrandIDs:      p.BrandIDs,
+		KeyID:         p.KeyID,
+	}
+}
+
+// page is a page in the making.
+type page struct {
+	principal caller.Principal
+	filter    store.Filter
+	limit     int
+	// after is the last position looked at. It begins at the cursor, or at zero without one.
+	after store.Position
+	rows  []store.Row
+}
+
+// lost says whether something behind a cursor was dropped. Without a cursor nothing is lost: the
+// feed then begins at what is left.
+func lost(after store.Position, b store.Bounds) bool {
+	return after.Number > 0 && after.Number < b.Dropped
+}
+
+// fill scans until the page is full, the feed ends or the call has looked at enough.
+func (s *Server) fill(ctx context.Context, p *page, faults *fields.Errors) error {
+	begin, chunk := p.after, p.limit
+	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
+		chunk = min(chunk, budget)
+		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, p.after, p.filter, chunk)
+		switch {
+		case err != nil:
+			return err
+		case lost(begin, bounds):
+			// Dropped since the cursor was checked.
+			faults.Add("after", problem.FieldInvalid, lostEvents)
+			return faults.Err()
+		case lost(p.after, bounds):
+			// Dropped while this page was made: it ends before the loss, and its cursor will be
+			// refused.
+			return nil
+		}
+		if full := p.take(rows); full || len(rows) < chunk {
+			return nil
+		}
+		budget -= len(rows)
+	}
+	return nil
+}
+
+// take moves the page over the rows up to the one that fills it.
+func (p *page) take(rows []store.Row) (full bool) {
+	for _, r := range rows {
+		p.after = r.Position
+		if r.Visible {
+			p.rows = append(p.rows, r)
+		}
+		if len(p.rows) == p.limit {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) response(p page) *eventsv1.ListEventsResponse {
+	resp := &eventsv1.ListEventsResponse{Items: make([]*eventsv1.Event, len(p.rows))}
+	for i, r := range p.rows {
+		resp.Items[i] = &eventsv1.Event{
+			Id:          r.ID,
+			Type:        r.Type,
+			OccurredAt:  timestamppb.New(r.OccurredAt),
+			Environment: string(s.environment),
+			Data:        r.Data,
+		}
+	}
+	if p.after.Number > 0 {
+		next := encode(binding(p.principal.TenantID), p.after)
+		resp.NextCursor = &next
+	}
+	return resp
+}

@@ -1,0 +1,319 @@
+package server
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+var today = time.Date(2026, 3, 10, 12, 0, 0, 123456000, time.UTC)
+
+type fixture struct {
+	*Server
+	store  *store.Store
+	tenant string
+	brand  string
+	offset int64
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	s := store.New(pgtest.New(t, store.Migrations()))
+	return &fixture{Server: New(s, apikey.Sandbox), store: s, tenant: uuid.NewString(), brand: uuid.NewString()}
+}
+
+// add appends n events on a day and returns their ids.
+func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *store.Change)) []string {
+	t.Helper()
+	b := store.Batch{Today: day, Oldest: day.AddDate(0, 0, -30)}
+	var ids []string
+	for i := range n {
+		c := store.Change{
+			Offset: f.offset, ID: uuid.NewString(), Type: "order.created", TenantID: f.tenant, BrandID: f.brand,
+			SubjectID: uuid.NewString(), OccurredAt: today, RecordedAt: day, Data: []byte(`{"id":  "spaces stay"}`),
+		}
+		if set != nil {
+			set(i, &c)
+		}
+		f.offset++
+		ids = append(ids, c.ID)
+		b.Changes = append(b.Changes, c)
+	}
+	_, err := f.store.Append(t.Context(), b)
+	require.NoError(t, err)
+	return ids
+}
+
+func (f *fixture) key(t *testing.T, change func(p *caller.Principal)) context.Context {
+	t.Helper()
+	p := caller.Principal{TenantID: f.tenant, KeyID: 1, AllBrands: true, Scopes: []commonv1.Scope{
+		commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
+	}}
+	if change != nil {
+		change(&p)
+	}
+	return caller.WithPrincipal(t.Context(), p)
+}
+
+func (f *fixture) list(t *testing.T, ctx context.Context, after *string, limit int32) *eventsv1.ListEventsResponse {
+	t.Helper()
+	req := &eventsv1.ListEventsRequest{After: after}
+	if limit > 0 {
+		req.Limit = &limit
+	}
+	resp, err := f.ListEvents(ctx, req)
+	require.NoError(t, err)
+	return resp
+}
+
+func ids(resp *eventsv1.ListEventsResponse) []string {
+	out := []string{}
+	for _, e := range resp.GetItems() {
+		out = append(out, e.GetId())
+	}
+	return out
+}
+
+func TestListEvents(t *testing.T) {
+	t.Run("pages follow each other and the last one has a cursor too", func(t *testing.T) {
+		f := setup(t)
+		want := append(f.add(t, today, 60, nil), f.add(t, today.AddDate(0, 0, 1), 70, nil)...)
+		ctx := f.key(t, nil)
+		first := f.list(t, ctx, nil, 0)
+		require.Len(t, first.GetItems(), 50, "the default limit")
+		second := f.list(t, ctx, first.NextCursor, 100)
+		require.Equal(t, want, append(ids(first), ids(second)...))
+		empty := f.list(t, ctx, second.NextCursor, 0)
+		require.Empty(t, empty.GetItems())
+		require.Equal(t, second.GetNextCursor(), empty.GetNextCursor())
+		more := f.add(t, today.AddDate(0, 0, 1), 1, nil)
+		require.Equal(t, more, ids(f.list(t, ctx, empty.NextCursor, 0)))
+	})
+
+	t.Run("the envelope holds the data exactly as it was recorded", func(t *testing.T) {
+		f := setup(t)
+		id := f.add(t, today, 1, nil)[0]
+		e := f.list(t, f.key(t, nil), nil, 0).GetItems()[0]
+		require.Equal(t, id, e.GetId())
+		require.Equal(t, "order.created", e.GetType())
+		require.Equal(t, today, e.GetOccurredAt().AsTime())
+		require.Equal(t, "sandbox", e.GetEnvironment())
+		require.Equal(t, `{"id":  "spaces stay"}`, string(e.GetData())) //nolint:testifylint // Bytes, not JSON, are compared.
+	})
+
+	t.Run("an empty feed has no cursor", func(t *testing.T) {
+		f := setup(t)
+		resp := f.list(t, f.key(t, nil), nil, 0)
+		require.Empty(t, resp.GetItems())
+		require.Nil(t, resp.NextCursor)
+	})
+
+	t.Run("another tenant's events are not in the feed", func(t *testing.T) {
+		f := setup(t)
+		f.add(t, today, 2, func(_ int, c *store.Change) { c.TenantID = uuid.NewString() })
+		require.Empty(t, f.list(t, f.key(t, nil), nil, 0).GetItems())
+	})
+
+	t.Run("events a key cannot see move its cursor on", func(t *testing.T) {
+		f := setup(t)
+		other := uuid.NewString()
+		f.add(t, today, 30, nil)
+		hidden := f.list(t, f.key(t, func(p *caller.Principal) { p.AllBrands, p.BrandIDs = false, []string{other} }), nil, 0)
+		require.Empty(t, hidden.GetItems())
+		require.NotNil(t, hidden.NextCursor)
+		require.Empty(t, f.list(t, f.key(t, nil), hidden.NextCursor, 0).GetItems(), "the cursor is behind all of them")
+	})
+
+	t.Run("a scan through hidden events is bounded and finds the visible ones in the end", func(t *testing.T) {
+		f := setup(t)
+		var want []string
+		all := f.add(t, today, 2*maxScan+500, func(i int, c *store.Change) {
+			if i%900 == 0 {
+				c.Type = "personal_link.created"
+			}
+		})
+		for i := 0; i < len(all); i += 900 {
+			want = append(want, all[i])
+		}
+		ctx := f.key(t, func(p *caller.Principal) { p.Scopes = p.Scopes[1:] })
+		var got []string
+		var after *string
+		for range 3 {
+			resp := f.list(t, ctx, after, 10)
+			got = append(got, ids(resp)...)
+			require.NotEqual(t, proto.String(resp.GetNextCursor()), after)
+			after = resp.NextCursor
+		}
+		require.Equal(t, want, got)
+	})
+
+	t.Run("a page ends at its limit, not at the end of the scan", func(t *testing.T) {
+		f := setup(t)
+		want := f.add(t, today, 40, func(i int, c *store.Change) {
+			if i%2 == 0 {
+				c.Type, c.OriginKeyID = "order.message_posted", 1
+			}
+		})
+		ctx := f.key(t, nil)
+		first := f.list(t, ctx, nil, 3)
+		require.Equal(t, []string{want[1], want[3], want[5]}, ids(first))
+		require.Equal(t, []string{want[7]}, ids(f.list(t, ctx, first.NextCursor, 1)))
+	})
+}
+
+func TestListEventsAfterRetention(t *testing.T) {
+	f := setup(t)
+	ctx := f.key(t, nil)
+	f.add(t, today, 2, nil)
+	early := f.list(t, ctx, nil, 1).NextCursor
+	quiet := f.list(t, ctx, nil, 2).NextCursor
+
+	drop := func(day time.Time) {
+		_, err := f.store.DropBefore(t.Context(), day)
+		require.NoError(t, err)
+	}
+	drop(today.AddDate(0, 0, 2))
+
+	t.Run("a cursor whose successors were dropped is refused", func(t *testing.T) {
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: early, Limit: proto.Int32(0)})
+		require.Equal(t, map[string]string{
+			"limit": "must be between 1 and 100", "after": lostEvents,
+		}, faults(t, err))
+	})
+
+	t.Run("a feed that is empty again has no cursor to give but takes the last one", func(t *testing.T) {
+		require.Nil(t, f.list(t, ctx, nil, 0).NextCursor)
+		require.Equal(t, *quiet, f.list(t, ctx, quiet, 0).GetNextCursor())
+	})
+
+	t.Run("a cursor of a tenant that was quiet stays good", func(t *testing.T) {
+		late := f.add(t, today.AddDate(0, 0, 50), 1, nil)
+		require.Equal(t, late, ids(f.list(t, ctx, quiet, 0)))
+		require.Equal(t, late, ids(f.list(t, ctx, nil, 0)))
+	})
+}
+
+// racing drops a day right before a chosen scan.
+type racing struct {
+	*store.Store
+	scans int
+	at    int
+	drop  func()
+}
+
+func (r *racing) Scan(
+	ctx context.Context, tenant string, after store.Position, flt store.Filter, limit int,
+) ([]store.Row, store.Bounds, error) {
+	if r.scans++; r.scans == r.at {
+		r.drop()
+	}
+	return r.Store.Scan(ctx, tenant, after, flt, limit)
+}
+
+func TestListEventsWhileADayIsDropped(t *testing.T) {
+	begin := func(t *testing.T, at int) (*fixture, context.Context, *string) {
+		f := setup(t)
+		ctx := f.key(t, nil)
+		f.add(t, today, 30, func(i int, c *store.Change) {
+			if i > 0 {
+				c.Type = "hidden"
+			}
+		})
+		f.add(t, today.AddDate(0, 0, 1), 5, nil)
+		cursor := f.list(t, ctx, nil, 1).NextCursor
+		f.feed = &racing{Store: f.store, at: at, drop: func() {
+			_, err := f.store.DropBefore(t.Context(), today.AddDate(0, 0, 1))
+			require.NoError(t, err)
+		}}
+		return f, ctx, cursor
+	}
+
+	t.Run("before the first scan: the cursor is refused", func(t *testing.T) {
+		f, ctx, cursor := begin(t, 1)
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: cursor})
+		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+	})
+
+	t.Run("between two scans: the page ends and the next is refused", func(t *testing.T) {
+		f, ctx, cursor := begin(t, 2)
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: cursor, Limit: proto.Int32(4)})
+		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+	})
+
+	t.Run("without a cursor, between two scans: the page's own cursor is refused", func(t *testing.T) {
+		f, ctx, _ := begin(t, 2)
+		page := f.list(t, ctx, nil, 4)
+		require.Len(t, page.GetItems(), 1)
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: page.NextCursor})
+		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+	})
+}
+
+func TestListEventsRefuses(t *testing.T) {
+	f := setup(t)
+	f.add(t, today, 1, nil)
+	ctx := f.key(t, nil)
+
+	t.Run("a wrong limit and an unknown cursor, together with the edge's faults", func(t *testing.T) {
+		ctx := caller.WithRequest(ctx, caller.Request{Violations: []problem.Violation{
+			{Field: "other", Code: problem.FieldInvalid, Message: "from the edge"},
+		}})
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: proto.String("x"), Limit: proto.Int32(101)})
+		require.Equal(t, map[string]string{
+			"other": "from the edge", "limit": "must be between 1 and 100", "after": "is not a cursor of this list",
+		}, faults(t, err))
+	})
+
+	t.Run("a limit below one", func(t *testing.T) {
+		for _, l := range []int32{0, -1, -2147483648} {
+			_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{Limit: &l})
+			require.Contains(t, faults(t, err), "limit")
+		}
+	})
+
+	t.Run("a cursor of another tenant, an empty and a forged one", func(t *testing.T) {
+		b := binding(f.tenant)
+		for _, cursor := range []string{
+			*f.list(t, ctx, nil, 0).NextCursor + "A", "", "äöü", encode(binding(uuid.NewString()), store.Position{Number: 1}),
+			b.Encode(nil), b.Encode(make([]byte, cursorLen)), b.Encode([]byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x01")),
+		} {
+			_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
+			require.Contains(t, faults(t, err), "after", cursor)
+		}
+	})
+
+	t.Run("a forged cursor far ahead is merely quiet", func(t *testing.T) {
+		cursor := encode(binding(f.tenant), store.Position{Day: today, Number: 1 << 62})
+		require.Empty(t, f.list(t, ctx, &cursor, 0).GetItems())
+	})
+
+	t.Run("a call without a key", func(t *testing.T) {
+		_, err := f.ListEvents(t.Context(), &eventsv1.ListEventsRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey))
+	})
+}
+
+func faults(t *testing.T, err error) map[string]string {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.InvalidRequest, p.Code)
+	out := map[string]string{}
+	for _, v := range p.Violations {
+		out[v.Field] = v.Message
+	}
+	return out
+}

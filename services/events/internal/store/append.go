@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+// Change is an event as it came from Kafka.
+type Change struct {
+	Offset      int64
+	ID          string
+	Type        string
+	TenantID    string
+	BrandID     string
+	SubjectID   string
+	OriginKeyID int32
+	OccurredAt  time.Time
+	RecordedAt  time.Time
+	Data        []byte
+}
+
+// Batch is a run of messages of one Kafka partition in the order of their offsets.
+type Batch struct {
+	Partition int
+	Changes   []Change
+	// Today is the day by the caller's clock.
+	Today time.Time
+	// Oldest is the first day that retention keeps.
+	Oldest time.Time
+}
+
+// Appended says what became of a batch.
+type Appended struct {
+	Inserted int
+	// Rewound counts events below the partition's offset that the feed did not have. The topic was
+	// then made anew, or its end was lost; they were inserted.
+	Rewound int
+}
+
+// errDayMissing asks for a partition outside the transaction that needs it.
+var errDayMissing = errors.New("partition is missing")
+
+// Append inserts the batch's new events in its order, in one transaction. A batch that was
+// appended before has no effect, and neither has one from a consumer that lost the partition.
+func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
+	if len(b.Changes) == 0 {
+		return Appended{}, nil
+	}
+	if err := s.ensureDay(ctx, Day(b.Today)); err != nil {
+		return Appended{}, err
+	}
+	for {
+		done, day, err := s.tryAppend(ctx, b)
+		if !errors.Is(err, errDayMissing) {
+			return done, err
+		}
+		if err := s.ensureDay(ctx, day); err != nil {
+			return Appended{}, err
+		}
+	}
+}
+
+// tryAppend relies on the isolation level READ COMMITTED: what it reads after it has got the
+// writer's lock includes all that an earlier holder committed.
+func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time.Time, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		done = Appended{}
+		w, err := lockWriter(ctx, tx, b)
+		if err != nil {
+			return err
+		}
+		// The clock may have been set back, or another consumer's may be ahead of ours.
+		if day = Day(b.Today); w.lastDay.After(day) {
+			day = w.lastDay
+		}
+		if !s.hasDay(day) {
+			return errDayMissing
+		}
+		fresh, err := unknown(ctx, tx, b.Changes, day)
+		if err != nil {
+			return err
+		}
+		fresh, done.Rewound = w.admit(fresh, Day(b.Oldest))
+		done.Inserted = len(fresh)
+		next := w.nextOffset
+		if end := b.Changes[len(b.Changes)-1].Offset + 1; end > next || done.Rewound > 0 {
+			next = end
+		}
+		return insert(ctx, tx, b.Partition, fresh, day, next)
+	})
+	if err != nil {
+		return Appended{}, day, fmt.Errorf("append to feed: %w", err)
+	}
+	return done, day, nil
+}
+
+// writer is a partition's locked row.
+type writer struct {
+	nextOffset int64
+	lastDay    time.Time
+}
+
+const (
+	makeWriter = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day) VALUES ($1, 0, $2)
+ON CONFLICT (kafka_partition) DO NOTHING`
+	lockWriterRow = `SELECT next_offset, last_day FROM feed_writers WHERE kafka_partition = $1 FOR UPDATE`
+)
+
+func lockWriter(ctx context.Context, tx pgx.Tx, batch Batch) (w writer, err error) {
+	b := &pgx.Batch{}
+	b.Queue(makeWriter, batch.Partition, Day(batch.Today))
+	b.Queue(lockWriterRow, batch.Partition).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&w.nextOffset, &w.lastDay)
+	})
+	err = tx.SendBatch(ctx, b).Close()
+	return w, err
+}
+
+// admit takes from events that the feed does not have those to insert.
+//
+// The stored offset passes an event only in the transaction that inserts it. So an unknown event
+// below the offset means that Kafka has begun to count anew, and it must not be lost; unless
+// it is so old that retention has dropped it and Kafka, which keeps messages by another rule,
+// brings it again.
+func (w writer) admit(unknown []Change, oldest time.Time) (admitted []Change, rewound int) {
+	for _, c := range unknown {
+		if c.Offset < w.nextOffset {
+			if c.RecordedAt.Before(oldest) {
+				continue
+			}
+			rewound++
+		}
+		admitted = append(admitted, c)
+	}
+	return admitted, rewound
+}
+
+const knownIDs = `SELECT event_id FROM feed WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3`
+
+// unknown leaves out the changes that the feed has, and all but the first of those that the batch
+// has twice.
+func unknown(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time) ([]Change, error) {
+	ids := make([]string, len(changes))
+	from := day
+	for i, c := range changes {
+		ids[i] = c.ID
+		if recorded := Day(c.RecordedAt); recorded.Before(from) {
+			from = recorded
+		}
+	}
+	rows, err := tx.Query(ctx, knownIDs, ids, from.AddDate(0, 0, -1), day)
+	if err != nil {
+		return nil, err
+	}
+	known, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(changes))
+	for _, id := range known {
+		seen[id] = true
+	}
+	var fresh []Change
+	for _, c := range changes {
+		if !seen[c.ID] {
+			seen[c.ID] = true
+			fresh = append(fresh, c)
+		}
+	}
+	return fresh, nil
+}

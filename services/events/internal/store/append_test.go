@@ -1,0 +1,175 @@
+package store
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAppend(t *testing.T) {
+	t.Run("events stand in the order of the batch, exactly as recorded", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 200)
+		require.Equal(t, Appended{Inserted: 200}, appendAll(t, s, batch(3, today, in)))
+		rows := feedOf(t, s, tenantA)
+		require.Equal(t, idsOf(in), ids(rows))
+		for i, r := range rows {
+			require.Equal(t, in[i].Data, r.Data)
+			require.Equal(t, today, r.OccurredAt.UTC())
+			require.Equal(t, Day(today), r.Position.Day.UTC())
+			require.True(t, i == 0 || r.Position.Number > rows[i-1].Position.Number)
+		}
+	})
+
+	t.Run("a batch that comes again has no effect", func(t *testing.T) {
+		s := setup(t)
+		first, second := changes(tenantA, 0, 5), changes(tenantA, 5, 5)
+		appendAll(t, s, batch(0, today, first))
+		appendAll(t, s, batch(0, today, second))
+		before := feedOf(t, s, tenantA)
+		require.Equal(t, Appended{}, appendAll(t, s, batch(0, today, first)))
+		require.Equal(t, before, feedOf(t, s, tenantA))
+		require.Equal(t, int64(10), nextOffset(t, s, 0), "an old batch does not move the offset back")
+	})
+
+	t.Run("a batch that overlaps what is stored adds only the rest", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 8)
+		appendAll(t, s, batch(0, today, in[:5]))
+		require.Equal(t, Appended{Inserted: 5 - 2}, appendAll(t, s, batch(0, today, in[3:])))
+		require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
+	})
+
+	t.Run("an event published twice is kept once, also after midnight", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 3)
+		appendAll(t, s, batch(0, today, in))
+		again := append([]Change{}, in...)
+		for i := range again {
+			again[i].Offset += 3
+		}
+		again = append(again, again[0], changes(tenantA, 7, 1)[0])
+		again[3].Offset = 6
+		require.Equal(t, Appended{Inserted: 1}, appendAll(t, s, batch(0, today.AddDate(0, 0, 1), again)))
+		require.Equal(t, append(idsOf(in), again[4].ID), ids(feedOf(t, s, tenantA)))
+		require.Equal(t, int64(8), nextOffset(t, s, 0))
+	})
+
+	t.Run("a clock that goes back does not take the feed back", func(t *testing.T) {
+		s := setup(t)
+		ahead, back := changes(tenantA, 0, 2), changes(tenantA, 2, 2)
+		appendAll(t, s, batch(0, today.AddDate(0, 0, 2), ahead))
+		fresh := New(s.pool) // Another process: it knows of no partition yet.
+		appendAll(t, fresh, batch(0, today, back))
+		rows := feedOf(t, s, tenantA)
+		require.Equal(t, idsOf(ahead, back), ids(rows))
+		require.Equal(t, Day(today).AddDate(0, 0, 2), rows[3].Position.Day.UTC())
+	})
+
+	t.Run("a topic that counts anew loses nothing", func(t *testing.T) {
+		s := setup(t)
+		old, anew := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
+		appendAll(t, s, batch(0, today, old))
+		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAll(t, s, batch(0, today, anew)))
+		require.Equal(t, idsOf(old, anew), ids(feedOf(t, s, tenantA)))
+		require.Equal(t, int64(4), nextOffset(t, s, 0))
+	})
+
+	t.Run("what retention dropped does not come back from Kafka", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 3)
+		appendAll(t, s, batch(0, today, in))
+		later := today.AddDate(0, 0, 40)
+		_, err := s.DropBefore(t.Context(), later.AddDate(0, 0, -30))
+		require.NoError(t, err)
+		require.Equal(t, Appended{}, appendAll(t, s, batch(0, later, in)))
+		require.Empty(t, feedOf(t, s, tenantA))
+	})
+
+	t.Run("a batch that fails leaves nothing behind", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 3)
+		in[2].BrandID = "no uuid"
+		_, err := s.Append(t.Context(), batch(0, today, in))
+		require.Error(t, err)
+		require.Empty(t, feedOf(t, s, tenantA))
+		in[2].BrandID = brand
+		require.Equal(t, Appended{Inserted: 3}, appendAll(t, s, batch(0, today, in)))
+	})
+}
+
+// TestAppendBesideAZombie lets several processes work through the same partition at once, as a
+// consumer does that has lost its partition and does not know it.
+func TestAppendBesideAZombie(t *testing.T) {
+	s := setup(t)
+	const size, batches, writers = 7, 40, 4
+	in := changes(tenantA, 0, size*batches)
+	var wait sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		wait.Go(func() {
+			mine := New(s.pool)
+			for at := 0; at < len(in) && errs[i] == nil; at += size {
+				_, errs[i] = mine.Append(t.Context(), batch(0, today, in[at:at+size]))
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
+	require.Equal(t, int64(len(in)), nextOffset(t, s, 0))
+}
+
+// TestReaderBesideWriters follows two tenants while other partitions draw from the same sequence:
+// a reader that goes on after what it saw must miss nothing.
+func TestReaderBesideWriters(t *testing.T) {
+	s := setup(t)
+	const size, batches = 5, 60
+	in := map[string][]Change{tenantA: changes(tenantA, 0, size*batches), tenantB: changes(tenantB, 0, size*batches)}
+	partition := map[string]int{tenantA: 0, tenantB: 1}
+	var writers, readers sync.WaitGroup
+	errs := make(chan error, 4)
+	got := map[string]*[]string{tenantA: {}, tenantB: {}}
+	for tenant, c := range in {
+		writers.Go(func() {
+			for at := 0; at < len(c); at += size {
+				if _, err := s.Append(t.Context(), batch(partition[tenant], today, c[at:at+size])); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+		readers.Go(func() {
+			var after Position
+			deadline := time.Now().Add(30 * time.Second)
+			for len(*got[tenant]) < len(c) && time.Now().Before(deadline) {
+				rows, _, err := s.Scan(t.Context(), tenant, after, all, 3)
+				if err != nil {
+					errs <- err
+					return
+				}
+				for _, r := range rows {
+					after = r.Position
+					*got[tenant] = append(*got[tenant], r.ID)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	readers.Wait()
+	require.Empty(t, errs)
+	require.Equal(t, idsOf(in[tenantA]), *got[tenantA])
+	require.Equal(t, idsOf(in[tenantB]), *got[tenantB])
+}
+
+func nextOffset(t *testing.T, s *Store, partition int) (next int64) {
+	t.Helper()
+	err := s.pool.QueryRow(t.Context(),
+		"SELECT next_offset FROM feed_writers WHERE kafka_partition = $1", partition).Scan(&next)
+	require.NoError(t, err)
+	return next
+}

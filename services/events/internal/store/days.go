@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+const (
+	// daysLock makes one process at a time change the set of partitions.
+	daysLock   = 0x67696674_64617973
+	dayPrefix  = "feed_"
+	dayPattern = "20060102"
+	dateLayout = time.DateOnly
+	// lockWait bounds how long dropping a partition may hold up readers that queue behind it.
+	lockWait = "1s"
+)
+
+// EnsureDays creates the partitions of count days from the given one on, where they are missing.
+func (s *Store) EnsureDays(ctx context.Context, from time.Time, count int) error {
+	for i := range count {
+		if err := s.ensureDay(ctx, Day(from).AddDate(0, 0, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) ensureDay(ctx context.Context, day time.Time) error {
+	if s.hasDay(day) {
+		return nil
+	}
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(daysLock)); err != nil {
+			return err
+		}
+		var exists bool
+		name := dayTable(day)
+		if err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", name).Scan(&exists); err != nil || exists {
+			return err
+		}
+		return attachDay(ctx, tx, day)
+	})
+	if err != nil {
+		return fmt.Errorf("create partition %s: %w", dayTable(day), err)
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.days[day] = true
+	return nil
+}
+
+// attachDay makes a table and attaches it, because that lets readers and writers of the feed go
+// on; CREATE TABLE … PARTITION OF would wait for all of them and hold up those that come later.
+func attachDay(ctx context.Context, tx pgx.Tx, day time.Time) error {
+	name := pgx.Identifier{dayTable(day)}.Sanitize()
+	if _, err := tx.Exec(ctx, "CREATE TABLE "+name+" (LIKE feed INCLUDING ALL)"); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE feed ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')",
+		name, day.Format(dateLayout), day.AddDate(0, 0, 1).Format(dateLayout)))
+	return err
+}
+
+func (s *Store) hasDay(day time.Time) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.days[day]
+}
+
+func (s *Store) forgetDay(day time.Time) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	delete(s.days, day)
+}
+
+// DropBefore drops the partitions of days before the given one and notes for each tenant what it
+// lost, in one transaction per day. It returns the days it dropped.
+func (s *Store) DropBefore(ctx context.Context, day time.Time) ([]time.Time, error) {
+	days, err := s.listDays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var dropped []time.Time
+	for _, d := range days {
+		if !d.Before(Day(day)) {
+			break
+		}
+		s.forgetDay(d)
+		if err := s.dropDay(ctx, d); err != nil {
+			return dropped, fmt.Errorf("drop partition %s: %w", dayTable(d), err)
+		}
+		dropped = append(dropped, d)
+	}
+	return dropped, nil
+}
+
+const listDays = `SELECT c.relname
+FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'feed'::regclass
+ORDER BY c.relname`
+
+// listDays gives the days that have a partition, oldest first.
+func (s *Store) listDays(ctx context.Context) ([]time.Time, error) {
+	rows, err := s.pool.Query(ctx, listDays)
+	if err != nil {
+		return nil, fmt.Errorf("list partitions: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list partitions: %w", err)
+	}
+	days := make([]time.Time, len(names))
+	for i, name := range names {
+		if days[i], err = time.ParseInLocation(dayPrefix+dayPattern, name, time.UTC); err != nil {
+			return nil, fmt.Errorf("partition of an unknown name: %w", err)
+		}
+	}
+	return days, nil
+}
+
+// markDropped runs while the partition takes no more rows and before it goes.
+const markDropped = `INSERT INTO feed_dropped (tenant_id, position)
+SELECT tenant_id, max(position) FROM %s GROUP BY tenant_id
+ON CONFLICT (tenant_id) DO UPDATE SET position = greatest(feed_dropped.position, excluded.position)`
+
+func (s *Store) dropDay(ctx context.Context, day time.Time) error {
+	name := pgx.Identifier{dayTable(day)}.Sanitize()
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var exists bool
+		b := &pgx.Batch{}
+		b.Queue("SELECT pg_advisory_xact_lock($1)", int64(daysLock))
+		b.Queue("SET LOCAL lock_timeout = '" + lockWait + "'")
+		b.Queue("SET LOCAL statement_timeout = 0")
+		b.Queue("SELECT to_regclass($1) IS NOT NULL", dayTable(day)).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&exists)
+		})
+		if err := tx.SendBatch(ctx, b).Close(); err != nil || !exists {
+			return err
+		}
+		for _, sql := range []string{
+			// Writers are kept out while the marks are made, readers are not.
+			"LOCK TABLE " + name + " IN SHARE MODE",
+			fmt.Sprintf(markDropped, name),
+			"DROP TABLE " + name,
+		} {
+			if _, err := tx.Exec(ctx, sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func dayTable(day time.Time) string { return dayPrefix + day.Format(dayPattern) }

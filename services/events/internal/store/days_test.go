@@ -1,0 +1,63 @@
+package store
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDays(t *testing.T) {
+	t.Run("coming days are made once, by whoever is first", func(t *testing.T) {
+		s := setup(t)
+		var wait sync.WaitGroup
+		errs := make([]error, 4)
+		for i := range errs {
+			wait.Go(func() { errs[i] = New(s.pool).EnsureDays(t.Context(), today, 3) })
+		}
+		wait.Wait()
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+		require.Len(t, partitions(t, s), 3)
+	})
+
+	t.Run("a dropped day leaves a mark for those who had events in it, and no other", func(t *testing.T) {
+		s := setup(t)
+		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
+		appendAll(t, s, batch(1, today, changes(tenantB, 0, 1)))
+		appendAll(t, s, batch(0, today.AddDate(0, 0, 1), changes(tenantA, 2, 1)))
+		appendAll(t, s, batch(0, today.AddDate(0, 0, 5), changes(tenantA, 3, 1)))
+		before := feedOf(t, s, tenantA)
+
+		dropped, err := s.DropBefore(t.Context(), today.AddDate(0, 0, 2))
+		require.NoError(t, err)
+		require.Len(t, dropped, 2)
+		require.Len(t, partitions(t, s), 1)
+		require.Equal(t, before[3:], feedOf(t, s, tenantA))
+
+		a, err := s.Bounds(t.Context(), tenantA)
+		require.NoError(t, err)
+		require.Equal(t, Bounds{Last: before[3].Position.Number, Dropped: before[2].Position.Number}, a)
+		b, err := s.Bounds(t.Context(), tenantB)
+		require.NoError(t, err)
+		require.Equal(t, b.Last, b.Dropped)
+		require.Positive(t, b.Last)
+		none, err := s.Bounds(t.Context(), brand)
+		require.NoError(t, err)
+		require.Zero(t, none)
+	})
+
+	t.Run("a scan learns of what was dropped before it", func(t *testing.T) {
+		s := setup(t)
+		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
+		appendAll(t, s, batch(0, today.AddDate(0, 0, 3), changes(tenantA, 2, 1)))
+		begin := feedOf(t, s, tenantA)[0].Position
+		_, err := s.DropBefore(t.Context(), today.AddDate(0, 0, 1))
+		require.NoError(t, err)
+		rows, ends, err := s.Scan(t.Context(), tenantA, begin, all, 10)
+		require.NoError(t, err)
+		require.Len(t, rows, 1)
+		require.Greater(t, ends.Dropped, begin.Number)
+	})
+}

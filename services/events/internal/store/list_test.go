@@ -1,0 +1,88 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
+	s := setup(t)
+	other := uuid.NewString()
+	in := changes(tenantA, 0, 6)
+	in[1].Type = "personal_link.created"
+	in[2].BrandID = other
+	in[3].Type, in[3].OriginKeyID = "order.message_posted", 7
+	in[4].OriginKeyID = 7
+	in[5].Type = "tenant.renamed" // Of no family that a scope opens.
+	appendAll(t, s, batch(0, today, in))
+
+	for name, test := range map[string]struct {
+		filter  Filter
+		visible []int
+	}{
+		"all scopes and brands":           {Filter{Orders: true, PersonalLinks: true, AllBrands: true, KeyID: 1}, []int{0, 1, 2, 3, 4}},
+		"orders only":                     {Filter{Orders: true, AllBrands: true, KeyID: 1}, []int{0, 2, 3, 4}},
+		"links only":                      {Filter{PersonalLinks: true, AllBrands: true, KeyID: 1}, []int{1}},
+		"no scope":                        {Filter{AllBrands: true, KeyID: 1}, nil},
+		"one brand":                       {Filter{Orders: true, PersonalLinks: true, BrandIDs: []string{other}, KeyID: 1}, []int{2}},
+		"no brand":                        {Filter{Orders: true, PersonalLinks: true, KeyID: 1}, nil},
+		"own messages, not other changes": {Filter{Orders: true, AllBrands: true, KeyID: 7}, []int{0, 2, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows, _, err := s.Scan(t.Context(), tenantA, Position{}, test.filter, 100)
+			require.NoError(t, err)
+			require.Len(t, rows, len(in), "hidden events keep their position")
+			var visible []int
+			for i, r := range rows {
+				if r.Visible {
+					visible = append(visible, i)
+					require.Equal(t, in[i].ID, r.ID)
+					continue
+				}
+				require.Empty(t, r.ID)
+				require.Empty(t, r.Data)
+			}
+			require.Equal(t, test.visible, visible)
+		})
+	}
+}
+
+func TestScanPlan(t *testing.T) {
+	s := setup(t)
+	const days, perDay, lastDay = 6, 100, 3000
+	for d := range days {
+		day, n := today.AddDate(0, 0, d), perDay
+		if d == days-1 {
+			n = lastDay
+		}
+		appendAll(t, s, batch(0, day, changes(tenantA, int64(d*perDay), n)))
+		appendAll(t, s, batch(1, day, changes(tenantB, int64(d*perDay), perDay)))
+	}
+	_, err := s.pool.Exec(t.Context(), "ANALYZE feed")
+	require.NoError(t, err)
+	rows := feedOf(t, s, tenantA)
+	plan := func(after Position) string {
+		return explain(t, s, scan, quote(tenantA), quote(after.Day.Format("2006-01-02")), fmt.Sprint(after.Number), "50",
+			"true", "true", "true", "'{}'", "1")
+	}
+
+	t.Run("days before the cursor are not looked at", func(t *testing.T) {
+		p := plan(rows[4*perDay].Position)
+		t.Log(p)
+		require.Contains(t, p, "Subplans Removed: 4")
+		require.NotContains(t, p, "Seq Scan")
+		require.NotContains(t, p, "Rows Removed by Filter")
+	})
+
+	t.Run("a poll at the end of a long day reads no row of it", func(t *testing.T) {
+		p := plan(rows[len(rows)-1].Position)
+		t.Log(p)
+		require.Regexp(t, `Index Scan using feed_20260315_\S+ on feed_20260315 \S+ \(actual rows=0 loops=1\)`, p)
+		require.Regexp(t, `^Sub.*\n +Buffers: shared hit=[1-4]\n`, p, "one descent of the index, whatever the day holds")
+	})
+}
+
+func quote(s string) string { return "'" + s + "'" }

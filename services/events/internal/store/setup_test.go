@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+)
+
+var (
+	today   = time.Date(2026, 3, 10, 15, 4, 5, 0, time.UTC)
+	tenantA = uuid.NewString()
+	tenantB = uuid.NewString()
+	brand   = uuid.NewString()
+	all     = Filter{Orders: true, PersonalLinks: true, AllBrands: true, KeyID: 1}
+)
+
+func setup(t *testing.T) *Store {
+	t.Helper()
+	return New(pgtest.New(t, Migrations()))
+}
+
+// changes makes n changes of a tenant with offsets from the given one on.
+func changes(tenant string, offset int64, n int) []Change {
+	out := make([]Change, n)
+	for i := range out {
+		out[i] = Change{
+			Offset: offset + int64(i), ID: uuid.NewString(), Type: "order.created", TenantID: tenant, BrandID: brand,
+			SubjectID: uuid.NewString(), OccurredAt: today, RecordedAt: today, Data: fmt.Appendf(nil, `{"n": %d}`, i),
+		}
+	}
+	return out
+}
+
+func batch(partition int, day time.Time, c []Change) Batch {
+	return Batch{Partition: partition, Changes: c, Today: day, Oldest: day.AddDate(0, 0, -30)}
+}
+
+func appendAll(t *testing.T, s *Store, b Batch) Appended {
+	t.Helper()
+	done, err := s.Append(t.Context(), b)
+	require.NoError(t, err)
+	return done
+}
+
+// feedOf reads all of a tenant's feed.
+func feedOf(t *testing.T, s *Store, tenant string) []Row {
+	t.Helper()
+	rows, _, err := s.Scan(t.Context(), tenant, Position{}, all, 10_000)
+	require.NoError(t, err)
+	return rows
+}
+
+func ids(rows []Row) []string {
+	out := []string{}
+	for _, r := range rows {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+func idsOf(c ...[]Change) []string {
+	out := []string{}
+	for _, part := range c {
+		for _, ch := range part {
+			out = append(out, ch.ID)
+		}
+	}
+	return out
+}
+
+func partitions(t *testing.T, s *Store) []time.Time {
+	t.Helper()
+	days, err := s.listDays(t.Context())
+	require.NoError(t, err)
+	return days
+}
+
+// explain runs a statement as a prepared one with a plan for any values, as it runs in the end.
+func explain(t *testing.T, s *Store, sql string, args ...string) string {
+	t.Helper()
+	var plan []string
+	err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
+		ctx := context.Background()
+		for _, q := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE probe AS " + sql} {
+			if _, err := c.Exec(ctx, q); err != nil {
+				return err
+			}
+		}
+		rows, err := c.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS) EXECUTE probe("+strings.Join(args, ",")+")",
+			pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return err
+		}
+		if plan, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, "DEALLOCATE probe")
+		return err
+	})
+	require.NoError(t, err)
+	return strings.Join(plan, "\n")
+}

@@ -1,0 +1,59 @@
+// Package store keeps the event feed in PostgreSQL: a table partitioned by day, written by the
+// consumers of Kafka and read by GET /events.
+//
+// # Order
+//
+// All events of a tenant lie in one Kafka partition. Append takes the partition's row lock before
+// it reads a position from the sequence and holds it until it has committed. So of one tenant a
+// higher position is always committed later, and a reader that goes on after the last position it
+// saw skips nothing.
+//
+// # Duplicates
+//
+// Kafka delivers an event again after a failure, and the relay may publish one twice. Append drops
+// an event whose id it has. It finds it because an event is never inserted on a day before it was
+// recorded; one more day is allowed for clocks that differ.
+package store
+
+import (
+	"embed"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// Migrations is the schema of the feed.
+func Migrations() postgres.Migrations {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // The folder is embedded; only a broken build gets here.
+	}
+	return postgres.Migrations{Owner: "events", Files: sub}
+}
+
+// Store is the feed. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+
+	lock sync.Mutex
+	// days are the partitions known to exist.
+	days map[time.Time]bool
+}
+
+// New makes a store on a migrated database.
+func New(pool *pgxpool.Pool) *Store {
+	return &Store{pool: pool, days: map[time.Time]bool{}}
+}
+
+// Day is midnight UTC of t's day: the form in which partitions are named.
+func Day(t time.Time) time.Time {
+	const day = 24 * time.Hour
+	return t.UTC().Truncate(day)
+}
