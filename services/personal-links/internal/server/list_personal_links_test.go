@@ -145,7 +145,7 @@ func TestFaultsAreListedTogether(t *testing.T) {
 			Limit: pointer(int32(101)), After: pointer("x"),
 		})
 		requireFaults(t, err, "updatedSince invalid", "campaignId invalid", "externalRecipientId too_long",
-			"status invalid", "limit invalid")
+			"status invalid", "limit invalid", "after invalid")
 	})
 	t.Run("limit and cursor", func(t *testing.T) {
 		for _, limit := range []int32{0, -1, 101, 1 << 30} {

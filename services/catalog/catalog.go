@@ -1,0 +1,108 @@
+// Package catalog is the service of gifts, prices, images, campaigns and stock. It is the module's
+// only door.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/images"
+	"github.com/partnergifting/platform/services/catalog/internal/server"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// Config of the service.
+type Config struct {
+	RPC       rpc.Config
+	Database  postgres.Config
+	Telemetry telemetry.Config
+	// TenantsAddr of the tenants service.
+	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
+	// ImagesURL such as file:///var/lib/gifting/images?create_dir=true&no_tmp_dir=true&metadata=skip.
+	ImagesURL string `env:"IMAGES_URL,required" doc:"Where image files are kept, as a URL of a blob bucket (file:///...)."`
+	// PublicURL is what image URLs start with.
+	PublicURL string `env:"PUBLIC_URL,required" doc:"Base address of the public API as integrators see it."`
+	// ReservationTTL zero: two minutes.
+	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"2m" doc:"How long reserved stock waits for its order."`
+}
+
+const defaultReservationTTL = 2 * time.Minute
+
+// Migrate brings the service's database up to date.
+func Migrate(ctx context.Context, cfg Config) error {
+	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+}
+
+// Service is the running catalog.
+type Service struct {
+	tel     *telemetry.Telemetry
+	pool    *pgxpool.Pool
+	tenants *grpc.ClientConn
+	files   *images.Files
+	server  *rpc.Server
+}
+
+// New opens what the service needs. Run closes it.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	s := &Service{tel: tel}
+	if err := s.open(ctx, cfg); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	ttl := cfg.ReservationTTL
+	if ttl <= 0 {
+		ttl = defaultReservationTTL
+	}
+	st := store.New(s.pool)
+	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
+	s.server = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
+	catalogv1.RegisterCatalogServiceServer(s.server, server.NewCatalog(st, tenantcache.New(directory), cfg.PublicURL))
+	catalogv1.RegisterImagesServiceServer(s.server, server.NewImages(st, s.files))
+	catalogv1.RegisterOrderingServiceServer(s.server, server.NewOrdering(st, time.Now, ttl))
+	catalogv1.RegisterCatalogOperationsServiceServer(s.server, server.NewOperations(st, s.files, directory))
+	return s, nil
+}
+
+func (s *Service) open(ctx context.Context, cfg Config) (err error) {
+	if s.pool, err = postgres.Open(ctx, cfg.Database); err != nil {
+		return err
+	}
+	if s.files, err = images.Open(ctx, cfg.ImagesURL); err != nil {
+		return err
+	}
+	s.tenants, err = rpc.Dial(cfg.TenantsAddr, s.tel)
+	return err
+}
+
+// Run serves until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	err := daemon.Run(ctx, s.tel.Logger,
+		daemon.Part{Name: "grpc", Run: s.server.Run},
+		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+	)
+	return errors.Join(err, s.close())
+}
+
+func (s *Service) close() error {
+	var faults []error
+	if s.tenants != nil {
+		faults = append(faults, s.tenants.Close())
+	}
+	if s.files != nil {
+		faults = append(faults, s.files.Close())
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Campaign of a tenant's brand.
+type Campaign struct {
+	TenantID  string
+	ID        string
+	BrandID   string
+	Name      string
+	Status    string
+	ExpiresAt *time.Time
+	Offerings []Offering
+}
+
+// Offering is a gift in a campaign.
+type Offering struct {
+	ProductID  string
+	SupplyType string
+	SKUs       []SKU
+}
+
+// SKU is a combination of the gift's variations that is offered.
+type SKU struct {
+	Variations map[string]string
+	// InitialStock is nil for an offering without finite stock.
+	InitialStock *int32
+}
+
+// The statuses of a campaign and of an offering, and the supply types.
+const (
+	CampaignDraft     = "DRAFT"
+	CampaignActive    = "ACTIVE"
+	CampaignCompleted = "COMPLETED"
+
+	OfferingActive      = "ACTIVE"
+	OfferingNeedsReview = "NEEDS_REVIEW"
+
+	Stocked  = "STOCKED"
+	OnDemand = "ON_DEMAND"
+)
+
+const (
+	maxOfferings = 1000
+	maxSKUs      = 500
+)
+
+// ReadCampaign validates a campaign as far as it stands for itself.
+func ReadCampaign(errs *fields.Errors, req *catalogv1.PutCampaignRequest) Campaign {
+	c := Campaign{
+		TenantID: recordID(errs, "tenantId", req.GetTenantId()),
+		ID:       recordID(errs, "id", req.GetId()),
+		BrandID:  recordID(errs, "brandId", req.GetBrandId()),
+		Name:     req.GetName(),
+		Status:   readCampaignStatus(errs, req.GetStatus()),
+	}
+	errs.Required("name", req.GetName(), maxName)
+	if req.GetExpiresAt() != nil {
+		if req.GetExpiresAt().CheckValid() != nil {
+			errs.Add("expiresAt", problem.FieldInvalid, "must be an instant between the years 1 and 9999")
+		}
+		at := req.GetExpiresAt().AsTime().Truncate(time.Microsecond)
+		c.ExpiresAt = &at
+	}
+	atMost(errs, "offerings", len(req.GetOfferings()), maxOfferings)
+	products := once{}
+	for i, o := range req.GetOfferings() {
+		offering := readOffering(errs, at("offerings", i, ""), o)
+		products.check(errs, at("offerings", i, "productId"), offering.ProductID)
+		c.Offerings = append(c.Offerings, offering)
+	}
+	return c
+}
+
+func readCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string {
+	switch s {
+	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT:
+		return CampaignDraft
+	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE:
+		return CampaignActive
+	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_COMPLETED:
+		return CampaignCompleted
+	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED:
+		errs.Add("status", problem.FieldRequired, "is required")
+	default:
+		errs.Add("status", problem.FieldInvalid, "is not a known status")
+	}
+	return ""
+}
+
+func readOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput) Offering {
+	o := Offering{ProductID: recordID(errs, path+".productId", in.GetProductId())}
+	switch in.GetSupplyType() {
+	case catalogv1.SupplyType_SUPPLY_TYPE_STOCKED:
+		o.SupplyType = Stocked
+	case catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND:
+		o.SupplyType = OnDemand
+	case catalogv1.SupplyType_SUPPLY_TYPE_UNSPECIFIED:
+		errs.Add(path+".supplyType", problem.FieldRequired, "is required")
+	default:
+		errs.Add(path+".supplyType", problem.FieldInvalid, "is not a known supply type")
+	}
+	list := path + ".skus"
+	if len(in.GetSkus()) == 0 {
+		errs.Add(list, problem.FieldRequired, "must have at least one entry")
+	}
+	atMost(errs, list, len(in.GetSkus()), maxSKUs)
+	combinations := once{}
+	for i, s := range in.GetSkus() {
+		combinations.check(errs, at(list, i, "variations"), string(VariationsKey(s.GetVariations())))
+		sku := SKU{Variations: s.GetVariations()}
+		if o.SupplyType == Stocked {
+			stock := s.GetInitialStock()
+			sku.InitialStock = &stock
+		}
+		switch {
+		case s.GetInitialStock() < 0:
+			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "must not be negative")
+		case s.InitialStock != nil && o.SupplyType == OnDemand:
+			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "is for STOCKED offerings only")
+		}
+		o.SKUs = append(o.SKUs, sku)
+	}
+	return o
+}
+
+// CheckBrand demands that the campaign's brand is one of the tenant's.
+func (c Campaign) CheckBrand(errs *fields.Errors, settings *tenantsv1.GetTenantSettingsResponse) {
+	for _, b := range settings.GetBrands() {
+		if b.GetId() == c.BrandID {
+			return
+		}
+	}
+	errs.Add("brandId", problem.FieldInvalid, "names no brand of the tenant")
+}
+
+// CheckGifts demands that every offering's gift exists and comes in the offered combinations.
+func (c Campaign) CheckGifts(errs *fields.Errors, gifts map[string]Product) {
+	for i, o := range c.Offerings {
+		gift, ok := gifts[o.ProductID]
+		if !ok {
+			errs.Add(at("offerings", i, "productId"), problem.FieldInvalid, "names no gift")
+			continue
+		}
+		for j, s := range o.SKUs {
+			if !Chosen(gift.Variations, s.Variations) {
+				errs.Add(at(at("offerings", i, "skus"), j, "variations"), problem.FieldInvalid,
+					"must have exactly one value of the gift for each of its dimensions")
+			}
+		}
+	}
+}

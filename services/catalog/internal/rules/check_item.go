@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// ItemFacts are what the catalog holds of an item about to be ordered. Pointers are nil where the
+// record does not exist.
+type ItemFacts struct {
+	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
+	CampaignBrandID   *string
+	CampaignStatus    *string
+	CampaignExpiresAt *time.Time
+	OfferingStatus    *string
+	SupplyType        *string
+	ProductState      *State
+	ProductName       *string
+	Customization     *bool
+	Deliverable       *bool
+	Variations        []Variation
+	SKUOffered        bool
+}
+
+// Item is what is asked of the facts.
+type Item struct {
+	// InCampaign: the order is from a campaign.
+	InCampaign bool
+	// Reaches says whether the caller reaches a brand.
+	Reaches    func(brandID string) bool
+	Variations map[string]string
+}
+
+// CheckItem refuses an item that may not be ordered at the instant, with the first fault in the
+// order of the API's code table.
+func CheckItem(item Item, f ItemFacts, now time.Time) error {
+	if item.InCampaign {
+		if err := checkCampaign(item, f, now); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.ProductState == nil || *f.ProductState != Published,
+		item.InCampaign && *f.OfferingStatus != OfferingActive:
+		return problem.New(problem.ProductNotAvailable, "The gift is not available.")
+	case f.Deliverable == nil || !*f.Deliverable:
+		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be delivered to the recipient's country.")
+	case !Chosen(f.Variations, item.Variations):
+		return problem.New(problem.InvalidVariations, "Choose exactly one value, spelled as in the catalog, for each dimension of the gift.")
+	case item.InCampaign && !f.SKUOffered:
+		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
+	default:
+		return nil
+	}
+}
+
+func checkCampaign(item Item, f ItemFacts, now time.Time) error {
+	switch {
+	case f.CampaignBrandID == nil || !item.Reaches(*f.CampaignBrandID):
+		return problem.New(problem.CampaignNotFound, "No such campaign is visible to this key.")
+	case CampaignStatus(*f.CampaignStatus, f.CampaignExpiresAt, now) != CampaignActive:
+		return problem.New(problem.CampaignNotActive, "The campaign is in preparation or completed.")
+	case f.OfferingStatus == nil:
+		return problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift.")
+	default:
+		return nil
+	}
+}
+
+// CampaignStatus is the status at an instant: an active campaign completes on its own when it
+// expires, also when nobody calls.
+func CampaignStatus(stored string, expiresAt *time.Time, now time.Time) string {
+	if stored == CampaignActive && expiresAt != nil && !now.Before(*expiresAt) {
+		return CampaignCompleted
+	}
+	return stored
+}

@@ -1,0 +1,112 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// BaseLocale is the locale every text of the catalog exists in.
+const BaseLocale = "en-US"
+
+// EUR is the catalog's currency of record.
+const EUR = "EUR"
+
+const (
+	maxName        = 255
+	maxDescription = 10_000
+	maxCode        = 100
+	nilUUID        = "00000000-0000-0000-0000-000000000000"
+)
+
+var (
+	regionCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	// A single underscore only: two separate a category from its subcategory.
+	categoryCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
+	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+	fileID       = regexp.MustCompile(`^[0-9a-f]{32}$`)
+)
+
+// at names an element of a list, and a field of it if one is given.
+func at(list string, i int, field string) string {
+	path := fmt.Sprintf("%s[%d]", list, i)
+	if field != "" {
+		path += "." + field
+	}
+	return path
+}
+
+// recordID demands a UUID other than the nil one, below which every position of a list starts.
+func recordID(errs *fields.Errors, field, value string) string {
+	if fields.Blank(value) {
+		errs.Add(field, problem.FieldRequired, "is required")
+		return ""
+	}
+	id := errs.UUID(field, value)
+	if id == nilUUID {
+		errs.Add(field, problem.FieldInvalid, "must not be the nil UUID")
+	}
+	return id
+}
+
+func code(errs *fields.Errors, field, value string, form *regexp.Regexp) {
+	errs.Required(field, value, maxCode)
+	if !form.MatchString(value) {
+		errs.Add(field, problem.FieldInvalid, "must consist of upper-case letters, digits and single underscores")
+	}
+}
+
+func isCurrency(value string) bool {
+	_, err := currency.ParseISO(value)
+	return err == nil && currencyCode.MatchString(value)
+}
+
+// translationLocale demands a BCP 47 tag in its usual spelling that is not the base locale.
+func translationLocale(errs *fields.Errors, field, value string) {
+	const maxLocale = 35
+	errs.Required(field, value, maxLocale)
+	tag, err := language.Raw.Parse(value)
+	switch {
+	case err != nil || tag.String() != value:
+		errs.Add(field, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
+	case value == BaseLocale:
+		errs.Add(field, problem.FieldInvalid, "must not be "+BaseLocale+", which the main text is in")
+	}
+}
+
+// countries demands assigned country codes and gives them once each, in alphabetical order.
+func countries(errs *fields.Errors, field string, values []string) []string {
+	for i, c := range values {
+		if !country.Valid(c) {
+			errs.Add(at(field, i, ""), problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+		}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return slices.Compact(sorted)
+}
+
+func atMost(errs *fields.Errors, field string, length, limit int) {
+	if length > limit {
+		errs.Add(field, problem.FieldTooLong, fmt.Sprintf("must have at most %d entries", limit))
+	}
+}
+
+// once finds entries that repeat an earlier one.
+type once map[string]struct{}
+
+func (o once) check(errs *fields.Errors, field, value string) {
+	if _, seen := o[value]; seen {
+		errs.Add(field, problem.FieldDuplicate, "stands earlier in the list")
+	}
+	o[value] = struct{}{}
+}
+
+// IsFileID says whether id has the form of an image's id.
+func IsFileID(id string) bool { return fileID.MatchString(id) }

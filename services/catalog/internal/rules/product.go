@@ -1,0 +1,96 @@
+package rules
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// State is where a gift stands in its life.
+type State string
+
+// The states of a gift. Only PUBLISHED ones are listed.
+const (
+	Draft     State = "DRAFT"
+	Published State = "PUBLISHED"
+	Archived  State = "ARCHIVED"
+	Internal  State = "INTERNAL"
+)
+
+// Text is what is translated of a gift. An empty description of a translation stands for the
+// description in en-US.
+type Text struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// Product is a gift as the operations plane keeps it.
+type Product struct {
+	ID           string
+	State        State
+	Text         Text
+	Translations map[string]Text
+	Variations   []Variation
+	// Categories and ImageFileIDs are in display order.
+	Categories   []string
+	ImageFileIDs []string
+	// Countries the gift can be supplied to, in alphabetical order.
+	Countries []string
+	// Prices by region, in EUR with two decimals.
+	Prices                 map[string]string
+	CustomizationAvailable bool
+	GiftSet                bool
+	ReadyToSend            bool
+}
+
+// SameForReaders says whether no reader of any country or locale can tell next from p. populated
+// are the regions that have a country: a price elsewhere is seen by nobody.
+func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
+	if p.State != Published && next.State != Published {
+		return true // Hidden or unlisted before and after; an unlisted entry shows only its id.
+	}
+	return reflect.DeepEqual(p.shown(populated), next.shown(populated))
+}
+
+// shown is the gift reduced to what makes a difference to some reader.
+func (p Product) shown(populated map[string]bool) Product {
+	listed := Product{
+		State:                  p.State,
+		Text:                   p.Text,
+		Translations:           map[string]Text{},
+		Prices:                 maps.Clone(p.Prices),
+		CustomizationAvailable: p.CustomizationAvailable,
+		GiftSet:                p.GiftSet,
+		ReadyToSend:            p.ReadyToSend,
+		// Appending to nothing makes an empty list and a missing one equal.
+		Categories:   append([]string(nil), p.Categories...),
+		ImageFileIDs: append([]string(nil), p.ImageFileIDs...),
+		Countries:    append([]string(nil), p.Countries...),
+		Variations:   append([]Variation(nil), p.Variations...),
+	}
+	if listed.Prices == nil {
+		listed.Prices = map[string]string{}
+	}
+	maps.DeleteFunc(listed.Prices, func(region, _ string) bool { return !populated[region] })
+	for locale, t := range p.Translations {
+		if t.Description == "" {
+			t.Description = p.Text.Description
+		}
+		if t != p.Text {
+			listed.Translations[locale] = t
+		}
+	}
+	return listed
+}
+
+// Withdraws says whether next, put in the place of p, leaves the catalog.
+func (p Product) Withdraws(next Product) bool {
+	return p.State == Published && next.State != Published
+}
+
+// SameVariations says whether both come in the same variations.
+func (p Product) SameVariations(next Product) bool {
+	return slices.EqualFunc(p.Variations, next.Variations, func(a, b Variation) bool {
+		return a.Dimension == b.Dimension && slices.Equal(a.Values, b.Values)
+	})
+}

@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+)
+
+// CheckCountry demands a country.
+func CheckCountry(errs *fields.Errors, value string) {
+	switch {
+	case fields.Blank(value):
+		errs.Add("country", problem.FieldRequired, "is required")
+	case !country.Valid(value):
+		errs.Add("country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+	}
+}
+
+// ReadLocale gives the locale to answer in: en-US when none is asked for, else one of the tenant's.
+func ReadLocale(errs *fields.Errors, value string, supported []string) string {
+	if fields.Blank(value) {
+		return BaseLocale
+	}
+	if value != BaseLocale && !slices.Contains(supported, value) {
+		errs.Add("locale", problem.FieldNotEnabled, "must be one of the supported locales: "+strings.Join(supported, ", "))
+	}
+	return value
+}
+
+// ReadLimit gives the size of a page.
+func ReadLimit(errs *fields.Errors, value *int32) int {
+	if value == nil {
+		return defaultLimit
+	}
+	if *value < 1 || *value > maxLimit {
+		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 100")
+	}
+	return int(*value)
+}
+
+// ReadSince gives the instant in whole microseconds, or nil.
+func ReadSince(errs *fields.Errors, value *timestamppb.Timestamp) *time.Time {
+	if value == nil {
+		return nil
+	}
+	if value.CheckValid() != nil {
+		errs.Add("updatedSince", problem.FieldInvalid, "must be an instant between the years 1 and 9999")
+	}
+	since := value.AsTime().Truncate(time.Microsecond)
+	return &since
+}

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// Region is where a price holds.
+type Region struct {
+	Code string
+	// Countries in alphabetical order.
+	Countries []string
+}
+
+// ReadRegion validates a region.
+func ReadRegion(errs *fields.Errors, req *catalogv1.PutRegionRequest) Region {
+	code(errs, "code", req.GetCode(), regionCode)
+	return Region{Code: req.GetCode(), Countries: countries(errs, "countries", req.GetCountries())}
+}
+
+// Move is a change of the region a country belongs to; empty: none.
+type Move struct{ From, To string }
+
+// Moves are the changes between where countries stand now and the region put, each once. now holds
+// the region of every country of the region before and after.
+func (r Region) Moves(now map[string]string) []Move {
+	seen := map[Move]struct{}{}
+	for _, c := range r.Countries {
+		if now[c] != r.Code {
+			seen[Move{From: now[c], To: r.Code}] = struct{}{}
+		}
+	}
+	for c, region := range now {
+		if region == r.Code && !r.has(c) {
+			seen[Move{From: r.Code}] = struct{}{}
+		}
+	}
+	moves := make([]Move, 0, len(seen))
+	for m := range seen {
+		moves = append(moves, m)
+	}
+	return moves
+}
+
+func (r Region) has(country string) bool {
+	_, found := slices.BinarySearch(r.Countries, country)
+	return found
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// GetProduct answers a listed gift.
+func (c *Catalog) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
+	_, tenant, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.Collect(ctx)
+	rules.CheckCountry(errs, req.GetCountry())
+	view := store.View{
+		Country:  req.GetCountry(),
+		Locale:   rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales()),
+		Currency: tenant.GetCurrency(),
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	id, ok := fields.ParseUUID(req.GetProductId())
+	if !ok {
+		return nil, problem.RecordNotFound()
+	}
+	e, found, err := c.store.Entry(ctx, view, id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, problem.RecordNotFound()
+	}
+	product, err := c.present.product(e, view.Currency)
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.GetProductResponse{Product: product}, nil
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// presenter writes gifts as integrators see them.
+type presenter struct {
+	imageBase string
+}
+
+func newPresenter(publicURL string) presenter {
+	return presenter{imageBase: strings.TrimSuffix(publicURL, "/") + "/catalog/images/"}
+}
+
+// entry shows of a gift that left the catalog only that it did.
+func (p presenter) entry(e store.Entry, currency string) (*catalogv1.ProductEntry, error) {
+	if !e.Listed {
+		return &catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Unlisted{
+			Unlisted: &catalogv1.UnlistedProduct{Id: e.ID, UpdatedAt: timestamppb.New(e.UpdatedAt)},
+		}}, nil
+	}
+	product, err := p.product(e, currency)
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Product{Product: product}}, nil
+}
+
+func (p presenter) product(e store.Entry, currency string) (*catalogv1.Product, error) {
+	out := &catalogv1.Product{
+		Id: e.ID, Name: e.Text.Name, Description: e.Text.Description,
+		Listed: true, Available: e.Available, Priced: e.AmountEUR != nil,
+		Categories:             e.Categories,
+		CustomizationAvailable: e.CustomizationAvailable, GiftSet: e.GiftSet, ReadyToSend: e.ReadyToSend,
+		UpdatedAt: timestamppb.New(e.UpdatedAt),
+	}
+	for _, v := range e.Variations {
+		out.Variations = append(out.Variations, &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values})
+	}
+	for _, id := range e.ImageFileIDs {
+		out.Images = append(out.Images, &catalogv1.Image{Url: p.imageBase + id})
+	}
+	if err := estimate(out, e, currency); err != nil {
+		return nil, fmt.Errorf("estimate of gift %s: %w", e.ID, err)
+	}
+	return out, nil
+}
+
+// estimate fills both estimates. In a currency the catalog has no rate for there is none, though
+// the gift is priced.
+func estimate(out *catalogv1.Product, e store.Entry, currency string) error {
+	if e.AmountEUR == nil {
+		return nil
+	}
+	out.EstimateEur = &commonv1.Money{Amount: *e.AmountEUR, Currency: rules.EUR}
+	if currency == rules.EUR {
+		out.Estimate = &commonv1.Money{Amount: *e.AmountEUR, Currency: rules.EUR}
+		return nil
+	}
+	if e.Rate == nil {
+		return nil
+	}
+	amount, err := rules.Estimate(*e.AmountEUR, *e.Rate)
+	if err != nil {
+		return err
+	}
+	out.Estimate = &commonv1.Money{Amount: amount, Currency: currency}
+	return nil
+}

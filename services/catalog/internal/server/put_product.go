@@ -1,0 +1,29 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// PutProduct creates a gift or replaces it whole.
+func (o *Operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
+	errs := fields.Collect(ctx)
+	product := rules.ReadProduct(errs, req)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	updatedAt, err := o.store.PutProduct(ctx, product, func(known rules.Known) error {
+		missing := &fields.Errors{}
+		known.CheckReferences(missing, req)
+		return missing.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.PutProductResponse{UpdatedAt: timestamppb.New(updatedAt)}, nil
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+const maxReservationKey = 256
+
+// Reserve takes one unit of a SKU for an order about to be placed. A reservation that has expired
+// is given back as it is, so that its order does not commit: whoever sweeps may be about to release
+// it. Once released, the key reserves anew.
+func (o *Ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
+	errs := fields.Collect(ctx)
+	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {
+		errs.Add("reservationKey", problem.FieldInvalid, "must have 1 to 256 bytes")
+	}
+	attempt := store.Attempt{
+		Key:           req.GetReservationKey(),
+		OrderID:       errs.UUID("orderId", req.GetOrderId()),
+		TenantID:      errs.UUID("tenantId", req.GetTenantId()),
+		CampaignID:    errs.UUID("campaignId", req.GetCampaignId()),
+		ProductID:     errs.UUID("productId", req.GetProductId()),
+		VariationsKey: rules.VariationsKey(req.GetVariations()),
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	r, err := o.store.Reserve(ctx, attempt, o.ttl)
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.ReserveResponse{OrderId: r.OrderID, ExpiresAt: timestamppb.New(r.ExpiresAt)}, nil
+}

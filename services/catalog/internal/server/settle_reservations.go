@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// SettleReservations confirms and releases reservations; orders that hold none are passed over.
+func (o *Ordering) SettleReservations(
+	ctx context.Context, req *catalogv1.SettleReservationsRequest,
+) (*catalogv1.SettleReservationsResponse, error) {
+	errs := fields.Collect(ctx)
+	confirmed := orderIDs(errs, "confirmedOrderIds", req.GetConfirmedOrderIds())
+	released := orderIDs(errs, "releasedOrderIds", req.GetReleasedOrderIds())
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if len(confirmed)+len(released) == 0 {
+		return &catalogv1.SettleReservationsResponse{}, nil
+	}
+	return &catalogv1.SettleReservationsResponse{}, o.store.Settle(ctx, confirmed, released)
+}
+
+func orderIDs(errs *fields.Errors, field string, values []string) []string {
+	ids := make([]string, len(values))
+	for i, v := range values {
+		ids[i] = errs.UUID(fmt.Sprintf("%s[%d]", field, i), v)
+	}
+	return ids
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Attempt is a unit asked for, under a key that names the attempt over retries and crashes.
+type Attempt struct {
+	Key           []byte
+	OrderID       string
+	TenantID      string
+	CampaignID    string
+	ProductID     string
+	VariationsKey []byte
+}
+
+// Reservation is what an attempt got.
+type Reservation struct {
+	OrderID   string
+	ExpiresAt time.Time
+}
+
+// SQLSTATE values reserve_unit raises.
+const (
+	stateOutOfStock = "GF001"
+	stateNoSuchSKU  = "GF002"
+	stateOtherSKU   = "GF003"
+
+	reservationOrder = "reservations_order"
+)
+
+const (
+	reserveUnit = `SELECT reserved_order_id::text, reserved_until FROM reserve_unit($1, $2, $3, $4, $5, $6, $7)`
+
+	// Two settlements at once lock in the same order: reservations by order id, then SKUs by id.
+	lockReservations = `SELECT order_id FROM reservations WHERE order_id = ANY($1::uuid[]) ORDER BY order_id FOR UPDATE`
+
+	lockReturnedSKUs = `SELECT s.id FROM skus s
+WHERE s.id IN (SELECT sku_id FROM reservations WHERE order_id = ANY($1::uuid[]) AND state <> 'RELEASED' AND units > 0)
+ORDER BY s.id FOR UPDATE`
+
+	confirmReservations = `UPDATE reservations SET state = 'CONFIRMED' WHERE order_id = ANY($1::uuid[]) AND state = 'RESERVED'`
+
+	// The state turns and the units go back in one statement, so a unit goes back exactly once.
+	releaseReservations = `WITH released AS (
+  UPDATE reservations SET state = 'RELEASED' WHERE order_id = ANY($1::uuid[]) AND state <> 'RELEASED'
+  RETURNING sku_id, units
+), returned AS (
+  SELECT sku_id, sum(units)::int AS units FROM released GROUP BY sku_id HAVING sum(units) > 0
+)
+UPDATE skus SET stock = stock + returned.units FROM returned WHERE skus.id = returned.sku_id`
+
+	selectExpired = `SELECT order_id::text FROM reservations
+WHERE state = 'RESERVED' AND expires_at <= clock_timestamp()
+ORDER BY expires_at, order_id LIMIT $1`
+)
+
+// Reserve takes a unit, or gives back what the key already holds.
+func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (Reservation, error) {
+	var r Reservation
+	err := s.pool.QueryRow(ctx, reserveUnit,
+		a.Key, a.OrderID, a.TenantID, a.CampaignID, a.ProductID, a.VariationsKey, ttl).Scan(&r.OrderID, &r.ExpiresAt)
+	if err != nil {
+		return Reservation{}, reserveError(err)
+	}
+	return r, nil
+}
+
+func reserveError(err error) error {
+	switch postgres.State(err) {
+	case stateOutOfStock:
+		return problem.New(problem.OutOfStock, "The campaign has no stock left for these variations.")
+	case stateNoSuchSKU:
+		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
+	case stateOtherSKU:
+		// The key's first request asked for something else and may still commit: its unit must
+		// neither be taken from it nor stand for another combination.
+		p := problem.New(problem.IdempotencyInProgress, "An earlier request with this key is still running; try again.")
+		p.RetryAfter = 2 * time.Second
+		return p
+	}
+	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == reservationOrder {
+		return problem.Invalid(problem.Violation{
+			Field: "orderId", Code: problem.FieldInvalid, Message: "is the order of another reservation",
+		})
+	}
+	return fmt.Errorf("reserve: %w", err)
+}
+
+// Settle confirms and releases in one transaction and one round trip.
+func (s *Store) Settle(ctx context.Context, confirmed, released []string) error {
+	all := make([]string, 0, len(confirmed)+len(released))
+	all = append(append(all, confirmed...), released...)
+	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		b.Queue(lockReservations, all)
+		b.Queue(lockReturnedSKUs, list(released))
+		b.Queue(confirmReservations, list(confirmed))
+		b.Queue(releaseReservations, list(released))
+	})
+}
+
+// ExpiredReservations lists the orders whose reservation nobody settled in time, oldest first.
+func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]string, error) {
+	rows, err := s.pool.Query(ctx, selectExpired, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read expired reservations: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
