@@ -86,7 +86,12 @@ func NewConsumer(cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
 // Faults of Kafka are logged and waited out; only a configuration that cannot
 // work is an error.
 func (c *Consumer) Run(ctx context.Context) error {
-	group, err := kafkago.NewConsumerGroup(c.groupConfig())
+	settings := c.groupConfig()
+	if err := settings.Validate(); err != nil {
+		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
+	}
+	c.awaitTopic(ctx)
+	group, err := kafkago.NewConsumerGroup(settings)
 	if err != nil {
 		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // sink is a handler that keeps what it was given.
@@ -89,6 +91,21 @@ func TestConsumer(t *testing.T) {
 		s.waitFor(t, len(msgs))
 		require.Equal(t, readLog(t, cfg, topic, 3), s.log())
 		require.Less(t, len(s.batches), len(msgs)/5, "messages come in batches")
+	})
+
+	t.Run("a topic nobody has made yet is waited for without joining the group", func(t *testing.T) {
+		cluster, cfg, _ := setupFake(t, 1)
+		joins := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
+		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
+		topic := "test." + uuid.NewString()
+		var s sink
+		start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
+		require.Eventually(t, func() bool { return asked.Hits() > 2 }, patience, 10*time.Millisecond)
+		require.Zero(t, joins.Hits())
+		require.NoError(t, EnsureTopic(t.Context(), cfg.Brokers, topic, 1))
+		msgs := numbered(5, 1)
+		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
+		s.waitFor(t, len(msgs))
 	})
 
 	t.Run("what was handled is not handled again by the next member", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 )
@@ -35,6 +36,28 @@ func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions
 		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
 	}
 	return nil
+}
+
+// awaitTopic returns when the topic exists or ctx ends. A group that is joined for a topic nobody
+// has made yet is given no partition and rebalances without pause.
+func (c *Consumer) awaitTopic(ctx context.Context) {
+	transport := c.cfg.transport(c.opts.Topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.cfg.address(), Transport: transport, Timeout: writeTimeout}
+	for told := false; ; told = true {
+		_, err := partitionIDs(ctx, client, c.opts.Topic)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !told {
+			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(joinBackoff):
+		}
+	}
 }
 
 // partitionIDs returns the ids of the topic's partitions in ascending order.

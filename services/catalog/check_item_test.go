@@ -36,7 +36,7 @@ func TestCheckItem(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "Wool blanket", got.GetProductName())
 		require.Equal(t, brandID, got.GetCampaignBrandId())
-		require.True(t, got.GetStocked() && got.GetCustomizationAvailable())
+		require.True(t, got.GetStocked())
 	})
 	t.Run("a gift of the catalog, in any of its variations", func(t *testing.T) {
 		req := proto.CloneOf(good)
@@ -53,11 +53,30 @@ func TestCheckItem(t *testing.T) {
 		require.NoError(t, err)
 	})
 
+	t.Run("customization of a gift that allows it", func(t *testing.T) {
+		req := proto.CloneOf(good)
+		req.Customization, req.BrandId = true, text(brandID)
+		_, err := s.ordering.CheckItem(t.Context(), req)
+		require.NoError(t, err)
+	})
+
 	wrong := func(r *catalogv1.CheckItemRequest) { r.Country, r.Variations = "FI", nil }
 	for name, tc := range map[string]struct {
 		change func(r *catalogv1.CheckItemRequest)
 		want   problem.Code
 	}{
+		"customization of a gift that does not allow it, before all else": {
+			func(r *catalogv1.CheckItemRequest) {
+				r.CampaignId, r.ProductId, r.Customization = nil, other.GetId(), true
+				wrong(r)
+			}, problem.InvalidRequest,
+		},
+		"another brand than the campaign's, before the gift": {
+			func(r *catalogv1.CheckItemRequest) {
+				r.BrandId, r.ProductId = text(uuid.NewString()), "none"
+				wrong(r)
+			}, problem.BrandCampaignMismatch,
+		},
 		"an unknown campaign, before all else": {
 			func(r *catalogv1.CheckItemRequest) {
 				r.CampaignId, r.ProductId = text(uuid.NewString()), "none"

@@ -28,20 +28,30 @@ type Item struct {
 	// InCampaign: the order is from a campaign.
 	InCampaign bool
 	// Reaches says whether the caller reaches a brand.
-	Reaches    func(brandID string) bool
-	Variations map[string]string
+	Reaches func(brandID string) bool
+	// BrandID is the brand the caller named beside the campaign; empty: none.
+	BrandID string
+	// Customization: the caller asks for it.
+	Customization bool
+	Variations    map[string]string
 }
 
 // CheckItem refuses an item that may not be ordered at the instant, with the first fault in the
 // order of the API's code table.
 func CheckItem(item Item, f ItemFacts, now time.Time) error {
+	published := f.ProductState != nil && *f.ProductState == Published
+	if item.Customization && published && !*f.Customization {
+		return problem.Invalid(problem.Violation{
+			Field: "customization", Code: problem.FieldInvalid, Message: "is not available for this gift",
+		})
+	}
 	if item.InCampaign {
 		if err := checkCampaign(item, f, now); err != nil {
 			return err
 		}
 	}
 	switch {
-	case f.ProductState == nil || *f.ProductState != Published,
+	case !published,
 		item.InCampaign && *f.OfferingStatus != OfferingActive:
 		return problem.New(problem.ProductNotAvailable, "The gift is not available.")
 	case f.Deliverable == nil || !*f.Deliverable:
@@ -59,6 +69,8 @@ func checkCampaign(item Item, f ItemFacts, now time.Time) error {
 	switch {
 	case f.CampaignBrandID == nil || !item.Reaches(*f.CampaignBrandID):
 		return problem.New(problem.CampaignNotFound, "No such campaign is visible to this key.")
+	case item.BrandID != "" && item.BrandID != *f.CampaignBrandID:
+		return brandMismatch()
 	case CampaignStatus(*f.CampaignStatus, f.CampaignExpiresAt, now) != CampaignActive:
 		return problem.New(problem.CampaignNotActive, "The campaign is in preparation or completed.")
 	case f.OfferingStatus == nil:
@@ -66,6 +78,12 @@ func checkCampaign(item Item, f ItemFacts, now time.Time) error {
 	default:
 		return nil
 	}
+}
+
+func brandMismatch() error {
+	e := problem.New(problem.BrandCampaignMismatch, "brandId is not the campaign's brand.")
+	e.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: e.Detail}}
+	return e
 }
 
 // CampaignStatus is the status at an instant: an active campaign completes on its own when it

@@ -38,11 +38,17 @@ func (o *Ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 		return nil, err
 	}
 	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
-	item := rules.Item{InCampaign: req.CampaignId != nil, Reaches: reach.Reaches, Variations: req.GetVariations()}
+	item := rules.Item{
+		InCampaign:    req.CampaignId != nil,
+		Reaches:       reach.Reaches,
+		BrandID:       req.GetBrandId(),
+		Customization: req.GetCustomization(),
+		Variations:    req.GetVariations(),
+	}
 	if err := rules.CheckItem(item, facts, o.now()); err != nil {
 		return nil, err
 	}
-	resp := &catalogv1.CheckItemResponse{ProductName: *facts.ProductName, CustomizationAvailable: *facts.Customization}
+	resp := &catalogv1.CheckItemResponse{ProductName: *facts.ProductName}
 	if item.InCampaign {
 		resp.CampaignBrandId = *facts.CampaignBrandID
 		resp.Stocked = *facts.SupplyType == rules.Stocked

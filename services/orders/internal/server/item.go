@@ -67,28 +67,22 @@ func (s *Server) catalogItem(
 	ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest, input *ordersv1.OrderItemInput,
 ) (*decidedItem, error) {
 	gift, err := s.Catalog.CheckItem(ctx, &catalogv1.CheckItemRequest{
-		TenantId:   p.TenantID,
-		CampaignId: req.CampaignId,
-		AllBrands:  p.AllBrands,
-		BrandIds:   p.BrandIDs,
-		ProductId:  input.GetProductId(),
-		Country:    req.GetRecipient().GetAddress().GetCountry(),
-		Variations: input.GetVariations(),
+		TenantId:      p.TenantID,
+		CampaignId:    req.CampaignId,
+		AllBrands:     p.AllBrands,
+		BrandIds:      p.BrandIDs,
+		BrandId:       req.BrandId,
+		ProductId:     input.GetProductId(),
+		Country:       req.GetRecipient().GetAddress().GetCountry(),
+		Variations:    input.GetVariations(),
+		Customization: req.GetCustomization() != nil,
 	})
 	if err != nil {
 		return nil, err
 	}
 	brandID := req.GetBrandId()
 	if req.CampaignId != nil {
-		if req.BrandId != nil && brandID != gift.GetCampaignBrandId() {
-			return nil, brandMismatch()
-		}
 		brandID = gift.GetCampaignBrandId()
-	}
-	if req.GetCustomization() != nil && !gift.GetCustomizationAvailable() {
-		return nil, problem.Invalid(problem.Violation{
-			Field: "customization", Code: problem.FieldInvalid, Message: "is not available for this gift",
-		})
 	}
 	return &decidedItem{
 		record: &ordersv1.OrderItem{
@@ -100,12 +94,6 @@ func (s *Server) catalogItem(
 		brandID: brandID,
 		stocked: gift.GetStocked(),
 	}, nil
-}
-
-func brandMismatch() error {
-	e := problem.New(problem.BrandCampaignMismatch, "brandId is not the campaign's brand.")
-	e.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: e.Detail}}
-	return e
 }
 
 // reserve takes a unit of campaign stock and gives the id the order must have: that of the first

@@ -115,16 +115,9 @@ func TestEverySemanticFault(t *testing.T) {
 		"neither brand nor campaign": {func(_ *fixture, r req) { r.BrandId = nil }, nil, problem.BrandRequired},
 		"a brand of nobody":          {func(_ *fixture, r req) { r.BrandId = proto.String(productID) }, nil, problem.BrandNotFound},
 		"a brand out of reach":       {func(*fixture, req) {}, []string{otherBrand}, problem.BrandNotFound},
-		"another brand than the campaign's": {func(f *fixture, r req) {
-			r.CampaignId = proto.String(campaignID)
-			f.catalog.check = &catalogv1.CheckItemResponse{CampaignBrandId: otherBrand}
-		}, nil, problem.BrandCampaignMismatch},
 		"a fault the catalog finds": {func(f *fixture, _ req) {
 			f.catalog.fault = problem.New(problem.NotDeliverableToCountry, "no")
 		}, nil, problem.NotDeliverableToCountry},
-		"customization the gift does not allow": {func(_ *fixture, r req) {
-			r.Customization = &ordersv1.OrderCustomization{Details: "x"}
-		}, nil, problem.InvalidRequest},
 		"a required custom field": {func(f *fixture, _ req) {
 			f.tenants.settings.Tenant.CustomFields = []*tenantsv1.CustomField{{Id: aMember, Label: "Cost centre", Required: true, Type: 1}}
 		}, nil, problem.InvalidCustomFields},

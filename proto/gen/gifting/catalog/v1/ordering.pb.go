@@ -33,8 +33,12 @@ type CheckItemRequest struct {
 	BrandIds  []string `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	ProductId string   `protobuf:"bytes,5,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
 	// ISO 3166-1 alpha-2.
-	Country       string            `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
-	Variations    map[string]string `protobuf:"bytes,7,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Country    string            `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
+	Variations map[string]string `protobuf:"bytes,7,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The brand the caller named beside the campaign.
+	BrandId *string `protobuf:"bytes,8,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
+	// Whether the caller asks for customization.
+	Customization bool `protobuf:"varint,9,opt,name=customization,proto3" json:"customization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,15 +122,28 @@ func (x *CheckItemRequest) GetVariations() map[string]string {
 	return nil
 }
 
+func (x *CheckItemRequest) GetBrandId() string {
+	if x != nil && x.BrandId != nil {
+		return *x.BrandId
+	}
+	return ""
+}
+
+func (x *CheckItemRequest) GetCustomization() bool {
+	if x != nil {
+		return x.Customization
+	}
+	return false
+}
+
 type CheckItemResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In en-US.
-	ProductName            string `protobuf:"bytes,1,opt,name=product_name,json=productName,proto3" json:"product_name,omitempty"`
-	CustomizationAvailable bool   `protobuf:"varint,2,opt,name=customization_available,json=customizationAvailable,proto3" json:"customization_available,omitempty"`
+	ProductName string `protobuf:"bytes,1,opt,name=product_name,json=productName,proto3" json:"product_name,omitempty"`
 	// The campaign's brand; empty without campaign.
-	CampaignBrandId string `protobuf:"bytes,3,opt,name=campaign_brand_id,json=campaignBrandId,proto3" json:"campaign_brand_id,omitempty"`
+	CampaignBrandId string `protobuf:"bytes,2,opt,name=campaign_brand_id,json=campaignBrandId,proto3" json:"campaign_brand_id,omitempty"`
 	// Whether the offering holds finite stock, so that Reserve must be called.
-	Stocked       bool `protobuf:"varint,4,opt,name=stocked,proto3" json:"stocked,omitempty"`
+	Stocked       bool `protobuf:"varint,3,opt,name=stocked,proto3" json:"stocked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -166,13 +183,6 @@ func (x *CheckItemResponse) GetProductName() string {
 		return x.ProductName
 	}
 	return ""
-}
-
-func (x *CheckItemResponse) GetCustomizationAvailable() bool {
-	if x != nil {
-		return x.CustomizationAvailable
-	}
-	return false
 }
 
 func (x *CheckItemResponse) GetCampaignBrandId() string {
@@ -510,7 +520,7 @@ var File_gifting_catalog_v1_ordering_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\n" +
-	"!gifting/catalog/v1/ordering.proto\x12\x12gifting.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xef\x02\n" +
+	"!gifting/catalog/v1/ordering.proto\x12\x12gifting.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc2\x03\n" +
 	"\x10CheckItemRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12$\n" +
 	"\vcampaign_id\x18\x02 \x01(\tH\x00R\n" +
@@ -523,16 +533,18 @@ const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\acountry\x18\x06 \x01(\tR\acountry\x12T\n" +
 	"\n" +
 	"variations\x18\a \x03(\v24.gifting.catalog.v1.CheckItemRequest.VariationsEntryR\n" +
-	"variations\x1a=\n" +
+	"variations\x12\x1e\n" +
+	"\bbrand_id\x18\b \x01(\tH\x01R\abrandId\x88\x01\x01\x12$\n" +
+	"\rcustomization\x18\t \x01(\bR\rcustomization\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x0e\n" +
-	"\f_campaign_id\"\xb5\x01\n" +
+	"\f_campaign_idB\v\n" +
+	"\t_brand_id\"|\n" +
 	"\x11CheckItemResponse\x12!\n" +
-	"\fproduct_name\x18\x01 \x01(\tR\vproductName\x127\n" +
-	"\x17customization_available\x18\x02 \x01(\bR\x16customizationAvailable\x12*\n" +
-	"\x11campaign_brand_id\x18\x03 \x01(\tR\x0fcampaignBrandId\x12\x18\n" +
-	"\astocked\x18\x04 \x01(\bR\astocked\"\xc4\x02\n" +
+	"\fproduct_name\x18\x01 \x01(\tR\vproductName\x12*\n" +
+	"\x11campaign_brand_id\x18\x02 \x01(\tR\x0fcampaignBrandId\x12\x18\n" +
+	"\astocked\x18\x03 \x01(\bR\astocked\"\xc4\x02\n" +
 	"\x0eReserveRequest\x12'\n" +
 	"\x0freservation_key\x18\x01 \x01(\fR\x0ereservationKey\x12\x19\n" +
 	"\border_id\x18\x02 \x01(\tR\aorderId\x12\x1b\n" +

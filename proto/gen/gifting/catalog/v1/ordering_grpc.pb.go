@@ -32,9 +32,10 @@ const (
 // OrderingService answers the service that places orders: may this gift be ordered, and is there
 // stock. It is part of neither plane.
 type OrderingServiceClient interface {
-	// Checks a catalog gift for an order, in the order of the API's code table: campaign_not_found,
-	// campaign_not_active, product_not_in_campaign, product_not_available,
-	// not_deliverable_to_country, invalid_variations. Reserves nothing.
+	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
+	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
+	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
+	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(ctx context.Context, in *CheckItemRequest, opts ...grpc.CallOption) (*CheckItemResponse, error)
 	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
 	// reservation key it gives the first reservation back. out_of_stock when there is none.
@@ -102,9 +103,10 @@ func (c *orderingServiceClient) ListExpiredReservations(ctx context.Context, in 
 // OrderingService answers the service that places orders: may this gift be ordered, and is there
 // stock. It is part of neither plane.
 type OrderingServiceServer interface {
-	// Checks a catalog gift for an order, in the order of the API's code table: campaign_not_found,
-	// campaign_not_active, product_not_in_campaign, product_not_available,
-	// not_deliverable_to_country, invalid_variations. Reserves nothing.
+	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
+	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
+	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
+	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error)
 	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
 	// reservation key it gives the first reservation back. out_of_stock when there is none.

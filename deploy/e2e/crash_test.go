@@ -1,0 +1,181 @@
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/inbox"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	startWithin = 2 * time.Minute
+	// recoverWithin covers a Kafka that waits for a member that was killed, and the lease of a delivery that was under
+	// way.
+	recoverWithin = 2 * time.Minute
+)
+
+// TestCrash kills the whole platform right after it has answered 201. Nothing that was answered may be lost.
+func TestCrash(t *testing.T) {
+	cfg := newConfig(t)
+	binary := filepath.Join(t.TempDir(), "gifting-local")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/partnergifting/platform/deploy/cmd/gifting-local")
+	output, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+
+	first := startChild(t, binary, cfg)
+	p := &platform{config: cfg, env: readEnv(t, cfg)}
+	box := receiver(t, p)
+	const orders = 5
+	var placed []string
+	for range orders {
+		a := p.post(t, p.env["GIFTING_KEY"], "/orders", p.order(t, nil))
+		require.Equal(t, http.StatusCreated, a.status, a.body)
+		id, _ := a.object(t)["id"].(string)
+		placed = append(placed, id)
+	}
+	require.Error(t, first.end(t, syscall.SIGKILL))
+
+	second := startChild(t, binary, cfg)
+	again := &platform{config: cfg, env: readEnv(t, cfg)}
+	t.Run("addresses, keys and secrets are those of before", func(t *testing.T) {
+		require.Equal(t, p.env, again.env)
+	})
+	t.Run("every order is there", func(t *testing.T) {
+		for _, id := range placed {
+			require.Equal(t, http.StatusOK, again.get(t, again.env["GIFTING_KEY"], "/orders/"+id).status)
+		}
+	})
+	t.Run("every event reaches the receiver, verified", func(t *testing.T) {
+		for _, id := range placed {
+			require.Eventually(t, func() bool { return verified(box, id) }, recoverWithin, 100*time.Millisecond)
+		}
+	})
+	t.Run("every event stands in the feed, once and in order", func(t *testing.T) {
+		again.eventually(t, again.env["GIFTING_KEY"], placed[orders-1], recoverWithin)
+		var inFeed []string
+		for _, e := range again.feed(t, again.env["GIFTING_KEY"]) {
+			inFeed = append(inFeed, answer{body: string(e.Data)}.object(t)["id"].(string))
+		}
+		require.Equal(t, placed, inFeed)
+	})
+	t.Run("an orderly end leaves no process behind and exits with 0", func(t *testing.T) {
+		require.NoError(t, second.end(t, os.Interrupt))
+		require.True(t, allFree(t, cfg.PortBase))
+	})
+}
+
+// receiver is an inbox that outlives the platform, behind a key of its own.
+func receiver(t *testing.T, p *platform) *inbox.Inbox {
+	t.Helper()
+	made := p.newKey(t, "")
+	box := inbox.New(made.GetWebhookSecret(), time.Now)
+	server := httptest.NewServer(box.Handler())
+	t.Cleanup(server.Close)
+	_, err := p.operations(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+		KeyId: made.GetKey().GetId(), Url: proto.String(server.URL),
+	})
+	require.NoError(t, err)
+	return box
+}
+
+func verified(box *inbox.Inbox, orderID string) bool {
+	for _, d := range box.Deliveries() {
+		if d.Verified && strings.Contains(d.Raw, orderID) {
+			return true
+		}
+	}
+	return false
+}
+
+// child is the platform in a process of its own.
+type child struct {
+	command *exec.Cmd
+	exited  chan error
+}
+
+// startChild starts the platform and returns when it has written demo.env.
+func startChild(t *testing.T, binary string, cfg local.Config) *child {
+	t.Helper()
+	require.NoError(t, removed(local.EnvFile(cfg.Dir)))
+	c := &child{command: exec.CommandContext(context.WithoutCancel(t.Context()), binary), exited: make(chan error, 1)}
+	c.command.Env = append(os.Environ(),
+		"PORT_BASE="+strconv.Itoa(cfg.PortBase), "GIFTING_LOCAL_DIR="+cfg.Dir, "GIFTING_LOCAL_NAME="+cfg.Name,
+		"GIFTING_POSTGRES_URL="+cfg.PostgresURL, "GIFTING_REDIS_URL="+cfg.RedisURL,
+		"GIFTING_KAFKA_BROKERS="+strings.Join(cfg.KafkaBrokers, ","))
+	var output strings.Builder
+	c.command.Stdout, c.command.Stderr = &output, &output
+	require.NoError(t, c.command.Start())
+	go func() { c.exited <- c.command.Wait() }()
+	t.Cleanup(func() { _ = c.command.Process.Kill() })
+
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(startWithin)
+	for {
+		if _, err := os.Stat(local.EnvFile(cfg.Dir)); err == nil {
+			return c
+		}
+		select {
+		case err := <-c.exited:
+			require.FailNow(t, "the platform ended", "%v\n%s", err, output.String())
+		case <-deadline:
+			require.FailNow(t, "the platform does not get ready")
+		case <-ticker.C:
+		}
+	}
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// end sends the signal and waits until the process is gone.
+func (c *child) end(t *testing.T, signal os.Signal) error {
+	t.Helper()
+	require.NoError(t, c.command.Process.Signal(signal))
+	select {
+	case err := <-c.exited:
+		return err
+	case <-time.After(startWithin):
+		require.FailNow(t, "the platform does not end")
+		return nil
+	}
+}
+
+// readEnv reads demo.env as a shell would.
+func readEnv(t *testing.T, cfg local.Config) map[string]string {
+	t.Helper()
+	file, err := os.Open(local.EnvFile(cfg.Dir))
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	out := map[string]string{}
+	scanner := bufio.NewScanner(file)
+	for scanner.Scan() {
+		line, ok := strings.CutPrefix(scanner.Text(), "export ")
+		require.True(t, ok, scanner.Text())
+		name, value, ok := strings.Cut(line, "=")
+		require.True(t, ok, line)
+		require.NotEmpty(t, value, name)
+		out[name] = value
+	}
+	require.NoError(t, scanner.Err())
+	return out
+}

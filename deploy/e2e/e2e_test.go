@@ -1,0 +1,17 @@
+package e2e_test
+
+import "testing"
+
+// TestPlatform runs every case against one stack: the cases share its demo and disturb nobody else's.
+func TestPlatform(t *testing.T) {
+	p := start(t)
+	t.Run("placing an order", p.testPlacing)
+	t.Run("an order's event", p.testEvents)
+	t.Run("who sees what", p.testVisibility)
+	t.Run("refused orders", p.testRefusedOrders)
+	t.Run("bad input", p.testBadInput)
+	t.Run("reading", p.testReading)
+	t.Run("webhooks:test", p.testWebhookTest)
+	t.Run("keys", p.testKeys)
+	t.Run("personal data", p.testPersonalData)
+}

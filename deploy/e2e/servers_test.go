@@ -1,0 +1,150 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+	"github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local"
+)
+
+// The servers that the tests use. Without brokers the stack runs its embedded one.
+const (
+	postgresVariable  = "GIFTING_TEST_POSTGRES_URL"
+	redisVariable     = "GIFTING_TEST_REDIS_URL"
+	kafkaVariable     = "GIFTING_TEST_KAFKA_BROKERS"
+	kafkaKindVariable = "GIFTING_TEST_KAFKA_KIND"
+)
+
+func TestMain(m *testing.M) {
+	kind := "embedded"
+	if os.Getenv(kafkaVariable) != "" {
+		kind = "given"
+		if named := os.Getenv(kafkaKindVariable); named != "" {
+			kind = named
+		}
+	}
+	fmt.Println("Kafka of the end-to-end tests:", kind)
+	os.Exit(m.Run())
+}
+
+// newConfig is of a stack that shares nothing with any other run: own databases, topic, consumer groups, Redis
+// database, ports and folder. What it leaves on given servers goes when the test ends.
+func newConfig(t *testing.T) local.Config {
+	t.Helper()
+	suffix := make([]byte, 6)
+	_, err := rand.Read(suffix)
+	require.NoError(t, err)
+	cfg := local.Config{
+		Dir:         t.TempDir(),
+		PortBase:    freePorts(t),
+		Name:        "e2e_" + hex.EncodeToString(suffix),
+		PostgresURL: os.Getenv(postgresVariable),
+	}
+	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests by `make test`", postgresVariable)
+	t.Cleanup(func() { dropDatabases(t, cfg) })
+	cfg.RedisURL = claimRedis(t)
+	if brokers := os.Getenv(kafkaVariable); brokers != "" {
+		cfg.KafkaBrokers = strings.Split(brokers, ",")
+		t.Cleanup(func() { dropTopic(t, cfg) })
+	}
+	return cfg
+}
+
+// freePorts finds a row of ports that nothing listens on, below those that the system hands out.
+func freePorts(t *testing.T) int {
+	t.Helper()
+	const lowest, highest, tries = 12_000, 30_000, 200
+	for range tries {
+		base := lowest + mathrand.IntN(highest-lowest)
+		if allFree(t, base) {
+			return base
+		}
+	}
+	require.Fail(t, "no row of free ports found")
+	return 0
+}
+
+func allFree(t *testing.T, base int) bool {
+	t.Helper()
+	for port := base; port < base+local.PortSpan; port++ {
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return false
+		}
+		require.NoError(t, listener.Close())
+	}
+	return true
+}
+
+// claimRedis takes a database of the Redis for the time of the test.
+func claimRedis(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv(redisVariable)
+	require.NotEmpty(t, server, "set %s or run the tests by `make test`", redisVariable)
+	opts, err := redis.ParseURL(server)
+	require.NoError(t, err)
+	claims := redis.NewClient(opts)
+	t.Cleanup(func() { require.NoError(t, claims.Close()) })
+	const databases, atMost = 16, 15 * time.Minute
+	for db := 1; db < databases; db++ {
+		claim := fmt.Sprintf("gifting:e2e:database:%d", db)
+		err := claims.SetArgs(t.Context(), claim, "taken", redis.SetArgs{Mode: "NX", TTL: atMost}).Err()
+		if err == redis.Nil { //nolint:errorlint // It is returned as it is.
+			continue
+		}
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, claims.Del(context.WithoutCancel(t.Context()), claim).Err()) })
+		flush(t, opts, db)
+		u, err := url.Parse(server)
+		require.NoError(t, err)
+		u.Path = "/" + strconv.Itoa(db)
+		return u.String()
+	}
+	require.Fail(t, "every Redis database is taken by another run")
+	return ""
+}
+
+func flush(t *testing.T, opts *redis.Options, db int) {
+	t.Helper()
+	one := *opts
+	one.DB = db
+	client := redis.NewClient(&one)
+	defer func() { _ = client.Close() }()
+	require.NoError(t, client.FlushDB(t.Context()).Err())
+}
+
+func dropDatabases(t *testing.T, cfg local.Config) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, cfg.PostgresURL)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(ctx) }()
+	for _, name := range local.Databases(cfg.Name) {
+		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+	}
+	_, err = conn.Exec(ctx, "DROP ROLE IF EXISTS "+local.RelayRole(cfg.Name))
+	require.NoError(t, err)
+}
+
+func dropTopic(t *testing.T, cfg local.Config) {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(cfg.KafkaBrokers...)}
+	_, err := client.DeleteTopics(context.WithoutCancel(t.Context()), &kafka.DeleteTopicsRequest{Topics: []string{cfg.Topic()}})
+	require.NoError(t, err)
+}

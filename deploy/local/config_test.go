@@ -1,0 +1,96 @@
+package local
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+func TestConfig(t *testing.T) {
+	t.Run("the zero value is usable", func(t *testing.T) {
+		cfg, err := Config{}.complete()
+		require.NoError(t, err)
+		require.Equal(t, "http://127.0.0.1:8080/api/public/v1", cfg.publicURL())
+		require.Equal(t, "gifting.changes.v1", cfg.Topic())
+	})
+	t.Run("is read from the environment", func(t *testing.T) {
+		t.Setenv("GIFTING_KAFKA_BROKERS", "a:1,b:2")
+		var cfg Config
+		require.NoError(t, settings.Load(&cfg))
+		require.Equal(t, []string{"a:1", "b:2"}, cfg.KafkaBrokers)
+		require.Equal(t, ".local", cfg.Dir)
+	})
+	t.Run("refuses a name that is no part of a database's name, and ports that do not fit", func(t *testing.T) {
+		_, err := Config{Name: `x"; DROP`}.complete()
+		require.ErrorIs(t, err, errName)
+		_, err = Config{PortBase: 65_530}.complete()
+		require.ErrorIs(t, err, errPortBase)
+	})
+	t.Run("no two parts share a port", func(t *testing.T) {
+		seen := map[offset]bool{}
+		for _, o := range []offset{
+			portGateway, portTenants, portCatalog, portOrders, portPersonalLinks, portEvents, portWebhook,
+			portGateway + toMetrics, portTenants + toMetrics, portCatalog + toMetrics, portOrders + toMetrics,
+			portPersonalLinks + toMetrics, portEvents + toMetrics, portWebhook + toMetrics,
+			portInbox, portPostgres, portRedis, portKafka,
+		} {
+			require.False(t, seen[o], o)
+			require.Less(t, int(o), PortSpan)
+			seen[o] = true
+		}
+	})
+}
+
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	first, err := readSecrets(dir)
+	require.NoError(t, err)
+
+	t.Run("are made once", func(t *testing.T) {
+		again, err := readSecrets(dir)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	})
+	t.Run("are good keys", func(t *testing.T) {
+		for _, ring := range []string{first.TenantsSealKeys, first.OrdersSealKeys, first.LinksSealKeys} {
+			_, err := seal.ParseRing(ring)
+			require.NoError(t, err)
+		}
+	})
+	t.Run("are for nobody else to read", func(t *testing.T) {
+		info, err := os.Stat(dir + "/secrets.json")
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	})
+	t.Run("a file that is broken is not replaced", func(t *testing.T) {
+		require.NoError(t, os.WriteFile(dir+"/secrets.json", []byte("{"), 0o600))
+		_, err := readSecrets(dir)
+		require.Error(t, err)
+	})
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	held, err := lock(dir)
+	require.NoError(t, err)
+	_, err = lock(dir)
+	require.ErrorIs(t, err, errRuns)
+	require.NoError(t, held.Close())
+	held, err = lock(dir)
+	require.NoError(t, err)
+	require.NoError(t, held.Close())
+}
+
+func TestLines(t *testing.T) {
+	var out strings.Builder
+	log := newLines(&out)
+	log.Debug("a detail")
+	log.With("port", 1).Info("Redis is up", "kind", "server")
+	log.Warn("slow")
+	require.Equal(t, "Redis is up (port 1, kind server)\nWARN: slow\n", out.String())
+}

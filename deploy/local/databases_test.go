@@ -1,0 +1,104 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+func setupDatabases(t *testing.T) *databases {
+	t.Helper()
+	server := os.Getenv("GIFTING_TEST_POSTGRES_URL")
+	require.NotEmpty(t, server, "set GIFTING_TEST_POSTGRES_URL or run the tests by `make test`")
+	suffix := make([]byte, 6)
+	_, err := rand.Read(suffix)
+	require.NoError(t, err)
+	d, err := newDatabases(server, "local_"+hex.EncodeToString(suffix), rand.Text())
+	require.NoError(t, err)
+	t.Cleanup(func() { drop(t, d) })
+	require.NoError(t, d.create(t.Context()))
+	for _, db := range []string{dbOrders, dbLinks} {
+		require.NoError(t, postgres.Migrate(t.Context(), d.url(db), outbox.Migrations()))
+	}
+	require.NoError(t, d.admitRelay(t.Context()))
+	return d
+}
+
+func drop(t *testing.T, d *databases) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	require.NoError(t, d.asSuperuser(ctx, func(conn *pgx.Conn) error {
+		for _, db := range Databases(d.name) {
+			if _, err := conn.Exec(ctx, "DROP DATABASE "+quoted(db)+" WITH (FORCE)"); err != nil {
+				return err
+			}
+		}
+		_, err := conn.Exec(ctx, "DROP ROLE "+quoted(RelayRole(d.name)))
+		return err
+	}))
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+func requireForbidden(t *testing.T, err error) {
+	t.Helper()
+	var found *pgconn.PgError
+	require.ErrorAs(t, err, &found)
+	require.Equal(t, "42501", found.Code, found.Message)
+}
+
+func TestRelayLogin(t *testing.T) {
+	d := setupDatabases(t)
+	owner := connect(t, d.url(dbOrders))
+	_, err := owner.Exec(t.Context(), "CREATE TABLE orders (id int)")
+	require.NoError(t, err)
+	relay := connect(t, d.relayURL(dbOrders))
+
+	t.Run("may read and empty the outbox", func(t *testing.T) {
+		_, err := relay.Exec(t.Context(), "SELECT id FROM outbox")
+		require.NoError(t, err)
+		_, err = relay.Exec(t.Context(), "DELETE FROM outbox")
+		require.NoError(t, err)
+		connect(t, d.relayURL(dbLinks))
+	})
+	t.Run("may do nothing else there", func(t *testing.T) {
+		for _, statement := range []string{
+			"SELECT id FROM orders",
+			"UPDATE outbox SET type = 'x'",
+			"TRUNCATE outbox",
+			"CREATE TABLE own (id int)",
+			"CREATE TEMPORARY TABLE own (id int)",
+			"CREATE ROLE other",
+		} {
+			_, err := relay.Exec(t.Context(), statement)
+			requireForbidden(t, err)
+		}
+	})
+	t.Run("may not enter the other databases", func(t *testing.T) {
+		for _, db := range []string{dbTenants, dbCatalog, dbEvents, dbWebhook} {
+			_, err := pgx.Connect(t.Context(), d.relayURL(db))
+			requireForbidden(t, err)
+		}
+	})
+	t.Run("is made again without harm, with the password of now", func(t *testing.T) {
+		require.NoError(t, d.create(t.Context()))
+		d.password = rand.Text()
+		require.NoError(t, d.admitRelay(t.Context()))
+		connect(t, d.relayURL(dbOrders))
+	})
+}

@@ -1,0 +1,134 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/apikey"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// demoKey is a key of the demo. Only this file remembers it: the platform keeps a hash.
+type demoKey struct {
+	ID     int32  `json:"id"`
+	Key    string `json:"key"`
+	Secret string `json:"webhookSecret"`
+}
+
+// The keys of the demo.
+const (
+	keyMain     = "main"
+	keyWebhook  = "webhook"
+	keyApproval = "approval"
+	keyCatalog  = "catalog"
+)
+
+// demoKeyRequests says what each key may do. None has a webhook URL yet: a key that was made and then forgotten by a
+// crash must not receive webhooks that nobody can verify.
+func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
+	all := []commonv1.Scope{
+		commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
+	}
+	catalog := []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}
+	return map[string]*tenantsv1.CreateKeyRequest{
+		keyMain:     {TenantId: seed.Direct, Name: "Loyalty system", Scopes: all, AllBrands: true},
+		keyWebhook:  {TenantId: seed.Direct, Name: "Data warehouse", Scopes: all, AllBrands: true},
+		keyApproval: {TenantId: seed.Approving, Name: "CRM", Scopes: all, AllBrands: true},
+		keyCatalog:  {TenantId: seed.Direct, Name: "Gift shop preview", Scopes: catalog, AllBrands: true},
+	}
+}
+
+// demo is what is remembered of the demo in demo.json.
+type demo struct {
+	// Placed is the digest of the demo that stands in the databases.
+	Placed string             `json:"placed"`
+	Keys   map[string]demoKey `json:"keys"`
+}
+
+// prepareDemo places the demo unless it stands, makes the keys that are missing or do not work, and leads the webhooks
+// of one to the inbox.
+func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
+	path := filepath.Join(c.Dir, "demo.json")
+	d := demo{Keys: map[string]demoKey{}}
+	if _, err := readJSON(path, &d); err != nil {
+		return d, err
+	}
+	missing, err := d.missing(ctx, tenants)
+	if err != nil {
+		return d, err
+	}
+	digest, err := seed.Digest()
+	if err != nil {
+		return d, err
+	}
+	if d.Placed != digest || len(missing) > 0 {
+		if err := seed.Place(ctx, tenants, catalog); err != nil {
+			return d, err
+		}
+		d.Placed = digest
+	}
+	if err := d.makeKeys(ctx, tenants, missing); err != nil {
+		return d, err
+	}
+	if err := writeJSON(path, d); err != nil {
+		return d, err
+	}
+	_, err = tenantsv1.NewTenantOperationsServiceClient(tenants).SetWebhookUrl(ctx, &tenantsv1.SetWebhookUrlRequest{
+		KeyId: d.Keys[keyWebhook].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
+	})
+	if err != nil {
+		return d, fmt.Errorf("lead webhooks to the inbox: %w", err)
+	}
+	return d, nil
+}
+
+// makeKeys makes the keys that were missing. It looks again first: a key also counts as missing while its tenant's
+// access is switched off, and placing the demo switches it on.
+func (d *demo) makeKeys(ctx context.Context, tenants grpc.ClientConnInterface, missing []string) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	missing, err := d.missing(ctx, tenants)
+	if err != nil {
+		return err
+	}
+	requests := demoKeyRequests()
+	for _, name := range missing {
+		made, err := tenantsv1.NewTenantOperationsServiceClient(tenants).CreateKey(ctx, requests[name])
+		if err != nil {
+			return fmt.Errorf("make the demo's keys: %w", err)
+		}
+		d.Keys[name] = demoKey{ID: made.GetKey().GetId(), Key: made.GetApiKey(), Secret: made.GetWebhookSecret()}
+	}
+	return nil
+}
+
+// missing are the keys that are not remembered, or that the platform does not know: then the folder remembers another
+// database.
+func (d *demo) missing(ctx context.Context, tenants grpc.ClientConnInterface) ([]string, error) {
+	directory := tenantsv1.NewDirectoryServiceClient(tenants)
+	var out []string
+	for name := range demoKeyRequests() {
+		key, remembered := d.Keys[name]
+		if !remembered {
+			out = append(out, name)
+			continue
+		}
+		_, err := directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(key.Key)})
+		switch {
+		case status.Code(err) == codes.NotFound:
+			out = append(out, name)
+		case err != nil:
+			return nil, fmt.Errorf("check the demo's keys: %w", err)
+		}
+	}
+	return out, nil
+}

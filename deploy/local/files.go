@@ -1,0 +1,50 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// private is the mode of files that hold secrets.
+const private = 0o600
+
+func readJSON(path string, into any) (found bool, err error) {
+	content, err := os.ReadFile(path) //nolint:gosec // Below the stack's own folder.
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return true, nil
+}
+
+func writeJSON(path string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return writeFile(path, append(content, '\n'))
+}
+
+// writeFile replaces the file whole: who reads it, or finds it after a crash, has the old content or the new.
+func writeFile(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // It is gone when all went well.
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(private), file.Sync(), file.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Rename(file.Name(), path)
+}

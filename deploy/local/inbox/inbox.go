@@ -1,0 +1,133 @@
+// Package inbox is a webhook receiver for one machine: it verifies what arrives, keeps the newest of it in memory and
+// shows it.
+//
+//	POST   any path   takes a webhook and answers 204, whether it verifies or not
+//	GET    /          everything that is kept, as a JSON array, newest last
+//	DELETE /          forgets everything
+//
+// It shows how an integrator checks a signature; it is not made to face a network.
+package inbox
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxKept bounds the memory: the oldest go first.
+	maxKept = 10_000
+	// maxBody is above the API's own bound of a request.
+	maxBody = 11 << 20
+)
+
+// Delivery is one webhook that arrived.
+type Delivery struct {
+	ReceivedAt time.Time         `json:"receivedAt"`
+	Path       string            `json:"path"`
+	Headers    map[string]string `json:"headers"`
+	// Body is the body where it is JSON, and otherwise the body as a JSON string.
+	Body json.RawMessage `json:"body"`
+	// Raw is the body byte for byte, which is what the signature covers.
+	Raw string `json:"raw"`
+	// Verified says that the signature fits the secret and is not older than its tolerance.
+	Verified bool `json:"verified"`
+}
+
+// Inbox receives webhooks. It is safe for concurrent use.
+type Inbox struct {
+	secret string
+	now    func() time.Time
+
+	lock sync.Mutex
+	// kept is a ring once it is full: next is the place of the oldest.
+	kept []Delivery
+	next int
+}
+
+// New makes an inbox that verifies with the signing secret of the key it belongs to.
+func New(secret string, now func() time.Time) *Inbox {
+	return &Inbox{secret: secret, now: now}
+}
+
+// Handler serves the inbox.
+func (b *Inbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /", b.receive)
+	mux.HandleFunc("GET /{$}", b.show)
+	mux.HandleFunc("DELETE /{$}", b.clear)
+	return mux
+}
+
+func (b *Inbox) receive(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		return
+	}
+	now := b.now()
+	b.keep(Delivery{
+		ReceivedAt: now.UTC(),
+		Path:       r.URL.Path,
+		Headers:    flat(r.Header),
+		Body:       body(raw),
+		Raw:        string(raw),
+		Verified:   Verify(b.secret, r.Header.Get(SignatureHeader), raw, now),
+	})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (b *Inbox) keep(d Delivery) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if len(b.kept) < maxKept {
+		b.kept = append(b.kept, d)
+		return
+	}
+	b.kept[b.next] = d
+	b.next = (b.next + 1) % maxKept
+}
+
+// Deliveries gives what is kept, newest last.
+func (b *Inbox) Deliveries() []Delivery {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	out := make([]Delivery, 0, len(b.kept))
+	out = append(out, b.kept[b.next:]...)
+	return append(out, b.kept[:b.next]...)
+}
+
+func (b *Inbox) show(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	// An error here means that the reader went away.
+	_ = json.NewEncoder(w).Encode(b.Deliveries())
+}
+
+func (b *Inbox) clear(w http.ResponseWriter, _ *http.Request) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.kept, b.next = nil, 0
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func flat(headers http.Header) map[string]string {
+	out := make(map[string]string, len(headers))
+	for name, values := range headers {
+		out[name] = strings.Join(values, ", ")
+	}
+	return out
+}
+
+func body(raw []byte) json.RawMessage {
+	if json.Valid(raw) {
+		return raw
+	}
+	text, err := json.Marshal(string(raw))
+	if err != nil {
+		return json.RawMessage("null") // A string always has a JSON form.
+	}
+	return text
+}

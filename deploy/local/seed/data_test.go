@@ -1,0 +1,118 @@
+package seed
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCatalogData(t *testing.T) {
+	categories, err := readCategories()
+	require.NoError(t, err)
+	gifts, err := giftsBySlug()
+	require.NoError(t, err)
+	locales := []string{baseLocale, "sv-SE", "de-DE"}
+
+	t.Run("there are 60 gifts in six categories, every slug once", func(t *testing.T) {
+		require.Len(t, categories, 6)
+		total := 0
+		for _, c := range categories {
+			total += len(c.Gifts)
+		}
+		require.Equal(t, 60, total)
+		require.Len(t, gifts, 60)
+	})
+	t.Run("every text stands in three locales", func(t *testing.T) {
+		for _, c := range categories {
+			for _, l := range append(c.Subcategories, c.label) {
+				require.ElementsMatch(t, locales, keys(l.Names), l.Code)
+			}
+		}
+		for slug, g := range gifts {
+			require.ElementsMatch(t, locales, keys(g.Texts), slug)
+			for locale, text := range g.Texts {
+				require.NotEmpty(t, text.Name, "%s %s", slug, locale)
+				require.NotEmpty(t, text.Description, "%s %s", slug, locale)
+			}
+		}
+	})
+	t.Run("every gift has known categories, a reach, prices and a form", func(t *testing.T) {
+		known := map[string]bool{}
+		for _, c := range categories {
+			for _, sub := range c.Subcategories {
+				known[sub.Code] = true
+			}
+		}
+		for slug, g := range gifts {
+			require.NotEmpty(t, g.Categories, slug)
+			for _, code := range g.Categories {
+				require.True(t, known[code], "%s: %s", slug, code)
+			}
+			prices, err := g.prices()
+			require.NoError(t, err, slug)
+			require.Len(t, prices, len(within(g.Reach))-len(g.UnpricedIn), slug)
+			require.NotEmpty(t, prices, slug)
+			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
+		}
+	})
+}
+
+func TestDemo(t *testing.T) {
+	gifts, err := giftsBySlug()
+	require.NoError(t, err)
+
+	t.Run("the product to begin with has no variations and goes to Sweden", func(t *testing.T) {
+		g := gifts["dark-truffles"]
+		require.Empty(t, g.Variations)
+		request, err := g.request("image")
+		require.NoError(t, err)
+		require.Equal(t, Product, request.GetId())
+		require.Contains(t, request.GetAvailableCountries(), "SE")
+	})
+	t.Run("campaigns offer gifts that exist, stocked and on demand, in every combination", func(t *testing.T) {
+		for _, c := range campaigns() {
+			stocked := map[bool]int{}
+			for _, o := range c.offers {
+				g, ok := gifts[o.slug]
+				require.True(t, ok, o.slug)
+				stocked[o.units > 0]++
+				want := 1
+				for _, v := range g.Variations {
+					want *= len(v.Values)
+				}
+				require.Len(t, o.input(g).GetSkus(), want, o.slug)
+			}
+			require.Positive(t, stocked[true])
+			require.Positive(t, stocked[false])
+		}
+	})
+	t.Run("an order without answers is a good order of either tenant", func(t *testing.T) {
+		for _, tenant := range []tenant{nordlys(), rheingold()} {
+			require.Len(t, tenant.fields, 3)
+			for _, field := range tenant.fields {
+				require.False(t, field.GetRequired())
+			}
+		}
+	})
+	t.Run("ids are UUIDs that never change", func(t *testing.T) {
+		require.NoError(t, uuid.Validate(Product))
+		require.Equal(t, GiftID("dark-truffles"), Product)
+	})
+	t.Run("the digest is stable", func(t *testing.T) {
+		first, err := Digest()
+		require.NoError(t, err)
+		again, err := Digest()
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+		require.Len(t, first, 64)
+	})
+}
+
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}

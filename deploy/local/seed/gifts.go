@@ -1,0 +1,204 @@
+package seed
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+
+	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/deploy/local/seed/picture"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// data holds one file for each category, in display order.
+//
+//go:embed data/*.json
+var data embed.FS
+
+const baseLocale = "en-US"
+
+// category is a data file. Names and texts are by locale.
+type category struct {
+	label
+	Shape         string  `json:"shape"`
+	Subcategories []label `json:"subcategories"`
+	Gifts         []gift  `json:"gifts"`
+}
+
+type label struct {
+	Code  string            `json:"code"`
+	Names map[string]string `json:"names"`
+}
+
+type gift struct {
+	Slug       string   `json:"slug"`
+	Categories []string `json:"categories"`
+	PriceEUR   string   `json:"priceEur"`
+	Reach      string   `json:"reach"`
+	// UnpricedIn are regions the gift can go to that nobody has set a price for yet.
+	UnpricedIn    []string           `json:"unpricedIn"`
+	Variations    []variation        `json:"variations"`
+	Customization bool               `json:"customization"`
+	GiftSet       bool               `json:"giftSet"`
+	ReadyToSend   bool               `json:"readyToSend"`
+	Texts         map[string]wording `json:"texts"`
+}
+
+type variation struct {
+	Dimension string   `json:"dimension"`
+	Values    []string `json:"values"`
+}
+
+type wording struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func dataFiles() ([]string, error) {
+	names, err := fs.Glob(data, "data/*.json")
+	if err != nil {
+		return nil, fmt.Errorf("read demo: %w", err)
+	}
+	return names, nil
+}
+
+// readCategories gives the data files in display order.
+func readCategories() ([]category, error) {
+	names, err := dataFiles()
+	if err != nil {
+		return nil, err
+	}
+	var out []category
+	for _, name := range names {
+		content, err := data.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read demo: %w", err)
+		}
+		var c category
+		if err := json.Unmarshal(content, &c); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (s *seeder) putGifts(ctx context.Context) error {
+	categories, err := readCategories()
+	if err != nil {
+		return err
+	}
+	for i, c := range categories {
+		if _, err := s.catalog.PutCategory(ctx, c.request(int32(i))); err != nil {
+			return fmt.Errorf("category %s: %w", c.Code, err)
+		}
+	}
+	// Drawing the pictures is the work; the calls wait for each other in the catalog.
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.NumCPU())
+	for _, c := range categories {
+		for _, g := range c.Gifts {
+			group.Go(func() error {
+				if err := s.putGift(ctx, g, c.Shape); err != nil {
+					return fmt.Errorf("gift %s: %w", g.Slug, err)
+				}
+				return nil
+			})
+		}
+	}
+	return group.Wait()
+}
+
+func (s *seeder) putGift(ctx context.Context, g gift, figure string) error {
+	drawn, err := picture.PNG(g.Slug, figure)
+	if err != nil {
+		return err
+	}
+	stored, err := s.catalog.UploadImage(ctx, &catalogv1.UploadImageRequest{Content: drawn})
+	if err != nil {
+		return fmt.Errorf("picture: %w", err)
+	}
+	request, err := g.request(stored.GetFileId())
+	if err != nil {
+		return err
+	}
+	_, err = s.catalog.PutProduct(ctx, request)
+	return err
+}
+
+func (c category) request(position int32) *catalogv1.PutCategoryRequest {
+	req := &catalogv1.PutCategoryRequest{
+		Category: &catalogv1.Category{Code: c.Code, Name: c.Names[baseLocale]},
+		Position: position,
+	}
+	req.Translations = c.translations()
+	for _, sub := range c.Subcategories {
+		req.Category.Subcategories = append(req.Category.Subcategories,
+			&catalogv1.Subcategory{Code: sub.Code, Name: sub.Names[baseLocale]})
+		req.Translations = append(req.Translations, sub.translations()...)
+	}
+	return req
+}
+
+func (l label) translations() []*catalogv1.CategoryTranslation {
+	var out []*catalogv1.CategoryTranslation
+	for locale, name := range l.Names {
+		if locale != baseLocale {
+			out = append(out, &catalogv1.CategoryTranslation{Locale: locale, Code: l.Code, Name: name})
+		}
+	}
+	return out
+}
+
+func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) {
+	prices, err := g.prices()
+	if err != nil {
+		return nil, err
+	}
+	req := &catalogv1.PutProductRequest{
+		Id:                     GiftID(g.Slug),
+		State:                  catalogv1.ProductState_PRODUCT_STATE_PUBLISHED,
+		Name:                   g.Texts[baseLocale].Name,
+		Description:            g.Texts[baseLocale].Description,
+		Categories:             g.Categories,
+		Prices:                 prices,
+		ImageFileIds:           []string{imageFileID},
+		CustomizationAvailable: g.Customization,
+		GiftSet:                g.GiftSet,
+		ReadyToSend:            g.ReadyToSend,
+	}
+	for locale, text := range g.Texts {
+		if locale != baseLocale {
+			req.Translations = append(req.Translations,
+				&catalogv1.ProductTranslation{Locale: locale, Name: text.Name, Description: text.Description})
+		}
+	}
+	for _, v := range g.Variations {
+		req.Variations = append(req.Variations, &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values})
+	}
+	for _, r := range within(g.Reach) {
+		req.AvailableCountries = append(req.AvailableCountries, r.countries...)
+	}
+	return req, nil
+}
+
+func (g gift) prices() ([]*catalogv1.RegionPrice, error) {
+	base, err := decimal.NewFromString(g.PriceEUR)
+	if err != nil {
+		return nil, fmt.Errorf("price: %w", err)
+	}
+	var out []*catalogv1.RegionPrice
+	for _, r := range within(g.Reach) {
+		if !slices.Contains(g.UnpricedIn, r.code) {
+			amount := base.Mul(decimal.New(r.permille, -3)).StringFixed(2)
+			out = append(out, &catalogv1.RegionPrice{Region: r.code, AmountEur: amount})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+// Package seed fills an empty platform with a demo: two tenants with their brands, teams and order fields, a catalog of
+// 60 gifts, and campaigns. It uses the operations plane over gRPC and nothing else.
+//
+// Every record has a fixed id and every call puts, so placing the demo again changes nothing. Digest tells whether what
+// was placed once is still what this package would place.
+package seed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// revision stands for everything of the demo that is not in the data files; change it with that.
+const revision = "1"
+
+// The records of the demo that others need to know.
+var (
+	// Direct is the tenant whose orders start at once, Approving the one whose orders wait for approval.
+	Direct    = id("tenant/nordlys")
+	Approving = id("tenant/rheingold")
+
+	// Brand and Campaign belong to Direct.
+	Brand    = id("brand/nordlys-casino")
+	Campaign = id("campaign/midsummer")
+	// Product comes in no variations, can go to Sweden, and the campaign offers it without limit.
+	Product = GiftID("dark-truffles")
+)
+
+// GiftID is the id of the gift with the slug.
+func GiftID(slug string) string { return id("gift/" + slug) }
+
+// id derives a fixed id from a name.
+func id(name string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://partner-gifting.example/demo/"+name)).String()
+}
+
+// Digest changes with the demo.
+func Digest() (string, error) {
+	hash := sha256.New()
+	hash.Write([]byte(revision))
+	names, err := dataFiles()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		content, err := data.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("read demo: %w", err)
+		}
+		hash.Write(content)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// seeder places the demo through the operations plane.
+type seeder struct {
+	tenants tenantsv1.TenantOperationsServiceClient
+	catalog catalogv1.CatalogOperationsServiceClient
+}
+
+// Place puts the whole demo. tenants and catalog are connections to the two services.
+func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface) error {
+	s := &seeder{
+		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),
+		catalog: catalogv1.NewCatalogOperationsServiceClient(catalog),
+	}
+	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("place the demo: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// tenant is a tenant with all that belongs to it. None of its order fields is required, so that an order without
+// answers is a good order.
+type tenant struct {
+	settings *tenantsv1.PutTenantRequest
+	brands   []*tenantsv1.Brand
+	team     []*tenantsv1.TeamMember
+	fields   []*tenantsv1.CustomField
+}
+
+func (s *seeder) putTenants(ctx context.Context) error {
+	for _, t := range []tenant{nordlys(), rheingold()} {
+		if err := s.putTenant(ctx, t); err != nil {
+			return fmt.Errorf("tenant %s: %w", t.settings.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (s *seeder) putTenant(ctx context.Context, t tenant) error {
+	if _, err := s.tenants.PutTenant(ctx, t.settings); err != nil {
+		return err
+	}
+	tenantID := t.settings.GetId()
+	for _, brand := range t.brands {
+		if _, err := s.tenants.PutBrand(ctx, &tenantsv1.PutBrandRequest{TenantId: tenantID, Brand: brand}); err != nil {
+			return fmt.Errorf("brand %s: %w", brand.GetSlug(), err)
+		}
+	}
+	for _, member := range t.team {
+		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: member}); err != nil {
+			return fmt.Errorf("team member %s: %w", member.GetEmail(), err)
+		}
+	}
+	for i, field := range t.fields {
+		req := &tenantsv1.PutCustomFieldRequest{TenantId: tenantID, Field: field, Position: int32(i)}
+		if _, err := s.tenants.PutCustomField(ctx, req); err != nil {
+			return fmt.Errorf("custom field %s: %w", field.GetLabel(), err)
+		}
+	}
+	return nil
+}
+
+func nordlys() tenant {
+	return tenant{
+		settings: &tenantsv1.PutTenantRequest{
+			Id: Direct, Name: "Nordlys Play", Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true,
+		},
+		brands: []*tenantsv1.Brand{
+			brand("nordlys-casino", "Nordlys Casino", "#1B4B8F"),
+			brand("polar-spins", "Polar Spins", "#0FA3B1"),
+			brand("fjord-live", "Fjord Live", ""),
+		},
+		team: []*tenantsv1.TeamMember{
+			member("Astrid Lindqvist", "astrid.lindqvist@nordlys.example", tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true),
+			member("Jonas Berg", "jonas.berg@nordlys.example", tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, true),
+			member("Maja Sandström", "maja.sandstrom@nordlys.example", tenantsv1.TeamRole_TEAM_ROLE_MEMBER, true),
+			member("Erik Holm", "erik.holm@nordlys.example", tenantsv1.TeamRole_TEAM_ROLE_MEMBER, false),
+		},
+		fields: []*tenantsv1.CustomField{
+			text("nordlys/occasion-note", "Note for the VIP host"),
+			checkbox("nordlys/handwritten-card", "Add a handwritten card"),
+			dropdown("nordlys/occasion", "Occasion", "Birthday", "Anniversary", "Jackpot", "Welcome back"),
+		},
+	}
+}
+
+func rheingold() tenant {
+	return tenant{
+		settings: &tenantsv1.PutTenantRequest{
+			Id: Approving, Name: "Rheingold Gaming", Locales: []string{"de-DE"}, Currency: "EUR", ApprovalRequired: true, ApiAccess: true,
+		},
+		brands: []*tenantsv1.Brand{
+			brand("rheingold", "Rheingold", "#B8860B"),
+			brand("lorelei-bingo", "Lorelei Bingo", "#7A1F3D"),
+		},
+		team: []*tenantsv1.TeamMember{
+			member("Katharina Vogel", "katharina.vogel@rheingold.example", tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true),
+			member("Felix Brandt", "felix.brandt@rheingold.example", tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, true),
+		},
+		fields: []*tenantsv1.CustomField{
+			text("rheingold/cost-centre", "Cost centre"),
+			checkbox("rheingold/invoice-separately", "Invoice separately"),
+			dropdown("rheingold/budget", "Budget", "Retention", "Acquisition", "Events"),
+		},
+	}
+}
+
+func brand(slug, name, colour string) *tenantsv1.Brand {
+	b := &tenantsv1.Brand{Id: id("brand/" + slug), Name: name, Slug: slug}
+	if colour != "" {
+		b.PrimaryColour = proto.String(colour)
+	}
+	return b
+}
+
+func member(name, email string, role tenantsv1.TeamRole, active bool) *tenantsv1.TeamMember {
+	return &tenantsv1.TeamMember{Id: id("member/" + email), Name: name, Email: email, Role: role, Active: active}
+}
+
+func text(name, label string) *tenantsv1.CustomField {
+	return &tenantsv1.CustomField{Id: id("field/" + name), Label: label, Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}
+}
+
+func checkbox(name, label string) *tenantsv1.CustomField {
+	return &tenantsv1.CustomField{Id: id("field/" + name), Label: label, Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX}
+}
+
+func dropdown(name, label string, options ...string) *tenantsv1.CustomField {
+	return &tenantsv1.CustomField{
+		Id: id("field/" + name), Label: label, Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN, Options: options,
+	}
+}
