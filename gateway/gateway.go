@@ -45,6 +45,7 @@ type Config struct {
 	EventsAddr        string             `env:"EVENTS_ADDR,required" doc:"host:port of the events service."`
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" doc:"host:port of the webhook service."`
 	RedisURL          string             `env:"REDIS_URL" doc:"Redis that counts requests; empty: each instance counts for itself."`
+	TrustedProxies    []string           `env:"TRUSTED_PROXIES" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
 	FingerprintKey    string             `env:"FINGERPRINT_KEY,required" doc:"Base64 of 32 bytes, the same on every gateway: keys the hashes of requests."`
 }
 
@@ -142,6 +143,10 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 	if err != nil || len(key) < minFingerprintKey {
 		return nil, errFingerprintKey
 	}
+	proxies, err := edge.ParseProxies(g.cfg.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
 	meter := g.tel.Meters.Meter("gateway")
 	duration, err := meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"))
 	if err != nil {
@@ -164,6 +169,7 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 		Operations:    table,
 		Keys:          access.NewKeys(tenantsv1.NewDirectoryServiceClient(services.Tenants), g.cfg.Environment, time.Now),
 		Limiter:       keyLimiter,
+		Proxies:       proxies,
 		Failures:      limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
 		Fingerprinter: idempotent.Fingerprinter{Key: key},
 		Problems:      writer,
@@ -172,7 +178,7 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 			Images:   catalogv1.NewImagesServiceClient(services.Catalog),
 			Limiter:  imageLimiter,
 			Problems: writer,
-			ClientIP: edge.ClientIP,
+			ClientIP: proxies.ClientIP,
 		},
 		Tracer:   g.tel.Tracers.Tracer("gateway"),
 		Duration: duration,

@@ -40,6 +40,8 @@ type Config struct {
 	// OpeningHours and OpeningZone are when the service operator works.
 	OpeningHours string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
 	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
+	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a POST is kept."`
 	// RecoveryInterval is how often stock reservations past their expiry are settled.
 	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" doc:"How often expired stock reservations are settled."`
 }
@@ -53,6 +55,7 @@ type Service struct {
 	conns    []*grpc.ClientConn
 	rpc      *rpc.Server
 	recovery *reservations.Recovery
+	answers  *idempotency.Retention
 }
 
 // Migrate brings the service's database up to date.
@@ -89,6 +92,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		recovery.Interval = defaultRecoveryInterval
 	}
 	s := &Service{tel: tel, pool: pool, conns: []*grpc.ClientConn{tenantsConn, catalogConn}, recovery: recovery}
+	s.answers = &idempotency.Retention{Pool: pool, Keep: cfg.IdempotencyRetention, Clock: time.Now, Log: tel.Logger}
 	s.rpc = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
 	ordersv1.RegisterOrdersServiceServer(s.rpc, &server.Server{
 		Store:   orders,
@@ -109,6 +113,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
 		daemon.Part{Name: "reservations", Run: s.recovery.Run},
+		daemon.Part{Name: "idempotency", Run: s.answers.Run},
 	)
 }
 

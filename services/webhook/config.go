@@ -34,6 +34,8 @@ type Config struct {
 	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
 	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" doc:"How often due retries are looked for."`
 	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" doc:"How long a webhook test may take; less than the database's statement time-out."`
+
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a webhook test is kept."`
 }
 
 const (

@@ -42,6 +42,7 @@ type Service struct {
 	server  *rpc.Server
 	sender  *sender.Sender
 	changes *kafka.Consumer
+	answers *idempotency.Retention
 }
 
 // Migrate brings the service's database up to date.
@@ -99,6 +100,8 @@ func (s *Service) assemble(cfg Config) error {
 	s.changes = kafka.NewConsumer(cfg.Kafka,
 		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
 
+	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Clock: now, Log: s.tel.Logger}
+
 	s.server = rpc.NewServer(cfg.RPC, s.tel)
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(server.Config{
 		Pool: s.pool, Directory: directory, Poster: poster, Environment: string(cfg.Environment),
@@ -115,6 +118,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "telemetry", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
+		daemon.Part{Name: "idempotency", Run: s.answers.Run},
 	)
 }
 

@@ -1,8 +1,6 @@
 package edge
 
 import (
-	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -24,7 +22,7 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request, c *call) 
 		c.principal, err = h.count(w, r, hash, c.principal)
 	}
 	if problem.Is(err, problem.InvalidAPIKey) {
-		if verdict := h.Failures.Take(ClientIP(r)); !verdict.Allowed {
+		if verdict := h.Failures.Take(h.Proxies.ClientIP(r)); !verdict.Allowed {
 			return tooManyFailures(verdict)
 		}
 	}
@@ -35,7 +33,7 @@ func (h *Handler) resolve(r *http.Request, hash string) (caller.Principal, error
 	if p, ok := h.Keys.Known(hash); ok {
 		return p, nil
 	}
-	if verdict, exhausted := h.Failures.Exhausted(ClientIP(r)); exhausted {
+	if verdict, exhausted := h.Failures.Exhausted(h.Proxies.ClientIP(r)); exhausted {
 		return caller.Principal{}, tooManyFailures(verdict)
 	}
 	return h.Keys.Fetch(r.Context(), hash)
@@ -56,7 +54,7 @@ func (h *Handler) count(w http.ResponseWriter, r *http.Request, hash string, p c
 		}
 		p = latest
 	}
-	writeLimitHeaders(w.Header(), h.Limiter.Policy, verdict)
+	h.Limiter.Policy.WriteHeaders(w.Header(), verdict)
 	if !verdict.Allowed {
 		return p, limited("This key has used up its requests of the last minute.", verdict)
 	}
@@ -67,12 +65,6 @@ func limited(detail string, v limits.Verdict) error {
 	e := problem.New(problem.RateLimited, "%s", detail)
 	e.RetryAfter = max(v.Reset, time.Second)
 	return e
-}
-
-// writeLimitHeaders writes the fields of the IETF draft on rate-limit headers.
-func writeLimitHeaders(header http.Header, p limits.Policy, v limits.Verdict) {
-	header.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%.0f", p.Name, p.Limit, p.Window.Seconds()))
-	header.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%.0f", p.Name, v.Remaining, math.Ceil(v.Reset.Seconds())))
 }
 
 // bearer gives the key of the Authorization header, or nothing.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -42,6 +41,7 @@ type Handler struct {
 	Keys          *access.Keys
 	Limiter       *limits.Limiter
 	Failures      *limits.Window
+	Proxies       Proxies
 	Fingerprinter idempotent.Fingerprinter
 	Problems      problems.Writer
 	// Next decodes the request and calls the owning service.
@@ -197,13 +197,4 @@ func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c
 	out.Body = &body{reader: bytes.NewReader(c.body), call: c}
 	out.ContentLength = int64(len(c.body))
 	h.Next.ServeHTTP(w, out)
-}
-
-// ClientIP is the address the connection comes from.
-func ClientIP(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -32,7 +32,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Problems.Write(w, requestID, problem.New(problem.MethodNotAllowed, "An image can only be read."))
 		return
 	}
-	if v := h.Limiter.TakeIP(r.Context(), h.ClientIP(r)); !v.Allowed {
+	v := h.Limiter.TakeIP(r.Context(), h.ClientIP(r))
+	h.Limiter.Policy.WriteHeaders(w.Header(), v)
+	if !v.Allowed {
 		e := problem.New(problem.RateLimited, "This address has read too many images in the last minute.")
 		e.RetryAfter = max(v.Reset, time.Second)
 		h.Problems.Write(w, requestID, e)
