@@ -10,13 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/server"

@@ -14,9 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/kafka"
@@ -25,6 +22,8 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 const (
@@ -83,7 +82,7 @@ func freeAddr(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer listener.Close()
+	require.NoError(t, listener.Close())
 	return listener.Addr().String()
 }
 
@@ -153,7 +152,7 @@ func (f *fixture) requireFeed(t *testing.T, want []string) {
 	}
 	require.Equal(t, want, ids)
 	require.Equal(t, "production", got[0].GetEnvironment())
-	require.Equal(t, `{"n":1}`, string(got[0].GetData())) //nolint:testifylint // Bytes, not JSON, are compared.
+	require.Equal(t, `{"n":1}`, string(got[0].GetData()))
 }
 
 func TestFromOutboxToFeed(t *testing.T) {

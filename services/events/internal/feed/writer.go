@@ -9,11 +9,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
 
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 

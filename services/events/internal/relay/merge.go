@@ -9,9 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/kafka"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 // traceHeader carries the trace context of the request that made the change.

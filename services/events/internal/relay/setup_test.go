@@ -14,13 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 const (

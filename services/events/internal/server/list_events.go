@@ -5,12 +5,11 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 

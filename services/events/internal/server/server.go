@@ -4,9 +4,8 @@ package server
 import (
 	"context"
 
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-
 	"github.com/partnergifting/platform/pkg/apikey"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 

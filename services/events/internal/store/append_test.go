@@ -31,7 +31,7 @@ func TestAppend(t *testing.T) {
 		before := feedOf(t, s, tenantA)
 		require.Equal(t, Appended{}, appendAll(t, s, batch(0, today, first)))
 		require.Equal(t, before, feedOf(t, s, tenantA))
-		require.Equal(t, int64(10), nextOffset(t, s, 0), "an old batch does not move the offset back")
+		require.Equal(t, int64(10), nextOffset(t, s), "an old batch does not move the offset back")
 	})
 
 	t.Run("a batch that overlaps what is stored adds only the rest", func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAppend(t *testing.T) {
 		again[3].Offset = 6
 		require.Equal(t, Appended{Inserted: 1}, appendAll(t, s, batch(0, today.AddDate(0, 0, 1), again)))
 		require.Equal(t, append(idsOf(in), again[4].ID), ids(feedOf(t, s, tenantA)))
-		require.Equal(t, int64(8), nextOffset(t, s, 0))
+		require.Equal(t, int64(8), nextOffset(t, s))
 	})
 
 	t.Run("a clock that goes back does not take the feed back", func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestAppend(t *testing.T) {
 		appendAll(t, s, batch(0, today, old))
 		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAll(t, s, batch(0, today, anew)))
 		require.Equal(t, idsOf(old, anew), ids(feedOf(t, s, tenantA)))
-		require.Equal(t, int64(4), nextOffset(t, s, 0))
+		require.Equal(t, int64(4), nextOffset(t, s))
 	})
 
 	t.Run("what retention dropped does not come back from Kafka", func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAppendBesideAZombie(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
-	require.Equal(t, int64(len(in)), nextOffset(t, s, 0))
+	require.Equal(t, int64(len(in)), nextOffset(t, s))
 }
 
 // TestReaderBesideWriters follows two tenants while other partitions draw from the same sequence:
@@ -166,10 +166,10 @@ func TestReaderBesideWriters(t *testing.T) {
 	require.Equal(t, idsOf(in[tenantB]), *got[tenantB])
 }
 
-func nextOffset(t *testing.T, s *Store, partition int) (next int64) {
+func nextOffset(t *testing.T, s *Store) (next int64) {
 	t.Helper()
 	err := s.pool.QueryRow(t.Context(),
-		"SELECT next_offset FROM feed_writers WHERE kafka_partition = $1", partition).Scan(&next)
+		"SELECT next_offset FROM feed_writers WHERE kafka_partition = 0").Scan(&next)
 	require.NoError(t, err)
 	return next
 }

@@ -35,7 +35,11 @@ func CheckCustomFields(tenantFields []*tenantsv1.CustomField, answers []*ordersv
 }
 
 func newCustomAnswer(a *ordersv1.CustomFieldAnswer) CustomAnswer {
-	return CustomAnswer{FieldID: a.GetFieldId(), Text: Optional(a.TextValue), Checked: a.Checked}
+	answer := CustomAnswer{FieldID: a.GetFieldId(), Checked: a.Checked}
+	if text := a.GetTextValue(); !fields.Blank(text) {
+		answer.Text = &text
+	}
+	return answer
 }
 
 func isEmpty(a *ordersv1.CustomFieldAnswer) bool {
