@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -20,6 +21,17 @@ const (
 	Production Environment = "production"
 	Sandbox    Environment = "sandbox"
 )
+
+// ErrEnvironment is the answer to a deployment that does not exist.
+var ErrEnvironment = errors.New("environment must be production or sandbox")
+
+// Validate refuses anything but the two deployments.
+func (e Environment) Validate() error {
+	if e != Production && e != Sandbox {
+		return fmt.Errorf("%w, not %q", ErrEnvironment, string(e))
+	}
+	return nil
+}
 
 // ErrMalformed is the answer to anything that is no key: the checksum catches mistyped and
 // guessed keys without asking a database.

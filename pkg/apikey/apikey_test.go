@@ -19,6 +19,13 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 	}
 }
 
+func TestEnvironments(t *testing.T) {
+	require.NoError(t, apikey.Production.Validate())
+	require.NoError(t, apikey.Sandbox.Validate())
+	require.ErrorIs(t, apikey.Environment("prod").Validate(), apikey.ErrEnvironment)
+	require.ErrorIs(t, apikey.Environment("").Validate(), apikey.ErrEnvironment)
+}
+
 func TestOneWrongCharacterIsCaught(t *testing.T) {
 	key := apikey.New(apikey.Sandbox)
 	for i := range key {

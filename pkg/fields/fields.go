@@ -14,6 +14,14 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
+const (
+	// maxViolations bounds what one answer lists: a body of a few hundred kilobytes can be wrong in
+	// a hundred thousand places, and nobody reads on.
+	maxViolations = 1000
+	// maxPath bounds a path, of which the keys of a map are the caller's own text.
+	maxPath = 200
+)
+
 // Errors gathers violations. A path that already has one takes no second: a field of the wrong
 // type is not reported as missing too.
 type Errors struct {
@@ -32,7 +40,8 @@ func Collect(ctx context.Context) *Errors {
 
 // Add records a violation.
 func (e *Errors) Add(field, code, message string) {
-	if e.Has(field) {
+	field = shortened(field)
+	if len(e.list) >= maxViolations || e.Has(field) {
 		return
 	}
 	if e.seen == nil {
@@ -58,20 +67,6 @@ func (e *Errors) Has(field string) bool {
 		}
 		field = field[:i]
 	}
-}
-
-// HasBelow says whether the path or anything below it has a violation.
-func (e *Errors) HasBelow(field string) bool {
-	if e.Has(field) {
-		return true
-	}
-	for _, v := range e.list {
-		rest, ok := strings.CutPrefix(v.Field, field)
-		if ok && (rest[0] == '.' || rest[0] == '[') {
-			return true
-		}
-	}
-	return false
 }
 
 // List gives the violations in the order they were found.
@@ -119,6 +114,13 @@ func (e *Errors) Email(field, value string, limit int) {
 	if !IsEmail(value) {
 		e.Add(field, problem.FieldInvalid, "must be an e-mail address")
 	}
+}
+
+func shortened(path string) string {
+	if len(path) <= maxPath {
+		return path
+	}
+	return strings.ToValidUTF8(path[:maxPath], "") + "…"
 }
 
 // Blank is empty or only white space; it counts as missing.

@@ -1,8 +1,10 @@
 package fields_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,10 +68,14 @@ func TestEmailAddresses(t *testing.T) {
 	}
 }
 
-func TestHasBelowSeesNestedFaults(t *testing.T) {
+func TestAnAnswerListsABoundedNumberOfBoundedFaults(t *testing.T) {
 	var e fields.Errors
-	e.Add("recipient.address.city", problem.FieldRequired, "is required")
-	require.True(t, e.HasBelow("recipient"))
-	require.True(t, e.HasBelow("recipient.address"))
-	require.False(t, e.HasBelow("rec"))
+	for i := range 5000 {
+		e.Add(fmt.Sprintf("customFields[%d].%s", i, strings.Repeat("å", 1000)), problem.FieldInvalid, "must be a UUID")
+	}
+	require.Len(t, e.List(), 1000)
+	for _, v := range e.List() {
+		require.LessOrEqual(t, len(v.Field), 210)
+		require.True(t, utf8.ValidString(v.Field))
+	}
 }

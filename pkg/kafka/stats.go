@@ -1,7 +1,12 @@
 package kafka
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"slices"
 	"sync/atomic"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -39,6 +44,15 @@ func (c *Consumer) Stats() Stats {
 // them by itself, so that they are warnings here. They hold no message content.
 func (c *Consumer) libraryLog() kafkago.Logger {
 	return kafkago.LoggerFunc(func(format string, args ...any) {
-		c.log.Warn("kafka library: " + fmt.Sprintf(format, args...))
+		level := slog.LevelWarn
+		if slices.ContainsFunc(args, isTimeout) {
+			level = slog.LevelDebug // A fetch that found nothing ends so, again and again.
+		}
+		c.log.Log(context.Background(), level, "kafka library: "+fmt.Sprintf(format, args...))
 	})
+}
+
+func isTimeout(arg any) bool {
+	err, ok := arg.(error)
+	return ok && errors.Is(err, os.ErrDeadlineExceeded)
 }

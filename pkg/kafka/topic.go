@@ -10,8 +10,9 @@ import (
 )
 
 // EnsureTopic creates the topic if it is missing, with the broker's default
-// number of replicas. A topic that exists is left as it is, whatever its number
-// of partitions, so a program without the right to create topics may call it.
+// number of replicas, and returns when every partition can be written. A topic
+// that exists is left as it is, whatever its number of partitions, so a program
+// without the right to create topics may call it.
 func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
 	cfg := Config{Brokers: brokers}
 	transport := cfg.transport(topic)
@@ -35,8 +36,53 @@ func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions
 	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
 		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
 	}
+	return cfg.awaitLeaders(ctx, topic)
+}
+
+// awaitLeaders returns when each partition of a topic just created has a leader
+// that knows it is one: brokers hear of a new topic some time after it exists.
+func (c Config) awaitLeaders(ctx context.Context, topic string) error {
+	for {
+		err := c.partitionsServed(ctx, topic)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("kafka: topic %s has no leaders: %w", topic, errors.Join(err, ctx.Err()))
+		case <-time.After(leaderPoll):
+		}
+	}
+}
+
+// partitionsServed asks every partition for its end, which only a leader knows. A transport keeps
+// what it has heard of a topic for a while, so each time has one of its own.
+func (c Config) partitionsServed(ctx context.Context, topic string) error {
+	transport := c.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}
+	ids, err := partitionIDs(ctx, client, topic)
+	if err != nil {
+		return err
+	}
+	asked := make([]kafkago.OffsetRequest, len(ids))
+	for i, id := range ids {
+		asked[i] = kafkago.LastOffsetOf(id)
+	}
+	ends, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic: asked}})
+	if err != nil {
+		return err
+	}
+	for _, p := range ends.Topics[topic] {
+		if p.Error != nil {
+			return p.Error
+		}
+	}
 	return nil
 }
+
+// leaderPoll is how often a new topic is asked for its leaders.
+const leaderPoll = 20 * time.Millisecond
 
 // awaitTopic returns when the topic exists or ctx ends. A group that is joined for a topic nobody
 // has made yet is given no partition and rebalances without pause.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,6 +14,7 @@ const (
 	stateUniqueViolation      = "23505"
 	stateSerializationFailure = "40001"
 	stateDeadlockDetected     = "40P01"
+	stateIdleInTransaction    = "25P03"
 	classConnection           = "08"
 	classOperator             = "57"
 	classResources            = "53"
@@ -45,7 +47,8 @@ func Retryable(err error) bool {
 func Unavailable(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		class := pe.Code[:2]
-		return class == classConnection || class == classOperator || class == classResources
+		return class == classConnection || class == classOperator || class == classResources ||
+			pe.Code == stateIdleInTransaction
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -53,5 +56,7 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded)
+	// A connection that was cut shows as one of these, according to when it was noticed.
+	return pgconn.Timeout(err) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -22,6 +22,8 @@ type Querier interface {
 const (
 	maxAttempts  = 5
 	firstBackoff = 5 * time.Millisecond
+	// rollbackTimeout bounds the wait for a server that has gone silent.
+	rollbackTimeout = time.Second
 )
 
 // InTx runs work in a transaction and commits it. A serialization failure or deadlock runs work
@@ -33,8 +35,9 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, work func(tx pgx.Tx) error) e
 }
 
 // Pipeline runs the statements queue adds as one transaction in one round trip: BEGIN, the
-// statements and COMMIT travel together, and the first that fails undoes them all. queue is called
-// again for each attempt.
+// statements and COMMIT travel together, and the first that the server refuses undoes them all.
+// Callbacks on queued statements run after the COMMIT: an error of theirs undoes nothing. queue is
+// called again for each attempt.
 func Pipeline(ctx context.Context, pool *pgxpool.Pool, queue func(b *pgx.Batch)) error {
 	return retry(ctx, func() error {
 		b := &pgx.Batch{}
@@ -55,8 +58,10 @@ func sendTx(ctx context.Context, pool *pgxpool.Pool, b *pgx.Batch) error {
 		// A failed pipeline leaves the connection inside the aborted transaction; without this
 		// the pool would throw the connection away.
 		if conn.Conn().PgConn().TxStatus() == 'E' {
-			if _, rollback := conn.Exec(context.WithoutCancel(ctx), "ROLLBACK"); rollback != nil {
-				_ = conn.Conn().Close(context.WithoutCancel(ctx))
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+			defer cancel()
+			if _, rollback := conn.Exec(ctx, "ROLLBACK"); rollback != nil {
+				_ = conn.Conn().Close(ctx)
 			}
 		}
 		return err

@@ -16,6 +16,9 @@ const (
 	metaOrder        = "orderId"
 	metaInstance     = "instance"
 	maxStatusDetails = 3
+	// maxStatusViolations keeps a status far below what an HTTP/2 header may hold: one that is too
+	// large ends the whole connection, with every call on it.
+	maxStatusViolations = 1000
 )
 
 // Status is the gRPC form of the error: google.rpc.ErrorInfo with the code as its reason,
@@ -55,7 +58,7 @@ func (e *Error) errorInfo() *errdetails.ErrorInfo {
 
 func (e *Error) badRequest() *errdetails.BadRequest {
 	bad := &errdetails.BadRequest{}
-	for _, v := range e.Violations {
+	for _, v := range e.Violations[:min(len(e.Violations), maxStatusViolations)] {
 		bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
 			Field: v.Field, Reason: v.Code, Description: v.Message,
 		})

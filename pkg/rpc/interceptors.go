@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -96,7 +95,7 @@ func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		ctx, err := caller.Incoming(ctx)
 		if err != nil {
-			return nil, status.Error(codes.InvalidArgument, "unreadable caller metadata")
+			return nil, fmt.Errorf("caller metadata: %w", err)
 		}
 		if v := caller.RequestFrom(ctx).Violations; len(v) > 0 && !slices.Contains(collectors, info.FullMethod) {
 			return nil, problem.Invalid(v...)

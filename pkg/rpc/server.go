@@ -83,7 +83,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.log.InfoContext(ctx, "serving gRPC in plain text on loopback", "addr", listener.Addr().String())
 	stopped := context.AfterFunc(ctx, s.drain)
 	defer stopped()
-	if err := s.Serve(listener); err != nil {
+	if err := s.Serve(listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("grpc server: %w", err)
 	}
 	return nil

@@ -69,6 +69,21 @@ func TestFingerprints(t *testing.T) {
 	} {
 		t.Run(name+" is another request", func(t *testing.T) { require.NotEqual(t, base, other) })
 	}
+	t.Run("members are told from elements and from text", func(t *testing.T) {
+		seen := map[string]string{}
+		for _, body := range []string{`{}`, `[]`, `""`, `"{}"`, `[[]]`, `[{}]`, `{"a":{}}`, `{"a":[]}`, `["a"]`, `["a","b"]`, `["ab"]`, `{"a":"b"}`, `{"ab":""}`, `null`, `"null"`, `true`, `1`, `"1"`} {
+			digest := string(of("/o", "", body))
+			require.Empty(t, seen[digest], "%s and %s fall together", body, seen[digest])
+			seen[digest] = body
+		}
+	})
+	t.Run("a hostile nesting costs one pass", func(t *testing.T) {
+		deep := strings.Repeat(`{"b":`, 9000) + `1` + strings.Repeat(`,"a":1}`, 9000)
+		require.NotEqual(t, of("/o", "", deep), of("/o", "", " "+deep), "too deep to be read, it counts byte for byte")
+	})
+	t.Run("what follows the value makes it no JSON", func(t *testing.T) {
+		require.NotEqual(t, of("/o", "", `{} {}`), of("/o", "", `{}  {}`))
+	})
 	t.Run("large numbers do not fall together", func(t *testing.T) {
 		require.NotEqual(t, of("/o", "", `{"a":9007199254740993}`), of("/o", "", `{"a":9007199254740992}`))
 	})

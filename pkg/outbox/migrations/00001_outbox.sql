@@ -24,7 +24,10 @@ CREATE INDEX outbox_recorded ON outbox (recorded_at, id);
 -- +goose StatementBegin
 DO $$
 BEGIN
-    CREATE ROLE gifting_relay NOLOGIN;
+    -- Where the role exists, no right to create roles is needed.
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gifting_relay') THEN
+        CREATE ROLE gifting_relay NOLOGIN;
+    END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
     NULL; -- Roles are shared by all databases of a server; another one was first.
 END
