@@ -26,6 +26,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/problems"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -60,9 +61,11 @@ const (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 60 * time.Second
-	idleTimeout   = 2 * time.Minute
-	drainTimeout  = 15 * time.Second
-	maxHeaderLen  = 64 << 10
+	// writeTimeout begins with the request's header: it covers reading, the call and the answer.
+	writeTimeout = 90 * time.Second
+	idleTimeout  = 2 * time.Minute
+	drainTimeout = 15 * time.Second
+	maxHeaderLen = 64 << 10
 )
 
 // Gateway is the running edge.
@@ -77,6 +80,9 @@ type Gateway struct {
 // New builds the gateway. It connects to nothing yet: a service that is down answers
 // service_unavailable until it is back.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, error) {
+	if err := cfg.Environment.Validate(); err != nil {
+		return nil, err
+	}
 	g := &Gateway{cfg: cfg, tel: tel}
 	if err := g.openRedis(); err != nil {
 		return nil, err
@@ -93,6 +99,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderLen,
 	}
@@ -103,7 +110,7 @@ func (g *Gateway) openRedis() error {
 	if g.cfg.RedisURL == "" {
 		return nil
 	}
-	client, err := limits.OpenRedis(g.cfg.RedisURL)
+	client, err := redisconn.Open(g.cfg.RedisURL)
 	if err != nil {
 		return err
 	}

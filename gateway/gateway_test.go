@@ -216,6 +216,9 @@ func TestEveryFaultTheEdgeFinds(t *testing.T) {
 		"a malformed key":             {"GET", "/me", "", []string{"Authorization", "Bearer x"}, 401, "invalid_api_key"},
 		"a key of production":         {"GET", "/me", "", []string{"Authorization", "Bearer " + apikey.New(apikey.Production)}, 401, "invalid_api_key"},
 		"no key on an unknown path":   {"GET", "/nothing", "", []string{"Authorization", ""}, 401, "invalid_api_key"},
+		"an id that is no text":       {"GET", "/orders/%ff", "", nil, 404, "not_found"},
+		"an image id that is no text": {"GET", "/catalog/images/%ff", "", nil, 404, "not_found"},
+		"an id with a slash":          {"GET", "/orders%2Fabc", "", nil, 404, "not_found"},
 		"an unknown path":             {"GET", "/nothing", "", nil, 404, "not_found"},
 		"another method":              {"PUT", "/orders", "", nil, 405, "method_not_allowed"},
 		"405 before 406":              {"PUT", "/orders", "", []string{"Accept", "text/html"}, 405, "method_not_allowed"},
@@ -306,6 +309,13 @@ func TestProblemsOfAServiceKeepTheirMembers(t *testing.T) {
 	got = f.do("POST", "/orders", `{"externalOrderId":"o-1"}`)
 	require.Equal(t, 503, got.status)
 	require.Equal(t, "2", got.header.Get("Retry-After"))
+}
+
+func TestNoHeaderOfTheCallerSetsADeadline(t *testing.T) {
+	f := setup(t)
+	for _, timeout := range []string{"x", "1n", "1m"} {
+		require.Equal(t, 200, f.do("GET", "/me", "", "Grpc-Timeout", timeout).status)
+	}
 }
 
 func TestHeadAnswersAsGetWithoutBody(t *testing.T) {

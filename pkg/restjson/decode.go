@@ -12,6 +12,10 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
+// maxElements is how many elements of one list or map are read; the rest is passed over. It is well
+// above what any request of the API may hold, and bounds what a hostile body costs.
+const maxElements = 2000
+
 // maxDepth is how many objects and arrays may stand inside each other.
 const maxDepth = 100
 

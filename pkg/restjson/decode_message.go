@@ -106,6 +106,12 @@ func (d *decoder) list(f *field, o target) error {
 	}
 	l := o.newList(f)
 	for i := 0; d.json.PeekKind() != jsontext.KindEndArray; i++ {
+		if i >= maxElements {
+			if err := d.tooMany(i); err != nil {
+				return err
+			}
+			continue
+		}
 		d.enter(step{index: i, element: true})
 		if f.kind == kindMessage {
 			child := l.newMessage()
@@ -133,10 +139,16 @@ func (d *decoder) mapping(f *field, o target) error {
 		return err
 	}
 	m := o.newMap(f)
-	for d.json.PeekKind() != jsontext.KindEndObject {
+	for i := 0; d.json.PeekKind() != jsontext.KindEndObject; i++ {
 		name, err := d.json.ReadValue()
 		if err != nil {
 			return err
+		}
+		if i >= maxElements {
+			if err := d.tooMany(i); err != nil {
+				return err
+			}
+			continue
 		}
 		key := string(d.unquote(name))
 		d.enter(step{name: key})
@@ -154,6 +166,14 @@ func (d *decoder) mapping(f *field, o target) error {
 	m.finish()
 	_, err := d.json.ReadToken()
 	return err
+}
+
+// tooMany passes over element i, which is past what a list or map may hold, and reports the first.
+func (d *decoder) tooMany(i int) error {
+	if i == maxElements {
+		d.fault(containsTooMany)
+	}
+	return d.skip()
 }
 
 func (d *decoder) entry(f *field, m mapTarget, key string) error {

@@ -15,9 +15,10 @@ import (
 const maxDecimal = 64
 
 const (
-	containsNUL    = "must not contain the character U+0000"
-	decimalTooLong = "must not have more than 64 characters"
-	numberTooLarge = "must be a number within the range of its type"
+	containsNUL     = "must not contain the character U+0000"
+	containsTooMany = "holds too many elements"
+	decimalTooLong  = "must not have more than 64 characters"
+	numberTooLarge  = "must be a number within the range of its type"
 )
 
 func holdsNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }

@@ -175,6 +175,8 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		"no cursor at all":      {Country: "SE", After: text("nonsense")},
 		"a time out of reach":   {Country: "SE", UpdatedSince: since, After: text(base64.RawURLEncoding.EncodeToString(forged))},
 		"a cursor that was cut": {Country: "SE", After: text((*after)[:8])},
+		"an empty cursor":       {Country: "SE", After: text("")},
+		"a blank cursor":        {Country: "SE", After: text(" ")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.catalog.ListProducts(s.as(1), req)
@@ -183,6 +185,14 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	}
 	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text("en-US"), After: after})
 	require.NoError(t, err, "en-US is what no locale means")
+	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text(" "), After: after})
+	require.NoError(t, err, "and what a blank one means")
+	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{After: after})
+	require.Equal(t, map[string]string{"country": problem.FieldRequired}, violations(t, err),
+		"nothing can be said of a cursor beside a faulty filter")
+	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "FI", After: after, Limit: limit(0)})
+	require.Equal(t, map[string]string{"after": problem.FieldInvalid, "limit": problem.FieldInvalid}, violations(t, err),
+		"the size of a page is no filter")
 }
 
 func TestFaultyQueries(t *testing.T) {

@@ -100,30 +100,60 @@ func TestAReplayGetsTheFirstReservation(t *testing.T) {
 		require.True(t, proto.Equal(got, replay))
 		require.EqualValues(t, 9, *s.stock(c, "S"))
 	})
-	t.Run("for another combination only once it is released", func(t *testing.T) {
+	t.Run("but never for another combination", func(t *testing.T) {
 		other := proto.CloneOf(first)
 		other.Variations = map[string]string{"Size": "M"}
 		_, err := s.ordering.Reserve(t.Context(), other)
 		require.True(t, problem.Is(err, problem.IdempotencyInProgress), "%v", err)
 		require.EqualValues(t, 10, *s.stock(c, "M"))
 	})
-	t.Run("when it is confirmed", func(t *testing.T) {
-		s.settle([]string{first.GetOrderId()}, nil)
-		replay, err := s.ordering.Reserve(t.Context(), again)
+	require.EqualValues(t, 9, *s.stock(c, "S"))
+}
+
+// A key outlives what is stored of its order's answer: used again later it names another order.
+func TestASettledKeyReservesAnewUnderTheOrderProposed(t *testing.T) {
+	s, c, p := shop(t, 10)
+	first := s.attempt(c, p, "S")
+	reserve := func(orderID string) *catalogv1.ReserveResponse {
+		t.Helper()
+		req := proto.CloneOf(first)
+		req.OrderId = orderID
+		got, err := s.ordering.Reserve(t.Context(), req)
 		require.NoError(t, err)
-		require.Equal(t, first.GetOrderId(), replay.GetOrderId())
-		require.EqualValues(t, 9, *s.stock(c, "S"))
-	})
-	t.Run("a released key reserves anew under the order proposed", func(t *testing.T) {
-		s.settle(nil, []string{first.GetOrderId()})
-		s.settle([]string{first.GetOrderId()}, []string{first.GetOrderId()})
-		require.EqualValues(t, 10, *s.stock(c, "S"), "a confirmed reservation can be released, once")
-		fresh, err := s.ordering.Reserve(t.Context(), again)
-		require.NoError(t, err)
-		require.Equal(t, again.GetOrderId(), fresh.GetOrderId())
+		return got
+	}
+	one, two, three := first.GetOrderId(), uuid.NewString(), uuid.NewString()
+	got := reserve(one)
+
+	t.Run("when it was confirmed", func(t *testing.T) {
+		s.settle([]string{one}, nil)
+		fresh := reserve(two)
+		require.Equal(t, two, fresh.GetOrderId())
 		require.True(t, fresh.GetExpiresAt().AsTime().After(got.GetExpiresAt().AsTime()))
-		s.settle(nil, []string{first.GetOrderId(), uuid.NewString()})
-		require.EqualValues(t, 9, *s.stock(c, "S"), "the order of before holds nothing any more")
+		require.EqualValues(t, 8, *s.stock(c, "S"))
+		require.Equal(t, two, reserve(three).GetOrderId(), "while that is reserved it is the one")
+		require.EqualValues(t, 8, *s.stock(c, "S"))
+	})
+	t.Run("the confirmed order is still released, once, and alone", func(t *testing.T) {
+		s.settle(nil, []string{one})
+		s.settle([]string{one}, []string{one, uuid.NewString()})
+		require.EqualValues(t, 9, *s.stock(c, "S"))
+		require.Equal(t, two, reserve(three).GetOrderId(), "the other keeps its unit")
+	})
+	t.Run("when it was released", func(t *testing.T) {
+		s.settle(nil, []string{two})
+		require.EqualValues(t, 10, *s.stock(c, "S"))
+		require.Equal(t, three, reserve(three).GetOrderId())
+		s.settle(nil, []string{one, two})
+		require.EqualValues(t, 9, *s.stock(c, "S"), "the orders of before hold nothing any more")
+	})
+	t.Run("the order that has its unit for good takes no second one", func(t *testing.T) {
+		s.settle([]string{three}, nil)
+		require.Equal(t, three, reserve(three).GetOrderId())
+		require.EqualValues(t, 9, *s.stock(c, "S"))
+		s.settle(nil, []string{three})
+		require.Equal(t, three, reserve(three).GetOrderId())
+		require.EqualValues(t, 9, *s.stock(c, "S"), "but for one that was released")
 	})
 }
 
@@ -201,6 +231,10 @@ func TestFaultyReservations(t *testing.T) {
 		_, err = s.ordering.Reserve(t.Context(), second)
 		require.Equal(t, map[string]string{"orderId": problem.FieldInvalid}, violations(t, err))
 		require.EqualValues(t, 4, *s.stock(c, "S"))
+		s.settle(nil, []string{first.GetOrderId()})
+		_, err = s.ordering.Reserve(t.Context(), second)
+		require.Equal(t, map[string]string{"orderId": problem.FieldInvalid}, violations(t, err), "settled or not")
+		require.EqualValues(t, 5, *s.stock(c, "S"))
 	})
 	t.Run("no ids", func(t *testing.T) {
 		_, err := s.ordering.Reserve(t.Context(), &catalogv1.ReserveRequest{})
@@ -249,9 +283,9 @@ func TestExpiredReservationsAreListedUntilSettled(t *testing.T) {
 }
 
 // TestUnitsAreNeitherLostNorMade lets reservations and settlements of two SKUs run against each
-// other: what is left and what is held must always add up.
+// other, two orders to a key: what is left and what is held must always add up.
 func TestUnitsAreNeitherLostNorMade(t *testing.T) {
-	const workers, steps, units = 8, 60, 6
+	const workers, steps, units, keys = 8, 60, 4, 6
 	s, c, p := shop(t, units)
 	orders := make([]string, 12)
 	for i := range orders {
@@ -265,7 +299,7 @@ func TestUnitsAreNeitherLostNorMade(t *testing.T) {
 				i := random.IntN(len(orders))
 				if random.IntN(2) == 0 {
 					req := s.attempt(c, p, []string{"S", "M"}[i%2])
-					req.ReservationKey, req.OrderId = fmt.Appendf(nil, "key %d", i), orders[i]
+					req.ReservationKey, req.OrderId = fmt.Appendf(nil, "key %d", i%keys), orders[i]
 					if _, err := s.ordering.Reserve(t.Context(), req); err != nil && !problem.Is(err, problem.OutOfStock) {
 						return err
 					}

@@ -62,7 +62,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.upkeep = feed.NewUpkeep(events, cfg.Retention, time.Now, s.tel.Logger)
+	s.upkeep = feed.NewUpkeep(events, cfg.Retention, s.tel.Logger)
 	s.consumer = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger,
 	}, writer.Handle)

@@ -86,13 +86,13 @@ func (s *Service) assemble(cfg Config) error {
 	var err error
 	s.sender, err = sender.New(deliveries, directory, poster, sender.Limits{
 		Workers: cfg.Workers, PerEndpoint: cfg.PerEndpoint, Timeout: cfg.Timeout, Lease: cfg.Lease, Poll: cfg.Poll,
-	}, now, sender.Telemetry{Logger: s.tel.Logger, Meter: meter})
+	}, time.Now, sender.Telemetry{Logger: s.tel.Logger, Meter: meter})
 	if err != nil {
 		return err
 	}
 	fan, err := fanout.New(fanout.Config{
 		Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Store: deliveries, Directory: directory,
-		Stored: s.sender.Wake, Now: now, Logger: s.tel.Logger, Meter: meter,
+		Stored: s.sender.Wake, Logger: s.tel.Logger, Meter: meter,
 	})
 	if err != nil {
 		return err

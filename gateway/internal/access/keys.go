@@ -59,12 +59,13 @@ func (k *Keys) Hash(key string) (string, error) {
 	return string(apikey.Hash(key)), nil
 }
 
-// Known gives the principal of the key when the process has a copy of it that is young.
-func (k *Keys) Known(hash string) (caller.Principal, bool) {
+// Known gives the principal of a key the process has seen work, and whether the copy is young
+// enough to be believed without asking.
+func (k *Keys) Known(hash string) (p caller.Principal, fresh, known bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	e, ok := k.byHash[hash]
-	return e.principal, ok && k.clock().Sub(e.fetched) < maxAge
+	e, known := k.byHash[hash]
+	return e.principal, known && k.clock().Sub(e.fetched) < maxAge, known
 }
 
 // Fetch asks the tenants service and keeps the answer.

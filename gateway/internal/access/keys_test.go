@@ -51,17 +51,18 @@ func TestOnlyWellFormedKeysOfTheEnvironmentAreLookedUp(t *testing.T) {
 
 func TestAPrincipalIsBelievedForAWhile(t *testing.T) {
 	d, keys, now := setup()
-	_, known := keys.Known("h")
+	_, _, known := keys.Known("h")
 	require.False(t, known)
 	fetched, err := keys.Fetch(t.Context(), "h")
 	require.NoError(t, err)
-	p, known := keys.Known("h")
-	require.True(t, known)
+	p, fresh, _ := keys.Known("h")
+	require.True(t, fresh)
 	require.Equal(t, fetched, p)
 	require.Equal(t, 1, d.calls)
 	*now = now.Add(5 * time.Second)
-	_, known = keys.Known("h")
-	require.False(t, known)
+	_, fresh, known = keys.Known("h")
+	require.False(t, fresh)
+	require.True(t, known, "it is asked for again, but not a stranger")
 }
 
 func TestARevokedKeyIsForgotten(t *testing.T) {
@@ -71,7 +72,7 @@ func TestARevokedKeyIsForgotten(t *testing.T) {
 	d.fault = problem.RecordNotFound()
 	_, err = keys.Fetch(t.Context(), "h")
 	require.True(t, problem.Is(err, problem.InvalidAPIKey))
-	_, known := keys.Known("h")
+	_, _, known := keys.Known("h")
 	require.False(t, known)
 }
 
@@ -83,7 +84,7 @@ func TestASlowAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	d.version = 4
 	_, err = keys.Fetch(t.Context(), "h")
 	require.NoError(t, err)
-	p, _ := keys.Known("h")
+	p, _, _ := keys.Known("h")
 	require.EqualValues(t, 5, p.TenantVersion)
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // authenticate finds the principal of the request's key and counts the request against its limit.
-// A fault counts against the client's address: past its limit a key that is not known here is
-// refused unasked, while one that is goes on working.
+// A fault counts against the client's address: past its limit a key that has not been seen to work
+// here is refused unasked, while one that has goes on working.
 func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request, c *call) error {
 	hash, err := h.Keys.Hash(bearer(r.Header))
 	if err == nil {
@@ -30,10 +30,11 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request, c *call) 
 }
 
 func (h *Handler) resolve(r *http.Request, hash string) (caller.Principal, error) {
-	if p, ok := h.Keys.Known(hash); ok {
+	p, fresh, known := h.Keys.Known(hash)
+	if fresh {
 		return p, nil
 	}
-	if verdict, exhausted := h.Failures.Exhausted(h.Proxies.ClientIP(r)); exhausted {
+	if verdict, exhausted := h.Failures.Exhausted(h.Proxies.ClientIP(r)); exhausted && !known {
 		return caller.Principal{}, tooManyFailures(verdict)
 	}
 	return h.Keys.Fetch(r.Context(), hash)

@@ -44,13 +44,35 @@ func (p Proxies) ClientIP(r *http.Request) string {
 	client = client.Unmap()
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && p.trusts(client); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		hop, err := hopAddr(hops[i])
 		if err != nil {
 			break
 		}
 		client = hop.Unmap()
 	}
-	return client.String()
+	return subject(client)
+}
+
+// subject is what a limit counts: a whole /64 of IPv6, which one caller commands.
+func subject(addr netip.Addr) string {
+	const network = 64
+	if addr.Is4() {
+		return addr.String()
+	}
+	prefix, err := addr.Prefix(network)
+	if err != nil {
+		return addr.String()
+	}
+	return prefix.String()
+}
+
+// hopAddr reads an entry of X-Forwarded-For, which some proxies write with a port.
+func hopAddr(text string) (netip.Addr, error) {
+	text = strings.TrimSpace(text)
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		return withPort.Addr(), nil
+	}
+	return netip.ParseAddr(text)
 }
 
 func (p Proxies) trusts(addr netip.Addr) bool {

@@ -24,12 +24,13 @@ func TestOnlyTrustedProxiesSayWhomTheyForwardFor(t *testing.T) {
 		"a claim before the proxies":          {"10.1.2.3:1234", []string{"1.1.1.1", "198.51.100.1"}, "198.51.100.1"},
 		"nonsense from a proxy":               {"10.1.2.3:1234", []string{"unknown"}, "10.1.2.3"},
 		"a proxy that says nothing":           {"10.1.2.3:1234", nil, "10.1.2.3"},
+		"a proxy that writes ports":           {"10.1.2.3:1234", []string{"198.51.100.1:4711"}, "198.51.100.1"},
 		"proxies only":                        {"10.1.2.3:1234", []string{"10.9.9.9"}, "10.9.9.9"},
-		"version 6":                           {"[2001:db8::1]:1234", []string{"2606:4700::1"}, "2606:4700::1"},
+		"version 6":                           {"[2001:db8::1]:1234", []string{"2606:4700::1"}, "2606:4700::/64"},
 		"version 4 in version 6":              {"[::ffff:10.1.2.3]:1234", []string{"198.51.100.1"}, "198.51.100.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest("GET", "/", nil)
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 			r.RemoteAddr = tc.remote
 			r.Header["X-Forwarded-For"] = tc.forwarded
 			require.Equal(t, tc.want, proxies.ClientIP(r))

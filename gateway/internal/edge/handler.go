@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -58,7 +59,7 @@ const imagesPath = "/catalog/images/"
 // ServeHTTP runs the checks and passes on what survives them.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	ctx, span := h.Tracer.Start(r.Context(), r.Method, trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
+	ctx, span := h.Tracer.Start(r.Context(), "HTTP", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
 	defer span.End()
 	requestID := span.SpanContext().TraceID().String()
 	w.Header().Set("Request-Id", requestID)
@@ -70,9 +71,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
 			rec.problem(h.Problems, requestID, problem.Internal())
 		}
-		span.SetName(r.Method + " " + route)
+		span.SetName(knownMethod(r.Method) + " " + route)
 		h.Duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(
-			attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
+			attribute.String("http.request.method", knownMethod(r.Method)), attribute.String("http.route", route),
 			attribute.Int("http.response.status_code", rec.status)))
 	}()
 	path, inside := strings.CutPrefix(r.URL.Path, BasePath)
@@ -90,6 +91,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.forward(rec, r, path, c)
+}
+
+// knownMethod bounds the values of a metric: a caller may send any word as a method.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "_OTHER"
 }
 
 // refuse answers with the problem err stands for; anything else is a fault of ours.
@@ -132,7 +142,8 @@ func (h *Handler) check(w http.ResponseWriter, r *http.Request, path string, ins
 
 func (h *Handler) route(w http.ResponseWriter, r *http.Request, path string, inside bool, c *call) error {
 	var allowed []string
-	if inside {
+	// An id with a slash in it, or with bytes that are no text, is the id of nothing.
+	if inside && utf8.ValidString(path) && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 		c.op, allowed = h.Operations.Find(r.Method, path)
 	}
 	switch {
@@ -191,7 +202,9 @@ func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
 	out := r.Clone(withCall(ctx, c))
-	out.Header.Del("Authorization") // The services are told the principal, never the key.
+	// Nothing the caller wrote goes on but path, query and body: the services are told the
+	// principal, never the key, and no header of the caller's sets a deadline.
+	out.Header = http.Header{"Content-Type": {"application/json"}}
 	out.URL.Path, out.URL.RawPath = path, ""
 	out.Method = c.op.Method
 	out.Body = &body{reader: bytes.NewReader(c.body), call: c}

@@ -55,6 +55,9 @@ func checkMediaType(r *http.Request, op *operation.Operation) error {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return problem.New(problem.UnsupportedMediaType, "A body must not be compressed.")
 	}
+	if len(r.Header.Values("Content-Type")) > 1 {
+		return problem.New(problem.UnsupportedMediaType, "Content-Type must stand once.")
+	}
 	given := r.Header.Get("Content-Type")
 	if given == "" && op.BodyOptional && r.ContentLength == 0 {
 		return nil

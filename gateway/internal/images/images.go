@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/problems"
@@ -41,6 +42,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	if !utf8.ValidString(id) {
+		h.Problems.Write(w, requestID, problem.RecordNotFound())
+		return
+	}
 	image, err := h.Images.GetImage(r.Context(), &catalogv1.GetImageRequest{FileId: id})
 	if err != nil {
 		p, ok := problem.As(err)

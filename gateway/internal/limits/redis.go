@@ -13,9 +13,11 @@ import (
 
 const (
 	defaultBudget = 50 * time.Millisecond
-	// pause is how long Redis is left alone after a fault, so that an outage does not cost each
-	// request its budget.
+	// pause is how long Redis is left alone after several faults in a row, so that an outage does
+	// not cost each request its budget.
 	pause = time.Second
+	// patience is how many faults in a row make an outage: a single slow answer is none.
+	patience = 3
 )
 
 // take is a sliding log in a sorted set, on the clock of Redis. One round trip carries the count
@@ -39,19 +41,6 @@ if KEYS[2] then version = redis.call('GET', KEYS[2]) end
 return {allowed, limit - n, string.format('%.0f', oldest + window - now), version or ''}
 `)
 
-// OpenRedis makes a client whose calls end with their context and are not tried again: a request
-// that has spent its budget goes on without Redis.
-func OpenRedis(url string) (*redis.Client, error) {
-	opts, err := redis.ParseURL(url)
-	if err != nil {
-		return nil, fmt.Errorf("redis url: %w", err)
-	}
-	opts.MaxRetries = -1
-	opts.DialerRetries = 1
-	opts.ContextTimeoutEnabled = true
-	return redis.NewClient(opts), nil
-}
-
 // Options of a limiter.
 type Options struct {
 	Policy Policy
@@ -71,6 +60,7 @@ type Limiter struct {
 
 	local       *Window
 	fallback    metric.Int64Counter
+	faults      atomic.Int64
 	pausedUntil atomic.Int64
 	sequence    atomic.Int64
 }
@@ -105,9 +95,13 @@ func (l *Limiter) take(ctx context.Context, keys ...string) (Verdict, int64) {
 	if l.Redis != nil && l.Clock().UnixNano() >= l.pausedUntil.Load() {
 		verdict, version, err := l.takeRedis(ctx, keys)
 		if err == nil {
+			l.faults.Store(0)
+			if verdict.Allowed {
+				l.local.Take(keys[0]) // Should Redis go away, the local window is not empty.
+			}
 			return verdict, version
 		}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && l.faults.Add(1) >= patience {
 			l.pausedUntil.Store(l.Clock().Add(pause).UnixNano())
 		}
 	}

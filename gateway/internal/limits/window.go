@@ -6,6 +6,8 @@ package limits
 import (
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // Policy is a limit of requests in a window.
@@ -26,7 +28,7 @@ type Verdict struct {
 }
 
 // maxSubjects bounds the memory of a Window; past it the subject seen longest ago goes.
-const maxSubjects = 100_000
+const maxSubjects = 20_000
 
 // Window counts in this process. Each subject has the times of its accepted requests, so the
 // count is exact.
@@ -35,12 +37,16 @@ type Window struct {
 	clock  func() time.Time
 
 	mu       sync.Mutex
-	subjects map[string][]time.Time
+	subjects *simplelru.LRU[string, []time.Time]
 }
 
 // NewWindow makes an empty window.
 func NewWindow(policy Policy, clock func() time.Time) *Window {
-	return &Window{policy: policy, clock: clock, subjects: map[string][]time.Time{}}
+	subjects, err := simplelru.NewLRU[string, []time.Time](maxSubjects, nil)
+	if err != nil {
+		panic(err) // Only a size that is not positive gets here.
+	}
+	return &Window{policy: policy, clock: clock, subjects: subjects}
 }
 
 // Take counts a request of the subject if it is allowed.
@@ -52,11 +58,8 @@ func (w *Window) Take(subject string) Verdict {
 	if len(accepted) >= w.policy.Limit {
 		return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}
 	}
-	if _, known := w.subjects[subject]; !known && len(w.subjects) >= maxSubjects {
-		w.evict(now)
-	}
 	accepted = append(accepted, now)
-	w.subjects[subject] = accepted
+	w.subjects.Add(subject, accepted)
 	return Verdict{
 		Allowed:   true,
 		Remaining: w.policy.Limit - len(accepted),
@@ -77,25 +80,10 @@ func (w *Window) Exhausted(subject string) (Verdict, bool) {
 }
 
 func (w *Window) recent(subject string, now time.Time) []time.Time {
-	accepted := w.subjects[subject]
+	accepted, _ := w.subjects.Get(subject)
 	i := 0
 	for i < len(accepted) && now.Sub(accepted[i]) >= w.policy.Window {
 		i++
 	}
 	return accepted[i:]
-}
-
-// evict drops subjects whose window is empty and, if none is, any one.
-func (w *Window) evict(now time.Time) {
-	for subject := range w.subjects {
-		if len(w.recent(subject, now)) == 0 {
-			delete(w.subjects, subject)
-		}
-	}
-	for subject := range w.subjects {
-		if len(w.subjects) < maxSubjects {
-			return
-		}
-		delete(w.subjects, subject)
-	}
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-const (
-	defaultLimit = 50
-	maxLimit     = 100
-)
-
 // CheckCountry demands a country.
 func CheckCountry(errs *fields.Errors, value string) {
 	switch {
@@ -36,17 +31,6 @@ func ReadLocale(errs *fields.Errors, value string, supported []string) string {
 		errs.Add("locale", problem.FieldNotEnabled, "must be one of the supported locales: "+strings.Join(supported, ", "))
 	}
 	return value
-}
-
-// ReadLimit gives the size of a page.
-func ReadLimit(errs *fields.Errors, value *int32) int {
-	if value == nil {
-		return defaultLimit
-	}
-	if *value < 1 || *value > maxLimit {
-		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 100")
-	}
-	return int(*value)
 }
 
 // ReadSince gives the instant in whole microseconds, or nil.

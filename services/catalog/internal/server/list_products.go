@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/page"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -31,7 +31,7 @@ func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsR
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.page(ctx, q)
+	found, err := c.entries(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsR
 	return resp, nil
 }
 
-// page reads one entry more than asked for, which tells whether there is a next page.
-func (c *Catalog) page(ctx context.Context, q productsQuery) ([]store.Entry, error) {
+// entries reads one more than asked for, which tells whether there is a next page.
+func (c *Catalog) entries(ctx context.Context, q productsQuery) ([]store.Entry, error) {
 	if q.since == nil {
 		return c.store.Listed(ctx, q.view, q.after.ID, q.limit+1)
 	}
@@ -74,16 +74,13 @@ func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProd
 			Currency: tenant.GetCurrency(),
 		},
 		since: rules.ReadSince(errs, req.GetUpdatedSince()),
-		limit: rules.ReadLimit(errs, req.Limit),
 	}
 	q.bind = cursor.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
 	q.after = q.start()
-	if !fields.Blank(req.GetAfter()) {
-		q.after, err = q.bind.DecodePosition(req.GetAfter())
-		if err != nil || !storable(q.after.Time) {
-			errs.Add("after", problem.FieldInvalid, "must be a cursor of this list with the same filters")
-		}
+	if after := page.After(req.After, q.bind, errs); after != nil {
+		q.after = *after
 	}
+	q.limit = page.Limit(req.Limit, errs) // After the cursor, which belongs to pages of every size.
 	return q, errs.Err()
 }
 
@@ -101,10 +98,4 @@ func sinceText(since *time.Time) string {
 		return ""
 	}
 	return since.Format(time.RFC3339Nano)
-}
-
-// storable says whether the database can compare with t: a cursor is not signed.
-func storable(t time.Time) bool {
-	const firstYear, lastYear = 1, 9999
-	return t.Year() >= firstYear && t.Year() <= lastYear
 }

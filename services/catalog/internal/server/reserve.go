@@ -16,7 +16,7 @@ const maxReservationKey = 256
 
 // Reserve takes one unit of a SKU for an order about to be placed. A reservation that has expired
 // is given back as it is, so that its order does not commit: whoever sweeps may be about to release
-// it. Once released, the key reserves anew.
+// it. Once settled, confirmed or released, the key reserves anew: its order exists or never will.
 func (o *Ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
 	errs := fields.Collect(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {

@@ -32,8 +32,7 @@ const (
 	stateOutOfStock = "GF001"
 	stateNoSuchSKU  = "GF002"
 	stateOtherSKU   = "GF003"
-
-	reservationOrder = "reservations_order"
+	stateOtherKey   = "GF004"
 )
 
 const (
@@ -62,7 +61,7 @@ WHERE state = 'RESERVED' AND expires_at <= clock_timestamp()
 ORDER BY expires_at, order_id LIMIT $1`
 )
 
-// Reserve takes a unit, or gives back what the key already holds.
+// Reserve takes a unit, or gives back what the key still holds for an order about to commit.
 func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (Reservation, error) {
 	var r Reservation
 	err := s.pool.QueryRow(ctx, reserveUnit,
@@ -85,8 +84,7 @@ func reserveError(err error) error {
 		p := problem.New(problem.IdempotencyInProgress, "An earlier request with this key is still running; try again.")
 		p.RetryAfter = 2 * time.Second
 		return p
-	}
-	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == reservationOrder {
+	case stateOtherKey:
 		return problem.Invalid(problem.Violation{
 			Field: "orderId", Code: problem.FieldInvalid, Message: "is the order of another reservation",
 		})

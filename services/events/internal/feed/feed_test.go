@@ -23,7 +23,7 @@ var start = time.Date(2026, 3, 10, 23, 59, 0, 0, time.UTC)
 type fixture struct {
 	*Writer
 	store *store.Store
-	// clock is what writer and upkeep take for now.
+	// clock is what the store takes for now.
 	clock  time.Time
 	upkeep *Upkeep
 	tenant string
@@ -31,12 +31,13 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{store: store.New(pgtest.New(t, store.Migrations())), clock: start, tenant: uuid.NewString()}
+	f := &fixture{clock: start, tenant: uuid.NewString()}
 	now := func() time.Time { return f.clock }
+	f.store = store.NewAt(pgtest.New(t, store.Migrations()), now)
 	var err error
 	f.Writer, err = NewWriter(f.store, retention, now, telemetry.Discard())
 	require.NoError(t, err)
-	f.upkeep = NewUpkeep(f.store, retention, now, telemetry.Discard().Logger)
+	f.upkeep = NewUpkeep(f.store, retention, telemetry.Discard().Logger)
 	return f
 }
 

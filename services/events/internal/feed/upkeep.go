@@ -20,13 +20,12 @@ const (
 type Upkeep struct {
 	store     *store.Store
 	retention time.Duration
-	now       func() time.Time
 	log       *slog.Logger
 }
 
 // NewUpkeep makes the worker. Several instances may run it at once.
-func NewUpkeep(s *store.Store, retention time.Duration, now func() time.Time, log *slog.Logger) *Upkeep {
-	return &Upkeep{store: s, retention: retention, now: now, log: log}
+func NewUpkeep(s *store.Store, retention time.Duration, log *slog.Logger) *Upkeep {
+	return &Upkeep{store: s, retention: retention, log: log}
 }
 
 // Run works until ctx ends.
@@ -47,11 +46,10 @@ func (u *Upkeep) Run(ctx context.Context) error {
 
 // Once does what is due now. A day is dropped when its last moment is older than the retention.
 func (u *Upkeep) Once(ctx context.Context) error {
-	now := u.now()
-	if err := u.store.EnsureDays(ctx, now, daysAhead); err != nil {
+	if err := u.store.EnsureDays(ctx, daysAhead); err != nil {
 		return err
 	}
-	dropped, err := u.store.DropBefore(ctx, now.Add(-u.retention))
+	dropped, err := u.store.DropOlder(ctx, u.retention)
 	for _, day := range dropped {
 		u.log.InfoContext(ctx, "dropped a day of the feed", "day", day.Format(time.DateOnly))
 	}

@@ -25,7 +25,7 @@ type Writer struct {
 	delay     metric.Float64Histogram
 }
 
-// NewWriter makes a writer.
+// NewWriter makes a writer. now measures the delay and decides nothing.
 func NewWriter(s *store.Store, retention time.Duration, now func() time.Time, tel *telemetry.Telemetry) (*Writer, error) {
 	delay, err := tel.Meters.Meter("events/feed").Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
 		metric.WithDescription("From the record of a change to its place in the feed."),
@@ -38,8 +38,7 @@ func NewWriter(s *store.Store, retention time.Duration, now func() time.Time, te
 
 // Handle is a kafka.Handler.
 func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
-	now := w.now()
-	batch := store.Batch{Partition: partition, Today: now, Oldest: now.Add(-w.retention)}
+	batch := store.Batch{Partition: partition, Retention: w.retention}
 	for _, m := range msgs {
 		c, err := decode(m)
 		if err != nil {

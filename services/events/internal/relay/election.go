@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,12 +16,27 @@ import (
 const (
 	// leaderLock is the advisory lock whose holder leads.
 	leaderLock = 0x67696674_72656c79
-	// standEvery is how long leadership may be vacant.
+	// standEvery is how often a vacancy is looked for. A leader that ends, or whose process dies,
+	// leaves one at once; one whose host vanishes, when the server ends its session.
 	standEvery = 500 * time.Millisecond
-	// pingEvery and pingTimeout bound how long a connection that died without a word goes unnoticed.
+	// pingEvery and pingTimeout bound how long a connection that died without a word goes unnoticed
+	// by the leader.
 	pingEvery   = 2 * time.Second
 	pingTimeout = 2 * time.Second
+	// idleSession is when the server ends a session from which nothing comes any more, and with it
+	// frees the lock. It is longer than pingEvery and pingTimeout together: a leader that is cut
+	// off stops leading before another is elected.
+	idleSession = 10 * time.Second
 )
+
+// sessionSettings let the server notice a vanished host by itself. The keepalives, in seconds, are
+// for a session that is not idle because a statement or its answer is still under way.
+var sessionSettings = map[string]string{
+	"idle_session_timeout":    strconv.FormatInt(idleSession.Milliseconds(), 10),
+	"tcp_keepalives_idle":     "5",
+	"tcp_keepalives_interval": "2",
+	"tcp_keepalives_count":    "3",
+}
 
 // election lets one process lead: it holds a session's advisory lock, and so its connection must
 // go straight to the server and not through a pooler of transactions.
@@ -70,6 +87,7 @@ func (e election) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionSettings)
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -14,8 +15,6 @@ import (
 )
 
 const (
-	defaultLimit = 50
-	maxLimit     = 100
 	// maxScan bounds how many events one call looks at when the key may see few of them. The page
 	// may then be short or empty although more follow, but its cursor has moved.
 	maxScan = 1000
@@ -33,9 +32,9 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		return nil, err
 	}
 	faults := fields.Collect(ctx)
-	page := page{principal: p, filter: filterOf(p), limit: limitOf(faults, req)}
+	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, faults)}
 	if req.After != nil {
-		page.after, err = decode(binding(p.TenantID), req.GetAfter())
+		list.after, err = decode(binding(p.TenantID), req.GetAfter())
 		if err != nil {
 			faults.Add("after", problem.FieldInvalid, "is not a cursor of this list")
 		}
@@ -44,28 +43,18 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if err != nil {
 		return nil, err
 	}
-	if lost(page.after, bounds) {
+	if lost(list.after, bounds) {
 		faults.Add("after", problem.FieldInvalid, lostEvents)
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	if bounds.Last > max(page.after.Number, bounds.Dropped) {
-		if err := s.fill(ctx, &page, faults); err != nil {
+	if bounds.Last > max(list.after.Number, bounds.Dropped) {
+		if err := s.fill(ctx, &list, faults); err != nil {
 			return nil, err
 		}
 	}
-	return s.response(page), nil
-}
-
-func limitOf(faults *fields.Errors, req *eventsv1.ListEventsRequest) int {
-	if req.Limit == nil {
-		return defaultLimit
-	}
-	if l := req.GetLimit(); l < 1 || l > maxLimit {
-		faults.Add("limit", problem.FieldInvalid, "must be between 1 and 100")
-	}
-	return int(req.GetLimit())
+	return s.response(list), nil
 }
 
 func filterOf(p caller.Principal) store.Filter {
@@ -78,8 +67,8 @@ func filterOf(p caller.Principal) store.Filter {
 	}
 }
 
-// page is a page in the making.
-type page struct {
+// listing is a page in the making.
+type listing struct {
 	principal caller.Principal
 	filter    store.Filter
 	limit     int
@@ -95,7 +84,7 @@ func lost(after store.Position, b store.Bounds) bool {
 }
 
 // fill scans until the page is full, the feed ends or the call has looked at enough.
-func (s *Server) fill(ctx context.Context, p *page, faults *fields.Errors) error {
+func (s *Server) fill(ctx context.Context, p *listing, faults *fields.Errors) error {
 	begin, chunk := p.after, p.limit
 	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
 		chunk = min(chunk, budget)
@@ -121,7 +110,7 @@ func (s *Server) fill(ctx context.Context, p *page, faults *fields.Errors) error
 }
 
 // take moves the page over the rows up to the one that fills it.
-func (p *page) take(rows []store.Row) (full bool) {
+func (p *listing) take(rows []store.Row) (full bool) {
 	for _, r := range rows {
 		p.after = r.Position
 		if r.Visible {
@@ -134,7 +123,7 @@ func (p *page) take(rows []store.Row) (full bool) {
 	return false
 }
 
-func (s *Server) response(p page) *eventsv1.ListEventsResponse {
+func (s *Server) response(p listing) *eventsv1.ListEventsResponse {
 	resp := &eventsv1.ListEventsResponse{Items: make([]*eventsv1.Event, len(p.rows))}
 	for i, r := range p.rows {
 		resp.Items[i] = &eventsv1.Event{

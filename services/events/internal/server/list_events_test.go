@@ -26,18 +26,23 @@ type fixture struct {
 	tenant string
 	brand  string
 	offset int64
+	// clock is what the store takes for now.
+	clock time.Time
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	s := store.New(pgtest.New(t, store.Migrations()))
-	return &fixture{Server: New(s, apikey.Sandbox), store: s, tenant: uuid.NewString(), brand: uuid.NewString()}
+	f := &fixture{tenant: uuid.NewString(), brand: uuid.NewString()}
+	f.store = store.NewAt(pgtest.New(t, store.Migrations()), func() time.Time { return f.clock })
+	f.Server = New(f.store, apikey.Sandbox)
+	return f
 }
 
 // add appends n events on a day and returns their ids.
 func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *store.Change)) []string {
 	t.Helper()
-	b := store.Batch{Today: day, Oldest: day.AddDate(0, 0, -30)}
+	f.clock = day
+	b := store.Batch{Retention: 30 * 24 * time.Hour}
 	var ids []string
 	for i := range n {
 		c := store.Change{
@@ -181,7 +186,8 @@ func TestListEventsAfterRetention(t *testing.T) {
 	quiet := f.list(ctx, t, nil, 2).NextCursor
 
 	drop := func(day time.Time) {
-		_, err := f.store.DropBefore(t.Context(), day)
+		f.clock = day
+		_, err := f.store.DropOlder(t.Context(), 0)
 		require.NoError(t, err)
 	}
 	drop(today.AddDate(0, 0, 2))
@@ -189,7 +195,7 @@ func TestListEventsAfterRetention(t *testing.T) {
 	t.Run("a cursor whose successors were dropped is refused", func(t *testing.T) {
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: early, Limit: proto.Int32(0)})
 		require.Equal(t, map[string]string{
-			"limit": "must be between 1 and 100", "after": lostEvents,
+			"limit": "must be an integer from 1 to 100", "after": lostEvents,
 		}, faults(t, err))
 	})
 
@@ -234,7 +240,8 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 		f.add(t, today.AddDate(0, 0, 1), 5, nil)
 		cursor := f.list(ctx, t, nil, 1).NextCursor
 		f.feed = &racing{Store: f.store, at: at, drop: func() {
-			_, err := f.store.DropBefore(t.Context(), today.AddDate(0, 0, 1))
+			f.clock = today.AddDate(0, 0, 1)
+			_, err := f.store.DropOlder(t.Context(), 0)
 			require.NoError(t, err)
 		}}
 		return f, ctx, cursor
@@ -272,7 +279,7 @@ func TestListEventsRefuses(t *testing.T) {
 		}})
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: proto.String("x"), Limit: proto.Int32(101)})
 		require.Equal(t, map[string]string{
-			"other": "from the edge", "limit": "must be between 1 and 100", "after": "is not a cursor of this list",
+			"other": "from the edge", "limit": "must be an integer from 1 to 100", "after": "is not a cursor of this list",
 		}, faults(t, err))
 	})
 

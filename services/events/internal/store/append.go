@@ -29,10 +29,8 @@ type Change struct {
 type Batch struct {
 	Partition int
 	Changes   []Change
-	// Today is the day by the caller's clock.
-	Today time.Time
-	// Oldest is the first day that retention keeps.
-	Oldest time.Time
+	// Retention is how long the feed keeps events.
+	Retention time.Duration
 }
 
 // Appended says what became of a batch.
@@ -52,9 +50,6 @@ func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 	if len(b.Changes) == 0 {
 		return Appended{}, nil
 	}
-	if err := s.ensureDay(ctx, Day(b.Today)); err != nil {
-		return Appended{}, err
-	}
 	for {
 		done, day, err := s.tryAppend(ctx, b)
 		if !errors.Is(err, errDayMissing) {
@@ -71,12 +66,12 @@ func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time.Time, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		done = Appended{}
-		w, err := lockWriter(ctx, tx, b)
+		w, err := s.lockWriter(ctx, tx, b.Partition)
 		if err != nil {
 			return err
 		}
-		// The clock may have been set back, or another consumer's may be ahead of ours.
-		if day = Day(b.Today); w.lastDay.After(day) {
+		// The clock may have been set back.
+		if day = Day(w.now); w.lastDay.After(day) {
 			day = w.lastDay
 		}
 		if !s.hasDay(day) {
@@ -86,7 +81,7 @@ func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time
 		if err != nil {
 			return err
 		}
-		fresh, done.Rewound = w.admit(fresh, Day(b.Oldest))
+		fresh, done.Rewound = w.admit(fresh, Day(w.now.Add(-b.Retention)))
 		done.Inserted = len(fresh)
 		next := w.nextOffset
 		if end := b.Changes[len(b.Changes)-1].Offset + 1; end > next || done.Rewound > 0 {
@@ -104,20 +99,24 @@ func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time
 type writer struct {
 	nextOffset int64
 	lastDay    time.Time
+	// now is when it was locked.
+	now time.Time
 }
 
 const (
-	makeWriter = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day) VALUES ($1, 0, $2)
+	// The transaction that makes the row sets its day before it commits.
+	makeWriter = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day) VALUES ($1, 0, 'epoch')
 ON CONFLICT (kafka_partition) DO NOTHING`
 	lockWriterRow = `SELECT next_offset, last_day FROM feed_writers WHERE kafka_partition = $1 FOR UPDATE`
 )
 
-func lockWriter(ctx context.Context, tx pgx.Tx, batch Batch) (w writer, err error) {
+func (s *Store) lockWriter(ctx context.Context, tx pgx.Tx, partition int) (w writer, err error) {
 	b := &pgx.Batch{}
-	b.Queue(makeWriter, batch.Partition, Day(batch.Today))
-	b.Queue(lockWriterRow, batch.Partition).QueryRow(func(row pgx.Row) error {
+	b.Queue(makeWriter, partition)
+	b.Queue(lockWriterRow, partition).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&w.nextOffset, &w.lastDay)
 	})
+	s.queueClock(b, &w.now) // After the lock, for which the transaction may have waited.
 	err = tx.SendBatch(ctx, b).Close()
 	return w, err
 }

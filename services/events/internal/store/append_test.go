@@ -82,7 +82,7 @@ func TestAppend(t *testing.T) {
 		in := changes(tenantA, 0, 3)
 		appendAll(t, s, batch(0, today, in))
 		later := today.AddDate(0, 0, 40)
-		_, err := s.DropBefore(t.Context(), later.AddDate(0, 0, -30))
+		_, err := at(later, s).DropOlder(t.Context(), retention)
 		require.NoError(t, err)
 		require.Equal(t, Appended{}, appendAll(t, s, batch(0, later, in)))
 		require.Empty(t, feedOf(t, s, tenantA))
@@ -92,7 +92,7 @@ func TestAppend(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
 		in[2].BrandID = "no uuid"
-		_, err := s.Append(t.Context(), batch(0, today, in))
+		_, err := s.Append(t.Context(), batch(0, today, in).Batch)
 		require.Error(t, err)
 		require.Empty(t, feedOf(t, s, tenantA))
 		in[2].BrandID = brand
@@ -110,9 +110,9 @@ func TestAppendBesideAZombie(t *testing.T) {
 	errs := make([]error, writers)
 	for i := range writers {
 		wait.Go(func() {
-			mine := New(s.pool)
-			for at := 0; at < len(in) && errs[i] == nil; at += size {
-				_, errs[i] = mine.Append(t.Context(), batch(0, today, in[at:at+size]))
+			mine := at(today, New(s.pool))
+			for from := 0; from < len(in) && errs[i] == nil; from += size {
+				_, errs[i] = mine.Append(t.Context(), batch(0, today, in[from:from+size]).Batch)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestReaderBesideWriters(t *testing.T) {
 	for tenant, c := range in {
 		writers.Go(func() {
 			for at := 0; at < len(c); at += size {
-				if _, err := s.Append(t.Context(), batch(partition[tenant], today, c[at:at+size])); err != nil {
+				if _, err := s.Append(t.Context(), batch(partition[tenant], today, c[at:at+size]).Batch); err != nil {
 					errs <- err
 					return
 				}

@@ -20,10 +20,14 @@ const (
 	lockWait = "1s"
 )
 
-// EnsureDays creates the partitions of count days from the given one on, where they are missing.
-func (s *Store) EnsureDays(ctx context.Context, from time.Time, count int) error {
+// EnsureDays creates the partitions of count days from today on, where they are missing.
+func (s *Store) EnsureDays(ctx context.Context, count int) error {
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range count {
-		if err := s.ensureDay(ctx, Day(from).AddDate(0, 0, i)); err != nil {
+		if err := s.ensureDay(ctx, Day(now).AddDate(0, 0, i)); err != nil {
 			return err
 		}
 	}
@@ -78,16 +82,21 @@ func (s *Store) forgetDay(day time.Time) {
 	delete(s.days, day)
 }
 
-// DropBefore drops the partitions of days before the given one and notes for each tenant what it
-// lost, in one transaction per day. It returns the days it dropped.
-func (s *Store) DropBefore(ctx context.Context, day time.Time) ([]time.Time, error) {
+// DropOlder drops the partitions of days whose last moment is older than the retention and notes
+// for each tenant what it lost, in one transaction per day. It returns the days it dropped.
+func (s *Store) DropOlder(ctx context.Context, retention time.Duration) ([]time.Time, error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	oldest := Day(now.Add(-retention))
 	days, err := s.listDays(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var dropped []time.Time
 	for _, d := range days {
-		if !d.Before(Day(day)) {
+		if !d.Before(oldest) {
 			break
 		}
 		s.forgetDay(d)

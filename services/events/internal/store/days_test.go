@@ -13,7 +13,7 @@ func TestDays(t *testing.T) {
 		var wait sync.WaitGroup
 		errs := make([]error, 4)
 		for i := range errs {
-			wait.Go(func() { errs[i] = New(s.pool).EnsureDays(t.Context(), today, 3) })
+			wait.Go(func() { errs[i] = at(today, New(s.pool)).EnsureDays(t.Context(), 3) })
 		}
 		wait.Wait()
 		for _, err := range errs {
@@ -30,7 +30,7 @@ func TestDays(t *testing.T) {
 		appendAll(t, s, batch(0, today.AddDate(0, 0, 5), changes(tenantA, 3, 1)))
 		before := feedOf(t, s, tenantA)
 
-		dropped, err := s.DropBefore(t.Context(), today.AddDate(0, 0, 2))
+		dropped, err := at(today.AddDate(0, 0, 2), s).DropOlder(t.Context(), 0)
 		require.NoError(t, err)
 		require.Len(t, dropped, 2)
 		require.Len(t, partitions(t, s), 1)
@@ -53,7 +53,7 @@ func TestDays(t *testing.T) {
 		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
 		appendAll(t, s, batch(0, today.AddDate(0, 0, 3), changes(tenantA, 2, 1)))
 		begin := feedOf(t, s, tenantA)[0].Position
-		_, err := s.DropBefore(t.Context(), today.AddDate(0, 0, 1))
+		_, err := at(today.AddDate(0, 0, 1), s).DropOlder(t.Context(), 0)
 		require.NoError(t, err)
 		rows, ends, err := s.Scan(t.Context(), tenantA, begin, all, 10)
 		require.NoError(t, err)

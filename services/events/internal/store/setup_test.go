@@ -23,9 +23,17 @@ var (
 	all     = Filter{Orders: true, PersonalLinks: true, AllBrands: true, KeyID: 1}
 )
 
+const retention = 30 * 24 * time.Hour
+
 func setup(t *testing.T) *Store {
 	t.Helper()
-	return New(pgtest.New(t, Migrations()))
+	return at(today, New(pgtest.New(t, Migrations())))
+}
+
+// at sets a store's clock.
+func at(now time.Time, s *Store) *Store {
+	s.clock = func() time.Time { return now }
+	return s
 }
 
 // changes makes n changes of a tenant with offsets from the given one on.
@@ -40,13 +48,19 @@ func changes(tenant string, offset int64, n int) []Change {
 	return out
 }
 
-func batch(partition int, day time.Time, c []Change) Batch {
-	return Batch{Partition: partition, Changes: c, Today: day, Oldest: day.AddDate(0, 0, -30)}
+// dated is a batch and when it arrives.
+type dated struct {
+	Batch
+	now time.Time
 }
 
-func appendAll(t *testing.T, s *Store, b Batch) Appended {
+func batch(partition int, now time.Time, c []Change) dated {
+	return dated{Batch: Batch{Partition: partition, Changes: c, Retention: retention}, now: now}
+}
+
+func appendAll(t *testing.T, s *Store, b dated) Appended {
 	t.Helper()
-	done, err := s.Append(t.Context(), b)
+	done, err := at(b.now, s).Append(t.Context(), b.Batch)
 	require.NoError(t, err)
 	return done
 }

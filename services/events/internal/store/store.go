@@ -13,6 +13,12 @@
 // Kafka delivers an event again after a failure, and the relay may publish one twice. Append drops
 // an event whose id it has. It finds it because an event is never inserted on a day before it was
 // recorded; one more day is allowed for clocks that differ.
+//
+// # Time
+//
+// What day it is and what is too old to keep is read from the database's clock, the one clock that
+// all instances share: an instance whose own is wrong neither drops days nor writes into coming
+// ones.
 package store
 
 import (
@@ -41,6 +47,8 @@ func Migrations() postgres.Migrations {
 // Store is the feed. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
+	// clock stands in for the database's; nil but in tests.
+	clock func() time.Time
 
 	lock sync.Mutex
 	// days are the partitions known to exist.
@@ -49,7 +57,13 @@ type Store struct {
 
 // New makes a store on a migrated database.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, days: map[time.Time]bool{}}
+	return NewAt(pool, nil)
+}
+
+// NewAt makes a store that takes the time from clock instead of the database, for tests that move
+// it.
+func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
+	return &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
 }
 
 // Day is midnight UTC of t's day: the form in which partitions are named.

@@ -8,11 +8,12 @@ package versions
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/partnergifting/platform/pkg/redisconn"
 )
 
 // budget bounds how long a change waits for its publication.
@@ -41,12 +42,11 @@ func Open(url string, log *slog.Logger) (*Publisher, error) {
 	if url == "" {
 		return &Publisher{log: log}, nil
 	}
-	opts, err := redis.ParseURL(url)
+	client, err := redisconn.Open(url)
 	if err != nil {
-		return nil, fmt.Errorf("redis url: %w", err)
+		return nil, err
 	}
-	opts.ContextTimeoutEnabled = true // The budget holds for every step of the call.
-	return &Publisher{client: redis.NewClient(opts), log: log}, nil
+	return &Publisher{client: client, log: log}, nil
 }
 
 // Publish makes version known as one the tenant has reached. It waits at most 200 ms, also when ctx

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
@@ -28,7 +27,6 @@ type Config struct {
 	Directory   tenantsv1.DirectoryServiceClient
 	// Stored is called after deliveries have been committed.
 	Stored func()
-	Now    func() time.Time
 	Logger *slog.Logger
 	Meter  metric.Meter
 }
@@ -64,7 +62,7 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 			})
 		}
 	}
-	if err := f.cfg.Store.FanOut(ctx, events, rejected, f.cfg.Now()); err != nil {
+	if err := f.cfg.Store.FanOut(ctx, events, rejected); err != nil {
 		return err
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))

@@ -46,7 +46,7 @@ func setup(t *testing.T) *world {
 	var err error
 	w.fan, err = fanout.New(fanout.Config{
 		Topic: "changes", Environment: "sandbox", Store: store.New(w.pool), Directory: w.directory.Client,
-		Stored: func() { w.woken++ }, Now: time.Now, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
+		Stored: func() { w.woken++ }, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
 	})
 	require.NoError(t, err)
 	return w

@@ -43,8 +43,8 @@ const (
 type Progress struct {
 	// Attempts made before the one that is being judged.
 	Attempts int
-	// CreatedAt is when the event was fanned out.
-	CreatedAt time.Time
+	// Age is the time since the event was fanned out.
+	Age time.Duration
 }
 
 // Verdict is what becomes of a delivery after an outcome.
@@ -52,21 +52,21 @@ type Verdict struct {
 	State State
 	// Counted says whether the outcome used up an attempt.
 	Counted bool
-	// Next is when to try again; zero when the state is final.
-	Next time.Time
+	// Wait is the time until the next try; zero when the state is final.
+	Wait time.Duration
 }
 
 // Judge decides what an outcome means for a delivery. random is in [0, 1).
-func Judge(o Outcome, p Progress, now time.Time, random float64) Verdict {
+func Judge(o Outcome, p Progress, random float64) Verdict {
 	if o.Delivered() {
 		return Verdict{State: Delivered, Counted: true}
 	}
-	if o.OurFault && now.Sub(p.CreatedAt) < faultGrace {
-		return Verdict{State: Pending, Next: now.Add(FaultDelay)}
+	if o.OurFault && p.Age < faultGrace {
+		return Verdict{State: Pending, Wait: FaultDelay}
 	}
 	delay, more := RetryDelay(p.Attempts+1, random)
 	if !more {
 		return Verdict{State: Failed, Counted: true}
 	}
-	return Verdict{State: Pending, Counted: true, Next: now.Add(delay)}
+	return Verdict{State: Pending, Counted: true, Wait: delay}
 }

@@ -13,25 +13,30 @@ import (
 // recordBackoff paces attempts to record an outcome while the database is away.
 const recordBackoff = 100 * time.Millisecond
 
+// leased is a claimed delivery and when its lease ends by this process's clock.
+type leased struct {
+	store.Delivery
+	until time.Time
+}
+
 // deliver sends one claimed delivery and records what came of it.
-func (s *Sender) deliver(ctx context.Context, d store.Delivery, to target) {
+func (s *Sender) deliver(ctx context.Context, d leased, to target) {
 	if to.gone() {
 		s.record(ctx, d, rules.Verdict{State: rules.Dropped}, store.Attempt{})
 		return
 	}
 	started := s.now()
-	if started.Add(s.limits.Timeout + recordTime).After(d.LeasedUntil) {
+	if started.Add(s.limits.Timeout + recordTime).After(d.until) {
 		// The lease might end before the attempt does, and another sender begin.
-		s.release(ctx, []store.Delivery{d}, started)
+		s.release(ctx, []store.Delivery{d.Delivery}, 0)
 		return
 	}
 	began := time.Now()
-	answer := s.post(ctx, d, to)
+	answer := s.post(ctx, d.Delivery, to)
 	took := time.Since(began)
 	s.metrics.attempt(ctx, took)
 
-	now := s.now()
-	verdict := rules.Judge(answer.Outcome, rules.Progress{Attempts: d.Attempts, CreatedAt: d.CreatedAt}, now, random())
+	verdict := rules.Judge(answer.Outcome, rules.Progress{Attempts: d.Attempts, Age: d.Age}, random())
 	if !verdict.Counted {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", answer.Cause)
 	}
@@ -47,12 +52,11 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to target) post.Ans
 }
 
 // record commits the verdict, for as long as the lease holds: until then nobody else can have it.
-func (s *Sender) record(ctx context.Context, d store.Delivery, v rules.Verdict, a store.Attempt) {
+func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime+s.limits.Lease-s.limits.Timeout)
 	defer cancel()
 	for {
-		now := s.now()
-		err := s.store.Record(ctx, d, v, a, now)
+		err := s.store.Record(ctx, d.Delivery, v, a)
 		switch {
 		case err == nil:
 			s.metrics.count(ctx, outcomeName(v), 1)
@@ -62,7 +66,7 @@ func (s *Sender) record(ctx context.Context, d store.Delivery, v rules.Verdict, 
 			s.log.WarnContext(ctx, "delivery was claimed again before its outcome was recorded",
 				"event_id", d.EventID, "key_id", d.KeyID)
 			return
-		case ctx.Err() != nil || now.After(d.LeasedUntil):
+		case ctx.Err() != nil || s.now().After(d.until):
 			s.metrics.count(ctx, "not_recorded", 1)
 			s.log.ErrorContext(ctx, "cannot record a delivery, it will be sent again",
 				"event_id", d.EventID, "key_id", d.KeyID, "error", err)

@@ -68,9 +68,8 @@ func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 		require.GreaterOrEqual(t, pause, delay)
 		require.LessOrEqual(t, pause, delay+delay/10)
 
-		early, err := w.store.Claim(t.Context(), store.ClaimRequest{
-			Now: r.Next.Add(-time.Microsecond), LeasedUntil: r.Next.Add(time.Minute), Limit: 1, PerEndpoint: 8,
-		})
+		justBefore := store.NewAt(w.pool, func() time.Time { return r.Next.Add(-time.Microsecond) })
+		early, err := justBefore.Claim(t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: 1, PerEndpoint: 8})
 		require.NoError(t, err)
 		require.Empty(t, early.Deliveries, "nothing is due before its time")
 		w.clock.set(*r.Next)

@@ -40,16 +40,15 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 		receiver := webhooktest.NewReceiver(t)
 		w.directory.SetActive(7, receiver)
 		id, _ := w.event(7)
-		now := w.clock.now()
 		claimed, err := w.store.Claim(t.Context(), store.ClaimRequest{
-			Now: now, LeasedUntil: now.Add(30 * time.Second), Limit: 10, PerEndpoint: 8,
+			Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8,
 		})
 		require.NoError(t, err)
 		require.Len(t, claimed.Deliveries, 1)
 
 		w.clock.advance(30*time.Second - time.Microsecond)
 		again, err := w.store.Claim(t.Context(), store.ClaimRequest{
-			Now: w.clock.now(), LeasedUntil: w.clock.now().Add(time.Minute), Limit: 10, PerEndpoint: 8,
+			Lease: time.Minute, Limit: 10, PerEndpoint: 8,
 		})
 		require.NoError(t, err)
 		require.Empty(t, again.Deliveries)

@@ -58,7 +58,8 @@ type Sender struct {
 	workers sync.WaitGroup
 }
 
-// New makes a sender that does nothing before Run. now is the clock of due times and leases.
+// New makes a sender that does nothing before Run. now only measures how much of a lease is left
+// here, and dates the log: due times and leases are the database's.
 func New(
 	st *store.Store, directory tenantsv1.DirectoryServiceClient, poster *post.Poster,
 	limits Limits, now func() time.Time, telemetry Telemetry,
@@ -116,9 +117,10 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 	if free <= 0 {
 		return s.limits.Poll
 	}
-	now := s.now()
+	// The database's lease begins after this moment, so it ends after until.
+	until := s.now().Add(s.limits.Lease)
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
-		Now: now, LeasedUntil: now.Add(s.limits.Lease), Limit: free, PerEndpoint: s.limits.PerEndpoint,
+		Lease: s.limits.Lease, Limit: free, PerEndpoint: s.limits.PerEndpoint,
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -127,7 +129,7 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		return s.limits.Poll
 	}
 	if len(claimed.Deliveries) > 0 {
-		s.dispatch(ctx, claimed.Deliveries)
+		s.dispatch(ctx, claimed.Deliveries, until)
 	}
 	if claimed.Contended {
 		return min(contendedGap, s.limits.Poll)
@@ -135,14 +137,14 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 	return s.limits.Poll
 }
 
-// dispatch gives each claimed delivery to a worker, or back.
-func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery) {
+// dispatch gives each claimed delivery to a worker, or back. until is when their leases end.
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, until time.Time) {
 	// What was claimed is sent or given back even when the process is asked to stop meanwhile.
 	unbroken := context.WithoutCancel(ctx)
 	targets, err := s.lookUp(ctx, deliveries)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
-		s.release(unbroken, deliveries, s.now().Add(s.limits.Poll))
+		s.release(unbroken, deliveries, s.limits.Poll)
 		return
 	}
 	var paused []store.Delivery
@@ -154,7 +156,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery) {
 		}
 		s.busy.Add(1)
 		s.workers.Go(func() {
-			s.deliver(unbroken, d, target)
+			s.deliver(unbroken, leased{Delivery: d, until: until}, target)
 			s.busy.Add(-1)
 			s.Wake()
 		})
@@ -176,21 +178,21 @@ func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
 			list = append(list, d.Endpoint)
 		}
 	}
-	now := s.now()
+	var wait time.Duration
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	if err := s.store.Pause(ctx, list, now.Add(pause)); err != nil {
+	if err := s.store.Pause(ctx, list, pause); err != nil {
 		s.log.WarnContext(ctx, "cannot pause endpoints", "endpoints", len(list), "error", err)
-		now = now.Add(pause) // Without the pause the rows themselves must wait.
+		wait = pause // Without the pause the rows themselves must wait.
 	}
-	s.release(ctx, deliveries, now)
+	s.release(ctx, deliveries, wait)
 }
 
 // release gives deliveries back. Where that fails, the end of their leases does it.
-func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, due time.Time) {
+func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	if err := s.store.Release(ctx, deliveries, due); err != nil {
+	if err := s.store.Release(ctx, deliveries, wait); err != nil {
 		s.log.WarnContext(ctx, "cannot release deliveries before their leases end", "error", err)
 	}
 }

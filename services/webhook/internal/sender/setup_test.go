@@ -59,10 +59,11 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
+	c := &clock{t: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return &world{
-		t: t, pool: pool, store: store.New(pool),
+		t: t, pool: pool, store: store.NewAt(pool, c.now),
 		directory: webhooktest.NewDirectory(t),
-		clock:     &clock{t: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		clock:     c,
 		client:    netguard.NewClient(netguard.Options{AllowLoopback: true}),
 		limits: sender.Limits{
 			Workers: 16, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: 50 * time.Millisecond,
@@ -103,7 +104,7 @@ func (w *world) event(keys ...int32) (id string, body []byte) {
 	body = []byte(`{"id":"` + id + `"}`)
 	require.NoError(w.t, w.store.FanOut(w.t.Context(), []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys,
-	}}, nil, w.clock.now()))
+	}}, nil))
 	return id, body
 }
 

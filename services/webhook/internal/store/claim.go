@@ -11,22 +11,22 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
-// Delivery is a claimed row: whoever holds its token may send it until LeasedUntil.
+// Delivery is a claimed row: whoever holds its token may send it until its lease ends.
 type Delivery struct {
 	Endpoint
-	EventID     string
-	Attempts    int
-	CreatedAt   time.Time
-	Body        []byte
-	Token       string
-	LeasedUntil time.Time
+	EventID  string
+	Attempts int
+	// Age is the time from the fan-out to the claim.
+	Age   time.Duration
+	Body  []byte
+	Token string
 }
 
 // ClaimRequest bounds a claim.
 type ClaimRequest struct {
-	Now time.Time
-	// LeasedUntil is when the rows are due again if nobody records their outcome.
-	LeasedUntil time.Time
+	// Lease is how long after the beginning of the claim the rows are due again if nobody records
+	// their outcome.
+	Lease time.Duration
 	// Limit of the rows in all.
 	Limit int
 	// PerEndpoint is how many rows of one endpoint may be leased at once, over all instances.
@@ -72,11 +72,11 @@ WITH RECURSIVE head AS (
      SELECT count(*) AS leased
        FROM deliveries d
       WHERE d.tenant_id = h.tenant_id AND d.key_id = h.key_id
-        AND d.lease_token IS NOT NULL AND d.next_attempt_at > $1) busy
-   WHERE h.next_attempt_at <= $1
+        AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) busy
+   WHERE h.next_attempt_at <= ` + now + `
      AND busy.leased < $2
      AND NOT EXISTS (
-       SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > $1)
+       SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)
    ORDER BY busy.leased, h.next_attempt_at
    LIMIT $3
 )
@@ -90,8 +90,8 @@ WITH endpoint AS MATERIALIZED (
          (SELECT count(*)
             FROM deliveries d
            WHERE d.tenant_id = e.tenant_id AND d.key_id = e.key_id
-             AND d.lease_token IS NOT NULL AND d.next_attempt_at > $3) AS leased
-    FROM unnest($1::uuid[], $2::int[]) AS e (tenant_id, key_id)
+             AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) AS leased
+    FROM unnest($2::uuid[], $3::int[]) AS e (tenant_id, key_id)
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at,
          e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS turn
@@ -100,7 +100,7 @@ WITH endpoint AS MATERIALIZED (
      SELECT r.tenant_id, r.event_id, r.key_id, r.next_attempt_at
        FROM deliveries r
       WHERE r.tenant_id = e.tenant_id AND r.key_id = e.key_id
-        AND r.state = 'PENDING' AND r.next_attempt_at <= $3
+        AND r.state = 'PENDING' AND r.next_attempt_at <= ` + now + `
       ORDER BY r.next_attempt_at
       LIMIT greatest($4 - e.leased, 0)
       FOR UPDATE SKIP LOCKED) d
@@ -108,11 +108,11 @@ WITH endpoint AS MATERIALIZED (
   SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.turn, c.next_attempt_at LIMIT $5
 )
 UPDATE deliveries d
-   SET lease_token = $6, next_attempt_at = $7
+   SET lease_token = $6, next_attempt_at = ` + now + ` + $7::interval
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.created_at, e.body`
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, ` + now + ` - d.created_at, e.body`
 
 // Claim leases due rows to the caller.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
@@ -120,17 +120,18 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	var claimed Claimed
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		claimed = Claimed{}
-		tenants, keys, err := lockDue(ctx, tx, r, &claimed)
+		at := s.instead()
+		tenants, keys, err := lockDue(ctx, tx, at, r, &claimed)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		rows, err := tx.Query(ctx, leaseRows, tenants, keys, r.Now, r.PerEndpoint, r.Limit, token, r.LeasedUntil)
+		rows, err := tx.Query(ctx, leaseRows, at, tenants, keys, r.PerEndpoint, r.Limit, token, r.Lease)
 		if err != nil {
 			return err
 		}
 		claimed.Deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
-			d := Delivery{Token: token, LeasedUntil: r.LeasedUntil}
-			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.CreatedAt, &d.Body)
+			d := Delivery{Token: token}
+			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Age, &d.Body)
 		})
 		return err
 	})
@@ -141,8 +142,8 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 }
 
 // lockDue gives the endpoints this transaction may claim for.
-func lockDue(ctx context.Context, tx pgx.Tx, r ClaimRequest, claimed *Claimed) (tenants []string, keys []int32, err error) {
-	rows, err := tx.Query(ctx, lockEndpoints, r.Now, r.PerEndpoint, r.Limit, claimLock)
+func lockDue(ctx context.Context, tx pgx.Tx, at *time.Time, r ClaimRequest, claimed *Claimed) (tenants []string, keys []int32, err error) {
+	rows, err := tx.Query(ctx, lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,36 +32,36 @@ type Rejected struct {
 const insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, created_at)
-  SELECT e.tenant_id, e.event_id, e.type, e.body, $8::timestamptz
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) AS e (tenant_id, event_id, type, body)
+  SELECT e.tenant_id, e.event_id, e.type, e.body, ` + now + `
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) AS e (tenant_id, event_id, type, body)
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
-SELECT d.tenant_id, d.event_id, d.key_id, $8::timestamptz, $8::timestamptz
-  FROM unnest($5::uuid[], $6::uuid[], $7::int[]) AS d (tenant_id, event_id, key_id)
+SELECT d.tenant_id, d.event_id, d.key_id, ` + now + `, ` + now + `
+  FROM unnest($6::uuid[], $7::uuid[], $8::int[]) AS d (tenant_id, event_id, key_id)
   JOIN fresh ON fresh.tenant_id = d.tenant_id AND fresh.event_id = d.event_id
 ON CONFLICT (tenant_id, event_id, key_id) DO NOTHING`
 
 const insertRejected = `
 INSERT INTO rejected_messages (topic, partition, "offset", reason, value, rejected_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+VALUES ($2, $3, $4, $5, $6, ` + now + `)
 ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
 // FanOut stores the events with one pending delivery per key, due now, and the rejected messages,
 // in one transaction. Events and messages stored before have no effect.
-func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected, now time.Time) error {
+func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
 	if len(events) == 0 && len(rejected) == 0 {
 		return nil
 	}
-	c := columnsOf(events)
+	c, at := columnsOf(events), s.instead()
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		if len(events) > 0 {
-			b.Queue(insertEvents, c.tenants, c.ids, c.types, c.bodies,
-				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, now)
+			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
+				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys)
 		}
 		for _, r := range rejected {
-			b.Queue(insertRejected, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value), now)
+			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value))
 		}
 	})
 	if err != nil {

@@ -1,10 +1,15 @@
-// Package store is the SQL of webhook delivery. Times come from the caller's clock; instances may
-// differ by less than the part of a lease that is longer than an attempt.
+// Package store is the SQL of webhook delivery.
+//
+// Every time that is stored or compared is the database's, read when the transaction begins: all
+// instances share that clock, and so none whose own is wrong takes a row whose lease still runs.
+// Callers give and get durations. The one exception is when an attempt began, which only the log
+// holds.
 package store
 
 import (
 	"embed"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -26,10 +31,29 @@ func Migrations() postgres.Migrations {
 // Store reads and writes the deliveries.
 type Store struct {
 	pool *pgxpool.Pool
+	// clock stands in for the database's; nil but in tests.
+	clock func() time.Time
 }
 
 // New makes a store on a migrated database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+// NewAt makes a store that takes the time from clock instead of the database, for tests that move
+// it.
+func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store { return &Store{pool: pool, clock: clock} }
+
+// now is the present in a statement whose first parameter is instead's. Unlike clock_timestamp() it
+// can be looked up in an index.
+const now = `coalesce($1::timestamptz, now())`
+
+// instead is the time to take instead of the database's, or nil.
+func (s *Store) instead() *time.Time {
+	if s.clock == nil {
+		return nil
+	}
+	t := s.clock()
+	return &t
+}
 
 // Endpoint names a key's webhook.
 type Endpoint struct {

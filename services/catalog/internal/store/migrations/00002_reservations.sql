@@ -1,12 +1,12 @@
 -- +goose Up
 
 -- Units taken for orders. RESERVED: for an order about to commit. CONFIRMED: for an order that
--- exists. RELEASED: the unit went back, or never was taken; the row then only keeps its key. units is
--- what the reservation took from the stock: 0 for an offering without finite stock.
--- The primary key serves a repeated attempt, the unique order id serves settling.
+-- exists. RELEASED: the unit went back. units is what the reservation took from the stock: 0 for an
+-- offering without finite stock. A settled row is kept: a confirmed unit can still be released.
+-- The primary key serves settling.
 CREATE TABLE reservations (
-    reservation_key bytea       PRIMARY KEY CHECK (octet_length(reservation_key) BETWEEN 1 AND 256),
-    order_id        uuid        NOT NULL CONSTRAINT reservations_order UNIQUE,
+    order_id        uuid        PRIMARY KEY,
+    reservation_key bytea       NOT NULL CHECK (octet_length(reservation_key) BETWEEN 1 AND 256),
     tenant_id       uuid        NOT NULL,
     sku_id          uuid        REFERENCES skus (id),
     units           int         NOT NULL CHECK (units IN (0, 1)),
@@ -15,14 +15,18 @@ CREATE TABLE reservations (
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT reservations_sku CHECK (state = 'RELEASED' OR sku_id IS NOT NULL)
 );
+-- Serves a repeated attempt. A key holds at most one unit for an order about to commit; once that is
+-- settled the key may name an attempt at another order.
+CREATE UNIQUE INDEX reservations_held_key ON reservations (reservation_key) WHERE state = 'RESERVED';
 -- Serves the sweep of reservations nobody settled.
 CREATE INDEX reservations_expiry ON reservations (expires_at, order_id) WHERE state = 'RESERVED';
 
--- reserve_unit takes a unit in one round trip. Locks are taken in the order key, reservation,
--- SKU; settling takes the last two in the same order. An expiry is never moved: a sweep may already be asking whether the order exists.
+-- reserve_unit takes a unit in one round trip, or gives back the one the key holds. Locks are taken
+-- in the order key, reservation, SKU; settling takes the last two in the same order. An expiry is
+-- never moved: a sweep may already be asking whether the order exists.
 --
 -- It raises GF001 without stock, GF002 when the campaign does not offer the combination, GF003 while
--- the key still holds a unit of another combination.
+-- the key still holds a unit of another combination, GF004 when the order is that of another key.
 -- +goose StatementBegin
 CREATE FUNCTION reserve_unit(
     p_key bytea, p_order_id uuid, p_tenant_id uuid, p_campaign_id uuid, p_product_id uuid,
@@ -35,19 +39,33 @@ BEGIN
     -- A second caller with the key waits here until the first has committed or failed. Waiting on the
     -- unique indexes instead can deadlock: two inserts may meet in them in opposite orders.
     PERFORM pg_advisory_xact_lock(hashtextextended(encode(p_key, 'hex'), 0));
-    INSERT INTO reservations (reservation_key, order_id, tenant_id, units, state, expires_at)
-    VALUES (p_key, p_order_id, p_tenant_id, 0, 'RELEASED', clock_timestamp())
-    ON CONFLICT (reservation_key) DO NOTHING;
-    SELECT r.* INTO STRICT held FROM reservations r WHERE r.reservation_key = p_key FOR UPDATE;
 
-    IF held.state = 'RESERVED' AND NOT EXISTS (
-        SELECT FROM skus s
-        WHERE s.id = held.sku_id AND s.tenant_id = p_tenant_id AND s.campaign_id = p_campaign_id
-          AND s.product_id = p_product_id AND s.variations_key = p_variations_key
-    ) THEN
-        RAISE EXCEPTION 'the key holds a unit of another combination' USING ERRCODE = 'GF003';
+    -- Not locked: nobody else gives the key a unit now, and to be settled right after this is the same
+    -- as right after the answer.
+    SELECT r.* INTO held FROM reservations r WHERE r.reservation_key = p_key AND r.state = 'RESERVED';
+    IF FOUND THEN
+        IF NOT EXISTS (
+            SELECT FROM skus s
+            WHERE s.id = held.sku_id AND s.tenant_id = p_tenant_id AND s.campaign_id = p_campaign_id
+              AND s.product_id = p_product_id AND s.variations_key = p_variations_key
+        ) THEN
+            RAISE EXCEPTION 'the key holds a unit of another combination' USING ERRCODE = 'GF003';
+        END IF;
+        RETURN QUERY SELECT held.order_id, held.expires_at;
+        RETURN;
     END IF;
-    IF held.state <> 'RELEASED' THEN
+
+    -- The row takes its SKU only below, after the stock: a reference to a SKU locks it a little, and
+    -- who then asks for more can deadlock with settling. If anything fails the row goes with it.
+    INSERT INTO reservations (order_id, reservation_key, tenant_id, units, state, expires_at)
+    VALUES (p_order_id, p_key, p_tenant_id, 0, 'RELEASED', clock_timestamp())
+    ON CONFLICT (order_id) DO NOTHING;
+    SELECT r.* INTO STRICT held FROM reservations r WHERE r.order_id = p_order_id FOR UPDATE;
+    IF held.reservation_key <> p_key THEN
+        RAISE EXCEPTION 'the order is that of another key' USING ERRCODE = 'GF004';
+    END IF;
+    -- The order exists and has its unit.
+    IF held.state = 'CONFIRMED' THEN
         RETURN QUERY SELECT held.order_id, held.expires_at;
         RETURN;
     END IF;
@@ -68,9 +86,9 @@ BEGIN
     END IF;
     RETURN QUERY
     UPDATE reservations r
-    SET order_id = p_order_id, tenant_id = p_tenant_id, sku_id = wanted.id, units = wanted.units,
+    SET tenant_id = p_tenant_id, sku_id = wanted.id, units = wanted.units,
         state = 'RESERVED', expires_at = clock_timestamp() + p_ttl
-    WHERE r.reservation_key = p_key
+    WHERE r.order_id = p_order_id
     RETURNING r.order_id, r.expires_at;
 END
 $$;
