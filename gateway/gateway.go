@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/docs"
 	"github.com/partnergifting/platform/gateway/internal/edge"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/images"
@@ -172,6 +173,10 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 	if err != nil {
 		return nil, err
 	}
+	pages, err := docs.New(g.cfg.PublicURL)
+	if err != nil {
+		return nil, err
+	}
 	return &edge.Handler{
 		Operations:    table,
 		Keys:          access.NewKeys(tenantsv1.NewDirectoryServiceClient(services.Tenants), g.cfg.Environment, time.Now),
@@ -187,6 +192,7 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 			Problems: writer,
 			ClientIP: proxies.ClientIP,
 		},
+		Docs:     pages,
 		Tracer:   g.tel.Tracers.Tracer("gateway"),
 		Duration: duration,
 		Log:      g.tel.Logger,

@@ -376,6 +376,19 @@ func TestWrongKeysAreThrottledByAddress(t *testing.T) {
 	require.Equal(t, 200, f.do("GET", "/me", "").status, "a key that works goes on working")
 }
 
+func TestTheTypeOfAProblemResolves(t *testing.T) {
+	f := setup(t)
+	kind, _ := f.do("GET", "/nothing", "").parsed["type"].(string)
+	page, anchor, _ := strings.Cut(strings.TrimPrefix(kind, f.base), "#")
+	got := f.do("GET", page, "", "Authorization", "")
+	require.Equal(t, 200, got.status)
+	require.Contains(t, got.body, `id="`+anchor+`"`)
+	for _, path := range []string{"/docs", "/openapi.json", "/openapi.yaml"} {
+		require.Equal(t, 200, f.do("GET", path, "", "Authorization", "").status, path)
+	}
+	require.Equal(t, 405, f.do("POST", "/docs", "{}").status)
+}
+
 func TestImagesNeedNoKey(t *testing.T) {
 	f := setup(t)
 	got := f.do("GET", "/catalog/images/known", "", "Authorization", "", "Accept", "image/png")

@@ -32,9 +32,7 @@ type Errors struct {
 // Collect starts with the faults the edge found while decoding the request of ctx.
 func Collect(ctx context.Context) *Errors {
 	e := &Errors{}
-	for _, v := range caller.RequestFrom(ctx).Violations {
-		e.Add(v.Field, v.Code, v.Message)
-	}
+	e.AddAll(caller.RequestFrom(ctx).Violations)
 	return e
 }
 
@@ -49,6 +47,13 @@ func (e *Errors) Add(field, code, message string) {
 	}
 	e.seen[field] = struct{}{}
 	e.list = append(e.list, problem.Violation{Field: field, Code: code, Message: message})
+}
+
+// AddAll records the violations another service found.
+func (e *Errors) AddAll(violations []problem.Violation) {
+	for _, v := range violations {
+		e.Add(v.Field, v.Code, v.Message)
+	}
 }
 
 // Has says whether the path, or a field it is part of, has a violation. The whole body counts as

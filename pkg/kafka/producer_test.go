@@ -167,14 +167,17 @@ func TestEnsureTopic(t *testing.T) {
 		require.NoError(t, <-errs)
 	})
 
-	t.Run("an answer that the topic exists already is no error", func(t *testing.T) {
+	t.Run("a topic another program makes meanwhile is waited for", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		missing := topic + ".missing"
+		other := make(chan error, 1)
 		cluster.ControlKey(int16(kmsg.CreateTopics), func(req kmsg.Request) (kmsg.Response, error, bool) {
 			res := req.ResponseKind().(*kmsg.CreateTopicsResponse)
 			res.Topics = []kmsg.CreateTopicsResponseTopic{{Topic: missing, ErrorCode: int16(kafkago.TopicAlreadyExists)}}
+			go func() { other <- EnsureTopic(t.Context(), cfg.Brokers, missing, 1) }()
 			return res, nil, true
 		})
 		require.NoError(t, EnsureTopic(t.Context(), cfg.Brokers, missing, 1))
+		require.NoError(t, <-other)
 	})
 }

@@ -42,6 +42,8 @@ func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions
 // awaitLeaders returns when each partition of a topic just created has a leader
 // that knows it is one: brokers hear of a new topic some time after it exists.
 func (c Config) awaitLeaders(ctx context.Context, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	defer cancel()
 	for {
 		err := c.partitionsServed(ctx, topic)
 		if err == nil {
@@ -81,8 +83,12 @@ func (c Config) partitionsServed(ctx context.Context, topic string) error {
 	return nil
 }
 
-// leaderPoll is how often a new topic is asked for its leaders.
-const leaderPoll = 20 * time.Millisecond
+const (
+	// leaderPoll is how often a new topic is asked for its leaders.
+	leaderPoll = 20 * time.Millisecond
+	// leaderPatience is when to give up on them.
+	leaderPatience = 30 * time.Second
+)
 
 // awaitTopic returns when the topic exists or ctx ends. A group that is joined for a topic nobody
 // has made yet is given no partition and rebalances without pause.

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/docs"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
@@ -47,8 +48,9 @@ type Handler struct {
 	Problems      problems.Writer
 	// Next decodes the request and calls the owning service.
 	Next http.Handler
-	// Images answers the one path that needs no key.
+	// Images and Docs answer the paths that need no key.
 	Images   http.Handler
+	Docs     http.Handler
 	Tracer   trace.Tracer
 	Duration metric.Float64Histogram
 	Log      *slog.Logger
@@ -80,6 +82,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if inside && strings.HasPrefix(path, imagesPath) {
 		route = imagesPath + "{file_id}"
 		h.Images.ServeHTTP(rec, r)
+		return
+	}
+	if inside && docs.Serves(path) {
+		route = path
+		http.StripPrefix(BasePath, h.Docs).ServeHTTP(rec, r)
 		return
 	}
 	c, err := h.check(rec, r, path, inside, requestID)

@@ -10,8 +10,9 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// plainDecimal has no exponent: one would let a short text stand for a number of a billion digits.
-var plainDecimal = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,20})?$`)
+// decimalText bounds digits and exponent: a short text must not stand for a number of a billion
+// digits.
+var decimalText = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
 
 // budgetLimit is the first amount a custom budget may not reach.
 var budgetLimit = decimal.New(1, 10)
@@ -20,18 +21,17 @@ const moneyDecimals = 2
 
 // ParseBudget reads an amount that is positive, below 10000000000 and has at most two decimals.
 func ParseBudget(text string) (decimal.Decimal, bool) {
-	if !plainDecimal.MatchString(text) {
+	if !decimalText.MatchString(text) {
 		return decimal.Decimal{}, false
 	}
 	amount, err := decimal.NewFromString(text)
-	if err != nil || !amount.IsPositive() || amount.GreaterThanOrEqual(budgetLimit) || amount.Exponent() < -moneyDecimals {
+	if err != nil || !amount.IsPositive() || amount.GreaterThanOrEqual(budgetLimit) || !amount.Equal(amount.Truncate(moneyDecimals)) {
 		return decimal.Decimal{}, false
 	}
 	return amount, true
 }
 
-func checkBudget(b *commonv1.Money, currency string, errs *fields.Errors) {
-	const at = "items[0].budget"
+func checkBudget(at string, b *commonv1.Money, currency string, errs *fields.Errors) {
 	if b == nil {
 		errs.Add(at, problem.FieldRequired, "is required for a custom request")
 		return

@@ -28,9 +28,17 @@ const (
 	maxVariation         = 255
 )
 
+// Bounds on lists, well above what an order needs, so that a hostile one costs little.
+const (
+	maxCheckedItems = 10
+	maxVariations   = 50
+	maxAnswers      = 500
+)
+
 // CheckPlaceOrder finds every fault in the shape of the request: what an invalid_request reports.
 // currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	dropBlanks(req)
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
 	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
@@ -53,26 +61,42 @@ func optionalUUID(errs *fields.Errors, field string, value *string) {
 	}
 }
 
-func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
-	switch n := len(req.GetItems()); {
-	case n == 0:
-		errs.Add("items", problem.FieldRequired, "must hold exactly one item")
-		return
-	case n > 1:
-		errs.Add("items", problem.FieldInvalid, "must hold exactly one item")
-		return
+// dropBlanks takes a blank optional id or name for one that is missing.
+func dropBlanks(req *ordersv1.PlaceOrderRequest) {
+	req.BrandId, req.CampaignId = Optional(req.BrandId), Optional(req.CampaignId)
+	for _, item := range req.GetItems() {
+		item.ProductId, item.CustomProductName = Optional(item.ProductId), Optional(item.CustomProductName)
 	}
-	item := req.GetItems()[0]
+}
+
+func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	items := req.GetItems()
+	if len(items) == 0 {
+		errs.Add("items", problem.FieldRequired, "must hold exactly one item")
+	}
+	for i, item := range items[:min(len(items), maxCheckedItems)] {
+		checkItem(fmt.Sprintf("items[%d]", i), req, item, currency, errs)
+	}
+	// Last, because a fault of the whole list stands for those of its elements.
+	if len(items) > 1 {
+		errs.Add("items", problem.FieldInvalid, "must hold exactly one item")
+	}
+}
+
+func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemInput, currency string, errs *fields.Errors) {
 	if IsCustom(item) {
-		checkCustomItem(req, item, currency, errs)
+		checkCustomItem(at, req, item, currency, errs)
 		return
 	}
 	if item.ProductId == nil {
-		errs.Add("items[0].productId", problem.FieldRequired, "is required, or customProductName with budget")
+		errs.Add(at+".productId", problem.FieldRequired, "is required, or customProductName with budget")
 	}
-	optionalUUID(errs, "items[0].productId", item.ProductId)
+	optionalUUID(errs, at+".productId", item.ProductId)
+	if len(item.GetVariations()) > maxVariations {
+		errs.Add(at+".variations", problem.FieldInvalid, "holds too many dimensions")
+	}
 	for dimension, value := range item.GetVariations() {
-		path := "items[0].variations." + dimension
+		path := at + ".variations." + dimension
 		errs.MaxLen(path, dimension, maxVariation)
 		errs.MaxLen(path, value, maxVariation)
 	}
@@ -83,13 +107,15 @@ func IsCustom(item *ordersv1.OrderItemInput) bool {
 	return item.CustomProductName != nil || item.GetBudget() != nil
 }
 
-func checkCustomItem(req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemInput, currency string, errs *fields.Errors) {
-	errs.Required("items[0].customProductName", item.GetCustomProductName(), maxCustomName)
+func checkCustomItem(
+	at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemInput, currency string, errs *fields.Errors,
+) {
+	errs.Required(at+".customProductName", item.GetCustomProductName(), maxCustomName)
 	if item.ProductId != nil {
-		errs.Add("items[0].productId", problem.FieldInvalid, "cannot be combined with a custom request")
+		errs.Add(at+".productId", problem.FieldInvalid, "cannot be combined with a custom request")
 	}
 	if len(item.GetVariations()) > 0 {
-		errs.Add("items[0].variations", problem.FieldInvalid, "cannot be combined with a custom request")
+		errs.Add(at+".variations", problem.FieldInvalid, "cannot be combined with a custom request")
 	}
 	if req.CampaignId != nil {
 		errs.Add("campaignId", problem.FieldInvalid, "cannot be combined with a custom request")
@@ -97,7 +123,7 @@ func checkCustomItem(req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemIn
 	if req.GetCustomization() != nil {
 		errs.Add("customization", problem.FieldInvalid, "is only for catalog gifts")
 	}
-	checkBudget(item.GetBudget(), currency, errs)
+	checkBudget(at+".budget", item.GetBudget(), currency, errs)
 }
 
 func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
@@ -151,6 +177,10 @@ func optionalEmail(errs *fields.Errors, field string, value *string) {
 }
 
 func checkAnswers(answers []*ordersv1.CustomFieldAnswer, errs *fields.Errors) {
+	if len(answers) > maxAnswers {
+		errs.Add("customFields", problem.FieldInvalid, "holds too many answers")
+		return
+	}
 	seen := map[string]struct{}{}
 	for i, a := range answers {
 		at := fmt.Sprintf("customFields[%d]", i)

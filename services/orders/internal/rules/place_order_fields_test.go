@@ -55,6 +55,7 @@ func TestRequestsWithoutFault(t *testing.T) {
 	require.Empty(t, faults(ireland), "a postal code is optional in Ireland")
 	blanks := valid()
 	blanks.Client.Email, blanks.Recipient.Email = proto.String(""), proto.String(" ")
+	blanks.CampaignId, blanks.Items[0].CustomProductName = proto.String(""), proto.String(" ")
 	require.Empty(t, faults(blanks), "a blank optional member is a missing one")
 }
 
@@ -71,7 +72,7 @@ func TestEachFaultNamesItsField(t *testing.T) {
 		"a long campaign ref":             {func(r req) { r.ExternalCampaignRef = proto.String(long(129)) }, "externalCampaignRef too_long"},
 		"a long action ref":               {func(r req) { r.ExternalActionRef = proto.String(long(129)) }, "externalActionRef too_long"},
 		"a campaign id that is none":      {func(r req) { r.CampaignId = proto.String("x") }, "campaignId invalid"},
-		"a brand id that is none":         {func(r req) { r.BrandId = proto.String("") }, "brandId invalid"},
+		"a brand id that is none":         {func(r req) { r.BrandId = proto.String("x") }, "brandId invalid"},
 		"no items":                        {func(r req) { r.Items = nil }, "items required"},
 		"two items":                       {func(r req) { r.Items = append(r.GetItems(), r.GetItems()[0]) }, "items invalid"},
 		"an empty item":                   {func(r req) { r.Items[0] = &ordersv1.OrderItemInput{} }, "items[0].productId required"},
@@ -150,7 +151,7 @@ func TestCustomRequests(t *testing.T) {
 			require.Equal(t, []string{tc.want}, faults(r))
 		})
 	}
-	for _, amount := range []string{"0.01", "9999999999.99", "1"} {
+	for _, amount := range []string{"0.01", "9999999999.99", "1", "1.5E7", "1e2", "1.100"} {
 		r := custom()
 		r.Items[0].Budget.Amount = amount
 		require.Empty(t, faults(r), amount)

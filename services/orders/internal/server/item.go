@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -28,18 +29,36 @@ type decidedItem struct {
 func (s *Server) decideItem(
 	ctx context.Context, p caller.Principal, settings *tenantSettings, req *ordersv1.PlaceOrderRequest, errs *fields.Errors,
 ) (*decidedItem, error) {
+	ask := sync.OnceValues(func() (*catalogv1.CheckItemResponse, error) { return s.checkItem(ctx, p, req) })
+	if asksCustomization(req, errs) {
+		if fault, ok := problem.As(second(ask())); ok && fault.Code == problem.InvalidRequest {
+			errs.AddAll(fault.Violations)
+		}
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkBrand(p, settings, req); err != nil {
 		return nil, err
 	}
-	input := req.GetItems()[0]
-	if rules.IsCustom(input) {
-		return customItem(req, input), nil
+	if rules.IsCustom(req.GetItems()[0]) {
+		return customItem(req), nil
 	}
-	return s.catalogItem(ctx, p, req, input)
+	gift, err := ask()
+	if err != nil {
+		return nil, err
+	}
+	return giftItem(req, gift), nil
 }
+
+// asksCustomization says whether the catalog must be asked before the field errors are answered:
+// only it knows whether the gift can be customized.
+func asksCustomization(req *ordersv1.PlaceOrderRequest, errs *fields.Errors) bool {
+	items := req.GetItems()
+	return req.GetCustomization() != nil && len(items) == 1 && !rules.IsCustom(items[0]) && !errs.Has("items[0].productId")
+}
+
+func second(_ *catalogv1.CheckItemResponse, err error) error { return err }
 
 func checkBrand(p caller.Principal, settings *tenantSettings, req *ordersv1.PlaceOrderRequest) error {
 	switch {
@@ -51,7 +70,8 @@ func checkBrand(p caller.Principal, settings *tenantSettings, req *ordersv1.Plac
 	return nil
 }
 
-func customItem(req *ordersv1.PlaceOrderRequest, input *ordersv1.OrderItemInput) *decidedItem {
+func customItem(req *ordersv1.PlaceOrderRequest) *decidedItem {
+	input := req.GetItems()[0]
 	amount, _ := rules.ParseBudget(input.GetBudget().GetAmount()) // Checked with the fields.
 	return &decidedItem{
 		record: &ordersv1.OrderItem{
@@ -63,10 +83,11 @@ func customItem(req *ordersv1.PlaceOrderRequest, input *ordersv1.OrderItemInput)
 	}
 }
 
-func (s *Server) catalogItem(
-	ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest, input *ordersv1.OrderItemInput,
-) (*decidedItem, error) {
-	gift, err := s.Catalog.CheckItem(ctx, &catalogv1.CheckItemRequest{
+func (s *Server) checkItem(
+	ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest,
+) (*catalogv1.CheckItemResponse, error) {
+	input := req.GetItems()[0]
+	return s.Catalog.CheckItem(ctx, &catalogv1.CheckItemRequest{
 		TenantId:      p.TenantID,
 		CampaignId:    req.CampaignId,
 		AllBrands:     p.AllBrands,
@@ -77,9 +98,10 @@ func (s *Server) catalogItem(
 		Variations:    input.GetVariations(),
 		Customization: req.GetCustomization() != nil,
 	})
-	if err != nil {
-		return nil, err
-	}
+}
+
+func giftItem(req *ordersv1.PlaceOrderRequest, gift *catalogv1.CheckItemResponse) *decidedItem {
+	input := req.GetItems()[0]
 	brandID := req.GetBrandId()
 	if req.CampaignId != nil {
 		brandID = gift.GetCampaignBrandId()
@@ -93,7 +115,7 @@ func (s *Server) catalogItem(
 		},
 		brandID: brandID,
 		stocked: gift.GetStocked(),
-	}, nil
+	}
 }
 
 // reserve takes a unit of campaign stock and gives the id the order must have: that of the first

@@ -118,6 +118,10 @@ func TestEverySemanticFault(t *testing.T) {
 		"a fault the catalog finds": {func(f *fixture, _ req) {
 			f.catalog.fault = problem.New(problem.NotDeliverableToCountry, "no")
 		}, nil, problem.NotDeliverableToCountry},
+		"a gift that cannot be customized, before its brand": {func(f *fixture, r req) {
+			r.Customization, r.BrandId = &ordersv1.OrderCustomization{Details: "x"}, proto.String(productID)
+			f.catalog.fault = problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid})
+		}, nil, problem.InvalidRequest},
 		"a required custom field": {func(f *fixture, _ req) {
 			f.tenants.settings.Tenant.CustomFields = []*tenantsv1.CustomField{{Id: aMember, Label: "Cost centre", Required: true, Type: 1}}
 		}, nil, problem.InvalidCustomFields},
@@ -137,6 +141,19 @@ func TestEverySemanticFault(t *testing.T) {
 			require.Zero(t, count(t, f.pool, "outbox"))
 		})
 	}
+}
+
+func TestAFaultOnlyTheCatalogKnowsIsReportedWithTheOthers(t *testing.T) {
+	f := setup(t)
+	f.catalog.fault = problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid, Message: "no"})
+	r := request("")
+	r.Customization = &ordersv1.OrderCustomization{Details: "x"}
+	_, err := f.PlaceOrder(as(t, "k"), r)
+	p, ok := problem.As(err)
+	require.True(t, ok)
+	require.Len(t, p.Violations, 2)
+	require.Equal(t, "externalOrderId", p.Violations[0].Field)
+	require.Equal(t, "customization", p.Violations[1].Field)
 }
 
 func TestFaultsOfTheEdgeAreAnsweredWithTheRules(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 var (
 	ErrExternalOrderIDTaken = errors.New("external order id is taken")
 	ErrReferenceTaken       = errors.New("reference is taken")
-	// ErrReservationAbandoned: recovery gave the order's stock back before the order committed.
+	// ErrReservationAbandoned: the reservation's order id is spent, because recovery gave its stock
+	// back before the order committed or an order has it already.
 	ErrReservationAbandoned = errors.New("reservation was abandoned")
 )
 
@@ -96,7 +97,7 @@ func PlaceOrderError(err error) error {
 		return ErrExternalOrderIDTaken
 	case "orders_reference":
 		return ErrReferenceTaken
-	case "reservation_outcomes_pkey":
+	case "reservation_outcomes_pkey", "orders_pkey":
 		return ErrReservationAbandoned
 	}
 	return err

@@ -287,7 +287,7 @@ func (x *ReserveRequest) GetVariations() map[string]string {
 
 type ReserveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id the order must have: the one proposed first under this key.
+	// Id the order must have: the one proposed first under this key since its last settlement.
 	OrderId string `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	// The order must commit before.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`

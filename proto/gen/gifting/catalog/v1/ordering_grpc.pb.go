@@ -38,7 +38,8 @@ type OrderingServiceClient interface {
 	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(ctx context.Context, in *CheckItemRequest, opts ...grpc.CallOption) (*CheckItemResponse, error)
 	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
-	// reservation key it gives the first reservation back. out_of_stock when there is none.
+	// reservation key it gives the first reservation back, until that is settled; then it reserves
+	// anew. out_of_stock when there is none.
 	Reserve(ctx context.Context, in *ReserveRequest, opts ...grpc.CallOption) (*ReserveResponse, error)
 	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
 	// Orders that hold no reservation are passed over, so repeating is harmless; a confirmed
@@ -109,7 +110,8 @@ type OrderingServiceServer interface {
 	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error)
 	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
-	// reservation key it gives the first reservation back. out_of_stock when there is none.
+	// reservation key it gives the first reservation back, until that is settled; then it reserves
+	// anew. out_of_stock when there is none.
 	Reserve(context.Context, *ReserveRequest) (*ReserveResponse, error)
 	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
 	// Orders that hold no reservation are passed over, so repeating is harmless; a confirmed

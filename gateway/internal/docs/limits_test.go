@@ -1,0 +1,97 @@
+package docs_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/page"
+)
+
+// maxLengths are the field lengths of the API specification, section Limits, which the services
+// enforce.
+var maxLengths = map[string]float64{
+	"PlaceOrderRequest.externalOrderId":     128,
+	"PlaceOrderRequest.externalRecipientId": 128,
+	"PlaceOrderRequest.externalCampaignRef": 128,
+	"PlaceOrderRequest.externalActionRef":   128,
+	"PlaceOrderRequest.managerEmail":        255,
+	"PlaceOrderRequest.courierComment":      500,
+	"PlaceOrderRequest.additionalDetails":   2000,
+	"OrderItemInput.customProductName":      255,
+	"OrderItemInput.variations":             255,
+	"OrderClient.name":                      255,
+	"OrderClient.email":                     255,
+	"OrderRecipient.name":                   100,
+	"OrderRecipient.phone":                  50,
+	"OrderRecipient.email":                  255,
+	"OrderAddress.street":                   255,
+	"OrderAddress.city":                     100,
+	"OrderAddress.postalCode":               20,
+	"OrderCustomization.details":            2000,
+	"CustomFieldAnswer.textValue":           2000,
+}
+
+func TestFieldLengths(t *testing.T) {
+	d := load(t)
+	got := map[string]float64{}
+	for name, value := range d.object(d.at("components", "schemas")) {
+		properties, _ := d.object(value)["properties"].(object)
+		for field, value := range properties {
+			property := d.object(value)
+			if values, ok := property["additionalProperties"].(object); ok {
+				property = values
+			}
+			if limit, ok := property["maxLength"].(float64); ok {
+				got[name+"."+field] = limit
+			}
+		}
+	}
+	require.Equal(t, maxLengths, got)
+	require.InDelta(t, 255, d.at("components", "parameters", "IdempotencyKey", "schema", "maxLength"), 0)
+}
+
+func TestPageSizes(t *testing.T) {
+	limit := load(t).at("components", "parameters", "Limit", "schema").(object)
+	require.InDelta(t, 1, limit["minimum"], 0)
+	require.InDelta(t, page.MaxLimit, limit["maximum"], 0)
+	require.InDelta(t, page.DefaultLimit, limit["default"], 0)
+}
+
+func TestCountriesThatNeedAPostalCode(t *testing.T) {
+	text := load(t).at("components", "schemas", "OrderAddress", "properties", "postalCode", "description").(string)
+	want := slices.DeleteFunc(country.All(), func(code string) bool { return !country.PostalCodeRequired(code) })
+	require.Equal(t, want, regexp.MustCompile(`\b[A-Z]{2}\b`).FindAllString(text, -1))
+}
+
+// The same values are accepted and refused by the rules of the orders service.
+func TestPatternsOfRequests(t *testing.T) {
+	d := load(t)
+	for field, values := range map[string]struct{ good, bad []any }{
+		"OrderRecipient.phone": {
+			good: []any{"+46 70-123 45 67", "+46 (0)70-123.45 67", " +353 1 234 5678 ", "(+1) 212 555 0100"},
+			bad:  []any{"070-123 45 67", "+46 70 CALL ME", "", nil, "+4670" + strings.Repeat(" ", 50) + "1234567"},
+		},
+		"OrderAddress.country":              {good: []any{"SE"}, bad: []any{"se", "SWE", "", nil}},
+		"PlaceOrderRequest.externalOrderId": {good: []any{"o", strings.Repeat("å", 128)}, bad: []any{" ", "", nil, strings.Repeat("å", 129)}},
+		"PlaceOrderRequest.items":           {bad: []any{[]any{}, []any{object{}, object{}}, nil}},
+		"PlaceOrderRequest.urgent":          {good: []any{true, nil}, bad: []any{"true", 1.0}},
+		"Budget.amount":                     {good: []any{"1500.00", "0.01", 1500.0, 9999999999.99}, bad: []any{"-1", "1e9", "ten", 0.0, -1.0, 1e10, nil}},
+		"Budget.currency":                   {good: []any{"SEK"}, bad: []any{"sek", "", nil}},
+	} {
+		t.Run(field, func(t *testing.T) {
+			name, member, _ := strings.Cut(field, ".")
+			schema := d.schema("components", "schemas", name, "properties", member)
+			for _, value := range values.good {
+				require.NoError(t, schema.Validate(value), "%v", value)
+			}
+			for _, value := range values.bad {
+				require.Error(t, schema.Validate(value), "%v", value)
+			}
+		})
+	}
+}
