@@ -13,47 +13,70 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
+// directory answers with the version it holds, once it is let; a caller that left gets nothing.
 type directory struct {
 	tenantsv1.DirectoryServiceClient
 	version atomic.Int64
 	calls   atomic.Int32
+	entered chan struct{}
+	let     chan struct{}
+}
+
+func newDirectory(version int64) *directory {
+	d := &directory{entered: make(chan struct{}, 100), let: make(chan struct{})}
+	d.version.Store(version)
+	return d
 }
 
 func (d *directory) GetTenantSettings(
-	context.Context, *tenantsv1.GetTenantSettingsRequest, ...grpc.CallOption,
+	ctx context.Context, _ *tenantsv1.GetTenantSettingsRequest, _ ...grpc.CallOption,
 ) (*tenantsv1.GetTenantSettingsResponse, error) {
 	d.calls.Add(1)
-	return &tenantsv1.GetTenantSettingsResponse{Version: d.version.Load()}, nil
+	d.entered <- struct{}{}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-d.let:
+		return &tenantsv1.GetTenantSettingsResponse{Version: d.version.Load()}, nil
+	}
 }
 
 func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
-	d := &directory{}
-	d.version.Store(3)
+	d := newDirectory(3)
+	close(d.let)
 	cache := tenantcache.New(d)
-	var group errgroup.Group
-	for range 20 {
-		group.Go(func() error {
-			_, err := cache.Get(t.Context(), "t", 3)
-			return err
-		})
+	for _, version := range []int64{3, 3, 2, 0} {
+		s, err := cache.Get(t.Context(), "t", version)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, s.GetVersion())
 	}
-	require.NoError(t, group.Wait())
-	before := d.calls.Load()
-	_, err := cache.Get(t.Context(), "t", 2)
-	require.NoError(t, err)
-	require.Equal(t, before, d.calls.Load(), "an older version is served from the copy")
+	require.EqualValues(t, 1, d.calls.Load())
 
 	d.version.Store(4)
 	s, err := cache.Get(t.Context(), "t", 4)
 	require.NoError(t, err)
 	require.EqualValues(t, 4, s.GetVersion())
-	require.Equal(t, before+1, d.calls.Load())
+	require.EqualValues(t, 2, d.calls.Load())
 }
 
-func TestACallerThatLeavesDoesNotFailTheOthers(t *testing.T) {
-	cache := tenantcache.New(&directory{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := cache.Get(ctx, "t", 0)
-	require.NoError(t, err)
+func TestCallersAtOnceShareOneFlightThatNoneOfThemEnds(t *testing.T) {
+	d := newDirectory(1)
+	cache := tenantcache.New(d)
+	first, leave := context.WithCancel(t.Context())
+	var group errgroup.Group
+	group.Go(func() error {
+		_, err := cache.Get(first, "t", 1)
+		return err
+	})
+	<-d.entered
+	leave() // The one whose call it is goes away.
+	for range 20 {
+		group.Go(func() error {
+			_, err := cache.Get(t.Context(), "t", 1)
+			return err
+		})
+	}
+	close(d.let)
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, 1, d.calls.Load())
 }

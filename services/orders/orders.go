@@ -101,7 +101,6 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		GiveUp:  recovery.GiveUp,
 		Hours:   hours,
 		Clock:   time.Now,
-		Log:     tel.Logger,
 	})
 	return s, nil
 }

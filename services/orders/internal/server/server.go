@@ -3,7 +3,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/tenantcache"
@@ -24,7 +23,6 @@ type Server struct {
 	GiveUp func(ctx context.Context, orderID string)
 	Hours  *rules.OpeningHours
 	Clock  func() time.Time
-	Log    *slog.Logger
 }
 
 // Collectors are the methods that report the edge's field faults with their own.

@@ -128,7 +128,6 @@ func setup(t *testing.T) *fixture {
 		GiveUp:  f.recovery.GiveUp,
 		Hours:   hours,
 		Clock:   func() time.Time { return f.now },
-		Log:     slog.New(slog.DiscardHandler),
 	}
 	return f
 }
