@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,11 +24,7 @@ var files embed.FS
 
 // Migrations is the schema of the stored answers.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "idempotency", Files: sub}
+	return postgres.Embedded("idempotency", files)
 }
 
 const (

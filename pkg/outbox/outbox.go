@@ -10,7 +10,6 @@ package outbox
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,11 +23,7 @@ var files embed.FS
 
 // Migrations is the schema of the outbox table.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "outbox", Files: sub}
+	return postgres.Embedded("outbox", files)
 }
 
 // Event is one change of one record.

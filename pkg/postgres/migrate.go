@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"fmt"
 	"io/fs"
 
@@ -18,6 +19,15 @@ type Migrations struct {
 	Owner string
 	// Files holds the SQL files at its root.
 	Files fs.FS
+}
+
+// Embedded is the schema in the folder migrations of an embedded file system.
+func Embedded(owner string, files embed.FS) Migrations {
+	sub, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // The folder is embedded; only a broken build gets here.
+	}
+	return Migrations{Owner: owner, Files: sub}
 }
 
 // Migrate brings the database up to date, owner by owner in the order given. Several instances may

@@ -2,7 +2,6 @@ package events
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
@@ -60,17 +59,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-var (
-	errNoBrokers   = errors.New("no Kafka brokers are configured")
-	errEnvironment = errors.New("environment must be production or sandbox")
-)
+var errNoBrokers = errors.New("no Kafka brokers are configured")
 
 func (c Config) validate() error {
 	if len(c.Kafka.Brokers) == 0 {
 		return errNoBrokers
 	}
-	if c.Environment != apikey.Production && c.Environment != apikey.Sandbox {
-		return fmt.Errorf("%w: %q", errEnvironment, c.Environment)
-	}
-	return nil
+	return c.Environment.Validate()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -49,5 +50,5 @@ func TestConfigIsChecked(t *testing.T) {
 	_, err = New(t.Context(), Config{
 		Kafka: kafka.Config{Brokers: []string{"127.0.0.1:1"}}, Environment: "staging",
 	}, telemetry.Discard())
-	require.ErrorIs(t, err, errEnvironment)
+	require.ErrorIs(t, err, apikey.ErrEnvironment)
 }

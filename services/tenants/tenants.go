@@ -41,11 +41,8 @@ type Config struct {
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Take plain http webhook URLs to loopback addresses. Never in production."`
 }
 
-// What New refuses.
-var (
-	ErrEnvironment      = errors.New("environment must be production or sandbox")
-	ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
-)
+// ErrLoopbackWebhooks: New refuses a setting of the local stack in production.
+var ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
 
 // Service is the running service.
 type Service struct {
@@ -89,14 +86,10 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 }
 
 func (c Config) check() error {
-	switch {
-	case c.Environment != apikey.Production && c.Environment != apikey.Sandbox:
-		return fmt.Errorf("%w: %q", ErrEnvironment, c.Environment)
-	case c.Environment == apikey.Production && c.AllowLoopbackWebhooks:
+	if c.Environment == apikey.Production && c.AllowLoopbackWebhooks {
 		return ErrLoopbackWebhooks
-	default:
-		return nil
 	}
+	return c.Environment.Validate()
 }
 
 // Run serves until ctx ends and then closes what New opened.

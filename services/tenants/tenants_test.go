@@ -79,8 +79,8 @@ func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 		"loopback webhooks in production": {func(cfg *tenants.Config) {
 			cfg.Environment, cfg.AllowLoopbackWebhooks = apikey.Production, true
 		}, tenants.ErrLoopbackWebhooks},
-		"an unknown environment": {func(cfg *tenants.Config) { cfg.Environment = "staging" }, tenants.ErrEnvironment},
-		"no environment":         {func(cfg *tenants.Config) { cfg.Environment = "" }, tenants.ErrEnvironment},
+		"an unknown environment": {func(cfg *tenants.Config) { cfg.Environment = "staging" }, apikey.ErrEnvironment},
+		"no environment":         {func(cfg *tenants.Config) { cfg.Environment = "" }, apikey.ErrEnvironment},
 		"no seal keys":           {func(cfg *tenants.Config) { cfg.SealKeys = "" }, nil},
 		"a broken Redis URL":     {func(cfg *tenants.Config) { cfg.RedisURL = "http://x" }, nil},
 		"a database that is not there": {func(cfg *tenants.Config) {

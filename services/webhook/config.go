@@ -21,7 +21,7 @@ type Config struct {
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`
 
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; stands in every event."`
-	TenantsAddr string             `env:"TENANTS_ADDR" doc:"host:port of the tenants service."`
+	TenantsAddr string             `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
@@ -36,17 +36,19 @@ type Config struct {
 	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" doc:"How long a webhook test may take; less than the database's statement time-out."`
 
 	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a webhook test is kept."`
+	LogRetention         time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
 }
 
 const (
-	defaultTopic       = "gifting.changes.v1"
-	defaultGroup       = "gifting-webhook"
-	defaultWorkers     = 128
-	defaultPerEndpoint = 8
-	defaultTimeout     = 10 * time.Second
-	defaultLease       = 30 * time.Second
-	defaultPoll        = time.Second
-	defaultTestTimeout = 8 * time.Second
+	defaultTopic        = "gifting.changes.v1"
+	defaultGroup        = "gifting-webhook"
+	defaultWorkers      = 128
+	defaultPerEndpoint  = 8
+	defaultTimeout      = 10 * time.Second
+	defaultLease        = 30 * time.Second
+	defaultPoll         = time.Second
+	defaultTestTimeout  = 8 * time.Second
+	defaultLogRetention = 30 * 24 * time.Hour
 	// databaseIdle is what package postgres allows a transaction to stand idle by default.
 	databaseIdle = 10 * time.Second
 )
@@ -64,16 +66,18 @@ func (c Config) complete() (Config, error) {
 	orDefault(&c.Lease, defaultLease)
 	orDefault(&c.Poll, defaultPoll)
 	orDefault(&c.TestTimeout, defaultTestTimeout)
+	orDefault(&c.LogRetention, defaultLogRetention)
 	idle := c.Database.StatementTimeout
 	orDefault(&idle, databaseIdle)
+	if err := c.Environment.Validate(); err != nil {
+		return c, fmt.Errorf("%w: %w", errConfig, err)
+	}
 	switch {
-	case c.Environment != apikey.Production && c.Environment != apikey.Sandbox:
-		return c, fmt.Errorf("%w: environment %q is neither production nor sandbox", errConfig, c.Environment)
 	case c.AllowLoopback && c.Environment == apikey.Production:
 		return c, fmt.Errorf("%w: webhooks to loopback addresses are not for production", errConfig)
 	case len(c.Kafka.Brokers) == 0:
 		return c, fmt.Errorf("%w: no Kafka brokers", errConfig)
-	case c.Workers < 0 || c.PerEndpoint < 0 || c.Timeout < 0 || c.Poll < 0 || c.TestTimeout < 0:
+	case c.Workers < 0 || c.PerEndpoint < 0 || c.Timeout < 0 || c.Poll < 0 || c.TestTimeout < 0 || c.LogRetention < 0:
 		return c, fmt.Errorf("%w: numbers and times must be positive", errConfig)
 	case c.Lease < sender.MinLease(c.Timeout):
 		return c, fmt.Errorf("%w: a lease of %s is too short, an attempt may need %s", errConfig, c.Lease, sender.MinLease(c.Timeout))

@@ -25,6 +25,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/fanout"
 	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/retention"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/server"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -43,6 +44,7 @@ type Service struct {
 	sender  *sender.Sender
 	changes *kafka.Consumer
 	answers *idempotency.Retention
+	log     *retention.Worker
 }
 
 // Migrate brings the service's database up to date.
@@ -101,6 +103,7 @@ func (s *Service) assemble(cfg Config) error {
 		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
 
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Clock: now, Log: s.tel.Logger}
+	s.log = &retention.Worker{Store: deliveries, Keep: cfg.LogRetention, Log: s.tel.Logger}
 
 	s.server = rpc.NewServer(cfg.RPC, s.tel)
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(server.Config{
@@ -119,6 +122,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		daemon.Part{Name: "retention", Run: s.log.Run},
 	)
 }
 

@@ -86,6 +86,7 @@ func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
 		"a test that outlasts a transaction":  {func(c *webhook.Config) { c.TestTimeout = 10 * time.Second }, "outlast"},
 		"a statement time-out below the test": {func(c *webhook.Config) { c.Database.StatementTimeout = 5 * time.Second }, "outlast"},
 		"no brokers":                          {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
+		"a negative retention":                {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
 		"a negative number of workers":        {func(c *webhook.Config) { c.Workers = -1 }, "must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {

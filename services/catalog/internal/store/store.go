@@ -8,7 +8,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,11 +20,7 @@ var files embed.FS
 
 // Migrations is the schema of the catalog.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "catalog", Files: sub}
+	return postgres.Embedded("catalog", files)
 }
 
 // Store is safe for concurrent use.

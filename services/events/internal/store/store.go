@@ -23,7 +23,6 @@ package store
 
 import (
 	"embed"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -37,11 +36,7 @@ var files embed.FS
 
 // Migrations is the schema of the feed.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "events", Files: sub}
+	return postgres.Embedded("events", files)
 }
 
 // Store is the feed. It is safe for concurrent use.

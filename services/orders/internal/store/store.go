@@ -3,7 +3,6 @@ package store
 
 import (
 	"embed"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -16,11 +15,7 @@ var files embed.FS
 
 // Migrations is the schema of orders.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "orders", Files: sub}
+	return postgres.Embedded("orders", files)
 }
 
 // Store reads and writes orders.

@@ -3,7 +3,6 @@ package store
 
 import (
 	"embed"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -16,11 +15,7 @@ var files embed.FS
 
 // Migrations is the schema of the links.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "links", Files: sub}
+	return postgres.Embedded("links", files)
 }
 
 // Store of one database. The ring opens what is sealed in it.

@@ -59,6 +59,33 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 	})
 }
 
+func TestASenderWithAWrongClockTakesNothingThatIsBeingSent(t *testing.T) {
+	for name, off := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := setup(t)
+			slow, quick := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
+			release := make(chan struct{})
+			slow.Respond(webhooktest.Blocked(release))
+			w.directory.SetActive(7, slow)
+			w.directory.SetActive(8, quick)
+			first := w.start()
+			held, _ := w.event(7)
+			require.Eventually(t, func() bool { return len(slow.Arrivals()) == 1 }, soon, often)
+			first.stop() // It still waits for its answer, but claims nothing more.
+
+			w.startAt(func() time.Time { return w.clock.now().Add(off) })
+			for range 3 {
+				id, _ := w.event(8)
+				require.Equal(t, 1, w.until(id, 8, inState("DELIVERED")).Attempts, "it delivers what is due")
+			}
+			require.Len(t, slow.Arrivals(), 1)
+			close(release)
+			require.NoError(t, first.wait())
+			require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, w.row(held, 7))
+		})
+	}
+}
+
 func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	w := setup(t)
 	receiver := webhooktest.NewReceiver(t)

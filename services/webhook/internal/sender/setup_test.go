@@ -82,8 +82,14 @@ type running struct {
 // start runs a sender until the test ends or it is stopped.
 func (w *world) start() running {
 	w.t.Helper()
+	return w.startAt(w.clock.now)
+}
+
+// startAt runs a sender whose own clock is not the database's.
+func (w *world) startAt(now func() time.Time) running {
+	w.t.Helper()
 	tel := telemetry.Discard()
-	s, err := sender.New(w.store, w.directory.Client, post.New(w.client, w.clock.now), w.limits, w.clock.now,
+	s, err := sender.New(w.store, w.directory.Client, post.New(w.client, now), w.limits, now,
 		sender.Telemetry{Logger: tel.Logger, Meter: tel.Meters.Meter("test")})
 	require.NoError(w.t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))

@@ -29,11 +29,11 @@ type Config struct {
 // Server implements WebhookService.
 type Server struct {
 	webhookv1.UnimplementedWebhookServiceServer
-	cfg   Config
-	tests chan struct{}
+	cfg    Config
+	places *places
 }
 
 // New makes a server.
 func New(cfg Config) *Server {
-	return &Server{cfg: cfg, tests: make(chan struct{}, cfg.Tests)}
+	return &Server{cfg: cfg, places: newPlaces(cfg.Tests)}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -35,12 +35,15 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.enter(ctx)
+	// A repetition gets its answer also while every place is taken.
+	if answer, err := s.replay(ctx); !errors.Is(err, errUnanswered) {
+		return answer, err
+	}
+	leave, err := s.places.enter(ctx, principal.KeyID)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	empty := func() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
 	return idempotency.RunHeld(ctx, s.cfg.Pool, empty, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
@@ -48,15 +51,19 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	})
 }
 
-// enter waits for one of the places for tests.
-func (s *Server) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case s.tests <- struct{}{}:
-		return func() { <-s.tests }, nil
-	case <-ctx.Done():
-		return nil, problem.Unavailable()
-	}
+// errUnanswered says that nothing is stored under the request's Idempotency-Key.
+var errUnanswered = errors.New("request has no stored answer")
+
+// replay gives the stored answer, or errUnanswered. It looks only: whether the request may run is
+// decided when it holds the key.
+func (s *Server) replay(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	return idempotency.Run(ctx, s.cfg.Pool, empty,
+		func(context.Context) (idempotency.Effect[*webhookv1.TestWebhookResponse], error) {
+			return idempotency.Effect[*webhookv1.TestWebhookResponse]{}, errUnanswered
+		})
 }
+
+func empty() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
 
 // timeout is the test's own, or less when the caller waits less long.
 func (s *Server) timeout(ctx context.Context) time.Duration {

@@ -30,7 +30,11 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-const key = 7
+const (
+	key = 7
+	// places is how many tests run at once.
+	places = 4
+)
 
 type world struct {
 	t         *testing.T
@@ -51,7 +55,7 @@ func setup(t *testing.T, timeout time.Duration) *world {
 	tel := telemetry.Discard()
 	s := rpc.NewServer(rpc.Config{}, tel)
 	webhookv1.RegisterWebhookServiceServer(s, server.New(server.Config{
-		Pool: w.pool, Directory: w.directory.Client, Environment: "sandbox", TestTimeout: timeout, Tests: 4, Now: time.Now,
+		Pool: w.pool, Directory: w.directory.Client, Environment: "sandbox", TestTimeout: timeout, Tests: places, Now: time.Now,
 		Poster: post.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now),
 	}))
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -67,8 +71,14 @@ func setup(t *testing.T, timeout time.Duration) *world {
 
 // test calls the RPC as the edge would.
 func (w *world) test(idempotencyKey, fingerprint string, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
+	return w.testOf(key, idempotencyKey, fingerprint, opts...)
+}
+
+func (w *world) testOf(
+	keyID int32, idempotencyKey, fingerprint string, opts ...grpc.CallOption,
+) (*webhookv1.TestWebhookResponse, error) {
 	ctx, err := caller.Outgoing(context.WithoutCancel(w.t.Context()), caller.Principal{
-		TenantID: "0190aaaa-0000-7000-8000-000000000001", KeyID: key, AllBrands: true,
+		TenantID: "0190aaaa-0000-7000-8000-000000000001", KeyID: keyID, AllBrands: true,
 	}, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)})
 	require.NoError(w.t, err)
 	return w.client.TestWebhook(ctx, &webhookv1.TestWebhookRequest{}, opts...)
@@ -181,6 +191,47 @@ func TestASecondTestMeanwhileGets409AtOnce(t *testing.T) {
 	close(release)
 	require.NoError(t, group.Wait())
 	require.Len(t, w.receiver.Arrivals(), 1)
+}
+
+func TestAKeyHasTwoTestsAtOnce(t *testing.T) {
+	w := setup(t, 5*time.Second)
+	_, err := w.test("answered", "f")
+	require.NoError(t, err)
+	release := make(chan struct{})
+	w.receiver.Respond(webhooktest.Blocked(release))
+	running := len(w.receiver.Arrivals())
+	var group errgroup.Group
+	hold := func(keyID int32, idempotencyKey string) {
+		group.Go(func() error {
+			_, err := w.testOf(keyID, idempotencyKey, "f")
+			return err
+		})
+		running++
+		require.Eventually(t, func() bool { return len(w.receiver.Arrivals()) == running }, 5*time.Second, 5*time.Millisecond)
+	}
+	hold(key, "k1")
+	hold(key, "k2")
+
+	_, err = w.test("k3", "f")
+	refused, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.RateLimited, refused.Code, "at once: nothing has ended yet")
+	require.Positive(t, refused.RetryAfter)
+
+	for other := range int32(places - 2) {
+		w.directory.SetActive(100+other, w.receiver)
+		hold(100+other, "k1")
+	}
+	var header metadata.MD
+	_, err = w.test("answered", "f", grpc.Header(&header))
+	require.NoError(t, err, "a repetition needs no place")
+	require.Equal(t, []string{"true"}, header.Get(caller.ReplayedHeader))
+
+	close(release)
+	require.NoError(t, group.Wait())
+	_, err = w.test("k3", "f")
+	require.NoError(t, err, "the refusal has left the Idempotency-Key free, and the others their places")
+	require.Len(t, w.receiver.Arrivals(), running+1)
 }
 
 func TestAFaultOfOursLeavesTheKeyFree(t *testing.T) {

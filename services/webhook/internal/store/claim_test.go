@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -22,30 +23,44 @@ const (
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-func setup(t *testing.T) *store.Store {
-	t.Helper()
-	return store.New(pgtest.New(t, store.Migrations()))
+// world is a store whose clock stands where the last call has set it.
+type world struct {
+	*store.Store
+	pool *pgxpool.Pool
+	time time.Time
 }
 
-func add(t *testing.T, s *store.Store, tenant string, at time.Time, keys ...int32) string {
+func setup(t *testing.T) *world {
+	t.Helper()
+	w := &world{pool: pgtest.New(t, store.Migrations()), time: now()}
+	w.Store = store.NewAt(w.pool, func() time.Time { return w.time })
+	return w
+}
+
+func (w *world) at(t time.Time) *store.Store {
+	w.time = t
+	return w.Store
+}
+
+func add(t *testing.T, s *world, tenant string, at time.Time, keys ...int32) string {
 	t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
-	require.NoError(t, s.FanOut(t.Context(), []store.Event{
+	require.NoError(t, s.at(at).FanOut(t.Context(), []store.Event{
 		{TenantID: tenant, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: keys},
-	}, nil, at))
+	}, nil))
 	return id
 }
 
-func claim(t *testing.T, s *store.Store, at time.Time, limit, perEndpoint int) []store.Delivery {
+func claim(t *testing.T, s *world, at time.Time, limit, perEndpoint int) []store.Delivery {
 	t.Helper()
-	claimed, err := s.Claim(t.Context(), request(at, limit, perEndpoint))
+	claimed, err := s.at(at).Claim(t.Context(), request(limit, perEndpoint))
 	require.NoError(t, err)
 	require.False(t, claimed.Contended)
 	return claimed.Deliveries
 }
 
-func request(at time.Time, limit, perEndpoint int) store.ClaimRequest {
-	return store.ClaimRequest{Now: at, LeasedUntil: at.Add(30 * time.Second), Limit: limit, PerEndpoint: perEndpoint}
+func request(limit, perEndpoint int) store.ClaimRequest {
+	return store.ClaimRequest{Lease: 30 * time.Second, Limit: limit, PerEndpoint: perEndpoint}
 }
 
 func TestAClaimTakesEndpointsInTurn(t *testing.T) {
@@ -89,7 +104,7 @@ func TestConcurrentClaimsNeverPassTheCap(t *testing.T) {
 	for range claimers {
 		group.Go(func() error {
 			for range 10 {
-				got, err := s.Claim(context.WithoutCancel(t.Context()), request(now(), 2, perEndpoint))
+				got, err := s.Claim(context.WithoutCancel(t.Context()), request(2, perEndpoint))
 				if err != nil {
 					return err
 				}
@@ -118,11 +133,11 @@ func TestOnlyTheLeasesHolderRecords(t *testing.T) {
 
 	delivered := rules.Verdict{State: rules.Delivered, Counted: true}
 	attempt := store.Attempt{StartedAt: now(), Outcome: rules.Answered(200)}
-	require.ErrorIs(t, s.Record(t.Context(), first, delivered, attempt, late), store.ErrLeaseLost)
-	require.NoError(t, s.Release(t.Context(), []store.Delivery{first}, late), "gives nothing back that is not its own")
+	require.ErrorIs(t, s.Record(t.Context(), first, delivered, attempt), store.ErrLeaseLost)
+	require.NoError(t, s.Release(t.Context(), []store.Delivery{first}, 0), "gives nothing back that is not its own")
 	require.Empty(t, claim(t, s, late, 1, 1))
-	require.NoError(t, s.Record(t.Context(), second, delivered, attempt, late))
-	require.ErrorIs(t, s.Record(t.Context(), second, delivered, attempt, late), store.ErrLeaseLost)
+	require.NoError(t, s.Record(t.Context(), second, delivered, attempt))
+	require.ErrorIs(t, s.Record(t.Context(), second, delivered, attempt), store.ErrLeaseLost)
 	require.Empty(t, claim(t, s, late.Add(time.Hour), 1, 1))
 }
 
@@ -130,8 +145,8 @@ func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 	s := setup(t)
 	add(t, s, tenantA, now(), 1, 2)
 	paused := []store.Endpoint{{TenantID: tenantA, KeyID: 1}}
-	require.NoError(t, s.Pause(t.Context(), paused, now().Add(time.Second)))
-	require.NoError(t, s.Pause(t.Context(), paused, now().Add(time.Minute)))
+	require.NoError(t, s.Pause(t.Context(), paused, time.Second))
+	require.NoError(t, s.Pause(t.Context(), paused, time.Minute))
 	got := claim(t, s, now().Add(2*time.Second), 10, 10)
 	require.Len(t, got, 1)
 	require.EqualValues(t, 2, got[0].KeyID)
@@ -144,7 +159,7 @@ func TestReleasedRowsAreDueWhenTold(t *testing.T) {
 	s := setup(t)
 	add(t, s, tenantA, now(), 1)
 	got := claim(t, s, now(), 1, 1)
-	require.NoError(t, s.Release(t.Context(), got, now().Add(time.Second)))
+	require.NoError(t, s.Release(t.Context(), got, time.Second))
 	require.Empty(t, claim(t, s, now(), 1, 1))
 	again := claim(t, s, now().Add(time.Second), 1, 1)
 	require.Len(t, again, 1)

@@ -8,7 +8,6 @@ package store
 
 import (
 	"embed"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,11 +20,7 @@ var files embed.FS
 
 // Migrations is the schema of the service's own tables.
 func Migrations() postgres.Migrations {
-	sub, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
-	}
-	return postgres.Migrations{Owner: "webhook", Files: sub}
+	return postgres.Embedded("webhook", files)
 }
 
 // Store reads and writes the deliveries.
@@ -40,7 +35,9 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 // NewAt makes a store that takes the time from clock instead of the database, for tests that move
 // it.
-func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store { return &Store{pool: pool, clock: clock} }
+func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
+	return &Store{pool: pool, clock: clock}
+}
 
 // now is the present in a statement whose first parameter is instead's. Unlike clock_timestamp() it
 // can be looked up in an index.

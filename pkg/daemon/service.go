@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"io"
+
+	"github.com/partnergifting/platform/pkg/settings"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Door is what a service shows of itself: a configuration, and what makes and migrates it.
+type Door[C any, S interface {
+	Run(ctx context.Context) error
+}] struct {
+	// Name stands in logs, spans and metrics.
+	Name string
+	// Telemetry picks its part of the configuration.
+	Telemetry func(cfg C) telemetry.Config
+	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
+	// Migrate nil: the service keeps nothing.
+	Migrate func(ctx context.Context, cfg C) error
+}
+
+// Service is the program of a service: the commands serve and migrate, configured by the
+// environment, logging to stderr. It gives the exit code.
+func Service[C any, S interface {
+	Run(ctx context.Context) error
+}](args []string, stderr io.Writer, door Door[C, S]) int {
+	var cfg C
+	commands := []Command{{Name: "serve", Short: "serve until told to stop", Run: func(ctx context.Context) error {
+		return door.serve(ctx, &cfg, stderr)
+	}}}
+	if door.Migrate != nil {
+		commands = append(commands, Command{Name: "migrate", Short: "bring the database up to date", Run: func(ctx context.Context) error {
+			if err := settings.Load(&cfg); err != nil {
+				return err
+			}
+			return door.Migrate(ctx, cfg)
+		}})
+	}
+	return Main(args, stderr, &cfg, commands...)
+}
+
+func (d Door[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
+	if err := settings.Load(cfg); err != nil {
+		return err
+	}
+	tel, err := telemetry.New(ctx, d.Name, d.Telemetry(*cfg), stderr)
+	if err != nil {
+		return err
+	}
+	service, err := d.New(ctx, *cfg, tel)
+	if err != nil {
+		return err
+	}
+	return service.Run(ctx)
+}

@@ -1,0 +1,53 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+type shopConfig struct {
+	Telemetry telemetry.Config
+	Sign      string `env:"SIGN" envDefault:"open" doc:"What hangs in the door."`
+}
+
+type shop struct{ sign string }
+
+var errClosed = errors.New("the shop is closed")
+
+func (s *shop) Run(context.Context) error {
+	if s.sign != "open" {
+		return errClosed
+	}
+	return nil
+}
+
+func TestServiceRunsADoor(t *testing.T) {
+	var migrated bool
+	door := daemon.Door[shopConfig, *shop]{
+		Name:      "shop",
+		Telemetry: func(cfg shopConfig) telemetry.Config { return cfg.Telemetry },
+		New: func(_ context.Context, cfg shopConfig, _ *telemetry.Telemetry) (*shop, error) {
+			return &shop{sign: cfg.Sign}, nil
+		},
+		Migrate: func(context.Context, shopConfig) error { migrated = true; return nil },
+	}
+	var out bytes.Buffer
+	require.Equal(t, 0, daemon.Service([]string{"shop", "serve"}, &out, door), out.String())
+	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate"}, &out, door))
+	require.True(t, migrated)
+
+	t.Setenv("GIFTING_SIGN", "closed")
+	require.Equal(t, 1, daemon.Service([]string{"shop", "serve"}, &out, door))
+	require.Contains(t, out.String(), errClosed.Error())
+
+	door.Migrate = nil
+	require.Equal(t, 2, daemon.Service([]string{"shop", "migrate"}, &out, door), "nothing to migrate, no such command")
+	require.Contains(t, out.String(), "What hangs in the door.")
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+// retentionLock lets one instance at a time delete: two that each delete a delivery of one event
+// would each still see the other's and leave the event behind.
+const retentionLock = 0x77686b32_72657465
+
+// Attempts go with their delivery.
+const deleteFinished = `
+DELETE FROM deliveries d
+ USING (
+   SELECT f.tenant_id, f.event_id, f.key_id
+     FROM deliveries f
+    WHERE f.finished_at < ` + now + ` - $2::interval
+    ORDER BY f.finished_at
+    LIMIT $3) old
+ WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
+RETURNING d.tenant_id, d.event_id`
+
+// An event gets all its deliveries in the statement that inserts it, and so none while this runs.
+// Kafka keeps changes for less long than this log and cannot bring one again whose event is gone,
+// which would be fanned out anew.
+const deleteUnneeded = `
+DELETE FROM events e
+ USING unnest($1::uuid[], $2::uuid[]) AS g (tenant_id, event_id)
+ WHERE e.tenant_id = g.tenant_id AND e.event_id = g.event_id
+   AND NOT EXISTS (
+     SELECT 1 FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.event_id)`
+
+// DeleteFinished deletes up to limit of the deliveries that finished longer ago than keep, oldest
+// first, with their attempts and with the events that no delivery needs any more. It gives how many
+// deliveries it deleted: none while another instance deletes.
+func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	var tenants, events []string
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		tenants, events = nil, nil
+		var alone bool
+		err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(retentionLock)).Scan(&alone)
+		if err != nil || !alone {
+			return err
+		}
+		rows, err := tx.Query(ctx, deleteFinished, s.instead(), keep, limit)
+		if err != nil {
+			return err
+		}
+		var tenant, event string
+		_, err = pgx.ForEachRow(rows, []any{&tenant, &event}, func() error {
+			tenants, events = append(tenants, tenant), append(events, event)
+			return nil
+		})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, deleteUnneeded, tenants, events)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete finished deliveries: %w", err)
+	}
+	return len(events), nil
+}

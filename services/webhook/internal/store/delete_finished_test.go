@@ -1,0 +1,85 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+const keep = 24 * time.Hour
+
+// finish claims what is due and records it as delivered.
+func finish(t *testing.T, w *world, at time.Time) {
+	t.Helper()
+	for _, d := range claim(t, w, at, 100, 100) {
+		delivered := rules.Verdict{State: rules.Delivered, Counted: true}
+		require.NoError(t, w.Record(t.Context(), d, delivered, store.Attempt{StartedAt: at, Outcome: rules.Answered(200)}))
+	}
+}
+
+func (w *world) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+func (w *world) delete(t *testing.T, limit int) int {
+	t.Helper()
+	deleted, err := w.DeleteFinished(t.Context(), keep, limit)
+	require.NoError(t, err)
+	return deleted
+}
+
+func TestFinishedDeliveriesAreDeletedAfterTheirTime(t *testing.T) {
+	w := setup(t)
+	add(t, w, tenantA, now(), 1, 2)
+	add(t, w, tenantB, now(), 3)
+	finish(t, w, now())
+	add(t, w, tenantA, now(), 1) // Never sent.
+
+	w.at(now().Add(keep))
+	require.Zero(t, w.delete(t, 100), "kept for the whole of their time")
+	w.at(now().Add(keep + time.Microsecond))
+	require.Equal(t, 2, w.delete(t, 2), "no more than asked for")
+	require.Equal(t, 1, w.delete(t, 2))
+	require.Zero(t, w.delete(t, 2))
+	require.Equal(t, 1, w.count(t, "deliveries"), "what is pending stays")
+	require.Equal(t, 1, w.count(t, "events"))
+	require.Zero(t, w.count(t, "attempts"))
+}
+
+func TestAnEventStaysWhileADeliveryNeedsIt(t *testing.T) {
+	w := setup(t)
+	add(t, w, tenantA, now(), 1, 2)
+	require.NoError(t, w.Pause(t.Context(), []store.Endpoint{{TenantID: tenantA, KeyID: 2}}, keep))
+	finish(t, w, now())
+
+	w.at(now().Add(keep + time.Minute))
+	require.Equal(t, 1, w.delete(t, 100))
+	require.Equal(t, 1, w.count(t, "events"))
+	finish(t, w, now().Add(keep+time.Minute))
+	require.Equal(t, 1, w.count(t, "attempts"), "it could still be sent")
+
+	w.at(now().Add(2*keep + 2*time.Minute))
+	require.Equal(t, 1, w.delete(t, 100))
+	require.Zero(t, w.count(t, "events"))
+}
+
+func TestOneInstanceDeletesAtATime(t *testing.T) {
+	w := setup(t)
+	add(t, w, tenantA, now(), 1)
+	finish(t, w, now())
+	w.at(now().Add(2 * keep))
+	err := pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", store.RetentionLock)
+		require.Zero(t, w.delete(t, 100), "another is at it")
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, w.delete(t, 100))
+}
