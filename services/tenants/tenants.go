@@ -41,7 +41,7 @@ type Config struct {
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Take plain http webhook URLs to loopback addresses. Never in production."`
 }
 
-// ErrLoopbackWebhooks: New refuses a setting of the local stack in production.
+// ErrLoopbackWebhooks refuses in production a setting that is made for the local stack.
 var ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
 
 // Service is the running service.

@@ -81,7 +81,7 @@ func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
 		says  string
 	}{
 		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not for production"},
-		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "neither production nor sandbox"},
+		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
 		"a lease as short as an attempt":      {func(c *webhook.Config) { c.Lease = 10 * time.Second }, "too short"},
 		"a test that outlasts a transaction":  {func(c *webhook.Config) { c.TestTimeout = 10 * time.Second }, "outlast"},
 		"a statement time-out below the test": {func(c *webhook.Config) { c.Database.StatementTimeout = 5 * time.Second }, "outlast"},
