@@ -13,7 +13,7 @@ TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays in .local
@@ -99,6 +99,13 @@ lint-go: $(BIN)/.golangci-lint
 		(cd "$$module" && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...) || failed="$$failed $$module"; \
 	done; \
 	[ -z "$$failed" ] || { echo "golangci-lint found faults in:$$failed"; exit 1; }
+
+# Beside `make lint`, because it needs Node: the tests of the docs package hold the document against the contracts.
+.PHONY: lint-openapi
+lint-openapi: ## Lint the OpenAPI document (needs Node)
+	@mkdir -p $(LOCAL)
+	@go run ./gateway/internal/docs/cmd/openapi https://api.example.com/api/public/v1 > $(LOCAL)/openapi.yaml
+	@npx --yes @redocly/cli@2.77.0 lint --config gateway/internal/docs/redocly.yaml $(LOCAL)/openapi.yaml
 
 # Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.
 
