@@ -55,7 +55,6 @@ type Effect[R proto.Message] struct {
 func Run[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, empty func() R, prepare func(ctx context.Context) (Effect[R], error),
 ) (R, error) {
-	var none R
 	req, ok := FromContext(ctx)
 	if !ok {
 		return runOnce(ctx, pool, prepare)
@@ -73,14 +72,31 @@ func Run[R proto.Message](
 	if p, isProblem := problem.As(err); isProblem && storable(p) {
 		err = store(ctx, pool, req, p)
 	}
+	return unclaimed(ctx, pool, req, empty, err)
+}
+
+// Replay gives the stored answer to the request of ctx, if there is one. It only looks: whether a
+// request may run is decided by Run.
+func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, empty func() R) (answer R, found bool, err error) {
+	req, ok := FromContext(ctx)
+	if !ok {
+		return answer, false, nil
+	}
+	return replay(ctx, pool, req, empty)
+}
+
+// unclaimed says what err, of a transaction that was to hold the claim, means to the caller.
+func unclaimed[R proto.Message](
+	ctx context.Context, pool *pgxpool.Pool, req Request, empty func() R, err error,
+) (answer R, _ error) {
 	switch postgres.State(err) {
 	case stateInProgress:
-		return none, inProgress()
+		return answer, inProgress()
 	case stateAnswered:
-		answer, _, err := replay(ctx, pool, req, empty)
+		answer, _, err = replay(ctx, pool, req, empty)
 		return answer, err
 	default:
-		return none, err
+		return answer, err
 	}
 }
 

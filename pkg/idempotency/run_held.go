@@ -6,8 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 // RunHeld is Run for an effect outside the database, such as a call to a stranger's server: act
@@ -17,7 +15,6 @@ import (
 func RunHeld[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, empty func() R, act func(ctx context.Context) (R, error),
 ) (R, error) {
-	var none R
 	req, ok := FromContext(ctx)
 	if !ok {
 		return act(ctx)
@@ -26,15 +23,10 @@ func RunHeld[R proto.Message](
 		return answer, err
 	}
 	answer, err := actHolding(ctx, pool, req, act)
-	switch postgres.State(err) {
-	case stateInProgress:
-		return none, inProgress()
-	case stateAnswered:
-		answer, _, err := replay(ctx, pool, req, empty)
-		return answer, err
-	default:
-		return answer, err
+	if err != nil {
+		return unclaimed(ctx, pool, req, empty, err)
 	}
+	return answer, nil
 }
 
 func actHolding[R proto.Message](

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -36,7 +35,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	// A repetition gets its answer also while every place is taken.
-	if answer, err := s.replay(ctx); !errors.Is(err, errUnanswered) {
+	if answer, found, err := idempotency.Replay(ctx, s.cfg.Pool, empty); found || err != nil {
 		return answer, err
 	}
 	leave, err := s.places.enter(ctx, principal.KeyID)
@@ -49,18 +48,6 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)
 	})
-}
-
-// errUnanswered says that nothing is stored under the request's Idempotency-Key.
-var errUnanswered = errors.New("request has no stored answer")
-
-// replay gives the stored answer, or errUnanswered. It looks only: whether the request may run is
-// decided when it holds the key.
-func (s *Server) replay(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
-	return idempotency.Run(ctx, s.cfg.Pool, empty,
-		func(context.Context) (idempotency.Effect[*webhookv1.TestWebhookResponse], error) {
-			return idempotency.Effect[*webhookv1.TestWebhookResponse]{}, errUnanswered
-		})
 }
 
 func empty() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
