@@ -85,16 +85,24 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, tel: tel}
-	if err := g.openRedis(); err != nil {
+	if err := g.assemble(ctx); err != nil {
+		g.close(ctx)
 		return nil, err
+	}
+	return g, nil
+}
+
+func (g *Gateway) assemble(ctx context.Context) error {
+	if err := g.openRedis(); err != nil {
+		return err
 	}
 	services, err := g.dial()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	handler, err := g.handler(ctx, services)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.server = &http.Server{
 		Handler:           handler,
@@ -104,7 +112,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderLen,
 	}
-	return g, nil
+	return nil
 }
 
 func (g *Gateway) openRedis() error {

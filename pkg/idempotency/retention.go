@@ -18,16 +18,15 @@ const (
 )
 
 const deleteOld = `DELETE FROM idempotency_answers WHERE (key_id, idempotency_key) IN (
-  SELECT key_id, idempotency_key FROM idempotency_answers WHERE created_at < $1
+  SELECT key_id, idempotency_key FROM idempotency_answers WHERE created_at < now() - $1::interval
   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
 // Retention deletes answers that are older than they are kept for.
 type Retention struct {
 	Pool *pgxpool.Pool
 	// Keep zero: DefaultRetention.
-	Keep  time.Duration
-	Clock func() time.Time
-	Log   *slog.Logger
+	Keep time.Duration
+	Log  *slog.Logger
 }
 
 // Run deletes once an hour until ctx ends. Several instances share the work.
@@ -46,15 +45,15 @@ func (r *Retention) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep deletes what is old now, in batches that hold no lock for long.
+// Sweep deletes what is old by the database's clock, which also dated the answers: an instance with
+// a wrong clock deletes nothing too early. Its batches hold no lock for long.
 func (r *Retention) Sweep(ctx context.Context) error {
 	keep := r.Keep
 	if keep <= 0 {
 		keep = DefaultRetention
 	}
-	before := r.Clock().Add(-keep)
 	for {
-		tag, err := r.Pool.Exec(ctx, deleteOld, before, retentionBatch)
+		tag, err := r.Pool.Exec(ctx, deleteOld, keep, retentionBatch)
 		if err != nil {
 			return fmt.Errorf("delete old answers: %w", err)
 		}

@@ -12,21 +12,22 @@ import (
 
 func TestAnAnswerIsKeptForItsTimeAndThenTheKeyIsFree(t *testing.T) {
 	pool := setup(t)
-	now := time.Now()
-	retention := &idempotency.Retention{
-		Pool: pool, Keep: time.Hour, Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+	retention := &idempotency.Retention{Pool: pool, Keep: time.Hour, Log: slog.New(slog.DiscardHandler)}
+	age := func(minutes int) {
+		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = now() - make_interval(mins => $1)", minutes)
+		require.NoError(t, err)
 	}
 	ctx := request(t.Context(), 1, "k", "f")
 	_, err := idempotency.Run(ctx, pool, empty, effect("a", "one"))
 	require.NoError(t, err)
 
-	now = now.Add(59 * time.Minute)
+	age(59)
 	require.NoError(t, retention.Sweep(t.Context()))
 	got, err := idempotency.Run(ctx, pool, empty, effect("b", "two"))
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError())
 
-	now = now.Add(2 * time.Minute)
+	age(61)
 	require.NoError(t, retention.Sweep(t.Context()))
 	got, err = idempotency.Run(ctx, pool, empty, effect("c", "three"))
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ package orders
 
 import (
 	"context"
-	"fmt"
 	"time"
 	_ "time/tzdata" // Opening hours need time zones wherever this runs.
 
@@ -73,36 +72,51 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, err
 	}
-	tenantsConn, err := rpc.Dial(cfg.TenantsAddr, tel)
-	if err != nil {
+	s := &Service{tel: tel}
+	if err := s.assemble(ctx, cfg, ring, hours); err != nil {
+		s.close(ctx)
 		return nil, err
 	}
-	catalogConn, err := rpc.Dial(cfg.CatalogAddr, tel)
+	return s, nil
+}
+
+func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hours *rules.OpeningHours) error {
+	tenantsConn, err := s.dial(cfg.TenantsAddr)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	pool, err := postgres.Open(ctx, cfg.Database)
+	catalogConn, err := s.dial(cfg.CatalogAddr)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	orders := store.New(pool, ring)
+	if s.pool, err = postgres.Open(ctx, cfg.Database); err != nil {
+		return err
+	}
+	orders := store.New(s.pool, ring)
 	catalog := catalogv1.NewOrderingServiceClient(catalogConn)
-	recovery := &reservations.Recovery{Store: orders, Catalog: catalog, Interval: cfg.RecoveryInterval, Log: tel.Logger}
-	if recovery.Interval == 0 {
-		recovery.Interval = defaultRecoveryInterval
+	s.recovery = &reservations.Recovery{Store: orders, Catalog: catalog, Interval: cfg.RecoveryInterval, Log: s.tel.Logger}
+	if s.recovery.Interval == 0 {
+		s.recovery.Interval = defaultRecoveryInterval
 	}
-	s := &Service{tel: tel, pool: pool, conns: []*grpc.ClientConn{tenantsConn, catalogConn}, recovery: recovery}
-	s.answers = &idempotency.Retention{Pool: pool, Keep: cfg.IdempotencyRetention, Clock: time.Now, Log: tel.Logger}
-	s.rpc = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
+	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
 	ordersv1.RegisterOrdersServiceServer(s.rpc, &server.Server{
 		Store:   orders,
 		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
 		Catalog: catalog,
-		GiveUp:  recovery.GiveUp,
+		GiveUp:  s.recovery.GiveUp,
 		Hours:   hours,
 		Clock:   time.Now,
 	})
-	return s, nil
+	return nil
+}
+
+func (s *Service) dial(addr string) (*grpc.ClientConn, error) {
+	conn, err := rpc.Dial(addr, s.tel)
+	if err == nil {
+		s.conns = append(s.conns, conn)
+	}
+	return conn, err
 }
 
 // Run serves until ctx ends.
@@ -117,10 +131,12 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) close(ctx context.Context) {
-	s.pool.Close()
+	if s.pool != nil {
+		s.pool.Close()
+	}
 	for _, conn := range s.conns {
 		if err := conn.Close(); err != nil {
-			s.tel.Logger.WarnContext(ctx, "close connection", "error", fmt.Sprint(err))
+			s.tel.Logger.WarnContext(ctx, "close connection", "error", err)
 		}
 	}
 }

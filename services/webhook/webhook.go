@@ -102,7 +102,7 @@ func (s *Service) assemble(cfg Config) error {
 	s.changes = kafka.NewConsumer(cfg.Kafka,
 		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
 
-	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Clock: now, Log: s.tel.Logger}
+	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
 	s.log = &retention.Worker{Store: deliveries, Keep: cfg.LogRetention, Log: s.tel.Logger}
 
 	s.server = rpc.NewServer(cfg.RPC, s.tel)
