@@ -73,6 +73,7 @@ const (
 type Gateway struct {
 	cfg    Config
 	tel    *telemetry.Telemetry
+	writer problems.Writer
 	redis  *redis.Client
 	conns  []*grpc.ClientConn
 	server *http.Server
@@ -84,7 +85,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	if err := cfg.Environment.Validate(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel}
+	g := &Gateway{cfg: cfg, tel: tel, writer: problems.Writer{DocsURL: cfg.PublicURL + "/docs"}}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -111,6 +112,8 @@ func (g *Gateway) assemble(ctx context.Context) error {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderLen,
+		// OPTIONS * is a request like any other: nobody unauthenticated learns anything.
+		DisableGeneralOptionsHandler: true,
 	}
 	return nil
 }
@@ -176,8 +179,7 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	writer := problems.Writer{DocsURL: g.cfg.PublicURL + "/docs"}
-	next, err := edge.NewTranscoder(ctx, services, writer, g.tel.Logger)
+	next, err := edge.NewTranscoder(ctx, services, g.writer, g.tel.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +194,12 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 		Proxies:       proxies,
 		Failures:      limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
 		Fingerprinter: idempotent.Fingerprinter{Key: key},
-		Problems:      writer,
+		Problems:      g.writer,
 		Next:          next,
 		Images: &images.Handler{
 			Images:   catalogv1.NewImagesServiceClient(services.Catalog),
 			Limiter:  imageLimiter,
-			Problems: writer,
+			Problems: g.writer,
 			ClientIP: proxies.ClientIP,
 		},
 		Docs:     pages,
@@ -243,7 +245,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 		drained <- g.server.Shutdown(drainCtx)
 	})
 	defer stop()
-	if err := g.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := g.server.Serve(problems.Listener{Listener: listener, Writer: g.writer}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("http server: %w", err)
 	}
 	return <-drained

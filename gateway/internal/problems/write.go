@@ -40,6 +40,21 @@ type field struct {
 // Write answers with the problem. requestID becomes its instance, unless the problem is a stored
 // one and has the instance of its first occurrence.
 func (p Writer) Write(w http.ResponseWriter, requestID string, e *problem.Error) {
+	status := problem.Lookup(e.Code).Status
+	header := w.Header()
+	header.Set("Content-Type", ContentType)
+	header.Set("Cache-Control", "no-store")
+	if e.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	if status == http.StatusUnauthorized {
+		header.Set("WWW-Authenticate", "Bearer")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(p.render(requestID, e))
+}
+
+func (p Writer) render(requestID string, e *problem.Error) []byte {
 	info := problem.Lookup(e.Code)
 	b := body{
 		Type:          p.DocsURL + "/errors#" + string(info.Code),
@@ -59,17 +74,7 @@ func (p Writer) Write(w http.ResponseWriter, requestID string, e *problem.Error)
 	}
 	raw, err := json.Marshal(b)
 	if err != nil { // A struct of strings and one int always encodes.
-		raw = []byte(`{"code":"internal_error","status":500}`)
+		return []byte(`{"code":"internal_error","status":500}`)
 	}
-	header := w.Header()
-	header.Set("Content-Type", ContentType)
-	header.Set("Cache-Control", "no-store")
-	if e.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-	}
-	if info.Status == http.StatusUnauthorized {
-		header.Set("WWW-Authenticate", "Bearer")
-	}
-	w.WriteHeader(info.Status)
-	_, _ = w.Write(raw)
+	return raw
 }
