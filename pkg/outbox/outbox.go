@@ -50,6 +50,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 // Append queues the insert of e. It must be the last statements of the transaction but the stored
 // answer.
 func Append(ctx context.Context, b *pgx.Batch, e Event) {
+	markAppended(ctx)
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,

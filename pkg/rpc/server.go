@@ -40,6 +40,8 @@ type Server struct {
 	cfg    Config
 	log    *slog.Logger
 	health *health.Server
+	// innermost runs right around the handlers; nil: nothing does.
+	innermost grpc.UnaryServerInterceptor
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's
@@ -56,12 +58,23 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Serv
 			errorsToStatus(tel.Logger),
 			deadline,
 			readCaller(collectors),
+			s.intercept,
 		),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
 	return s
+}
+
+// Intercept lets i run right around every call's handler. It is set once, before Run.
+func (s *Server) Intercept(i grpc.UnaryServerInterceptor) { s.innermost = i }
+
+func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if s.innermost == nil {
+		return next(ctx, req)
+	}
+	return s.innermost(ctx, req, info, next)
 }
 
 var errNotLoopback = errors.New("plain text is for loopback addresses only")

@@ -79,10 +79,6 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// Wake tells the relay that an outbox has new rows. It never waits, and many calls count as one.
-// Without it the relay finds them by polling.
-func (s *Service) Wake() { s.relay.Wake() }
-
 // Run serves until ctx ends and then closes what New opened.
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,

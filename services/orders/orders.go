@@ -55,6 +55,7 @@ type Service struct {
 	rpc      *rpc.Server
 	recovery *reservations.Recovery
 	answers  *idempotency.Retention
+	waker    *outbox.Waker
 }
 
 // Migrate brings the service's database up to date.
@@ -99,7 +100,9 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hou
 		s.recovery.Interval = defaultRecoveryInterval
 	}
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	s.rpc.Intercept(s.waker.Intercept)
 	ordersv1.RegisterOrdersServiceServer(s.rpc, &server.Server{
 		Store:   orders,
 		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
@@ -127,6 +130,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
 		daemon.Part{Name: "reservations", Run: s.recovery.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		daemon.Part{Name: "waker", Run: s.waker.Run},
 	)
 }
 

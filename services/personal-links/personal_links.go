@@ -31,9 +31,10 @@ type Config struct {
 
 // Service is the running service.
 type Service struct {
-	tel  *telemetry.Telemetry
-	pool *pgxpool.Pool
-	rpc  *rpc.Server
+	tel   *telemetry.Telemetry
+	pool  *pgxpool.Pool
+	rpc   *rpc.Server
+	waker *outbox.Waker
 }
 
 // Migrate brings the database up to date.
@@ -51,7 +52,10 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{tel: tel, pool: pool, rpc: rpc.NewServer(cfg.RPC, tel, server.Collectors()...)}
+	s := &Service{
+		tel: tel, pool: pool, rpc: rpc.NewServer(cfg.RPC, tel, server.Collectors()...), waker: outbox.NewWaker(pool, tel.Logger),
+	}
+	s.rpc.Intercept(s.waker.Intercept)
 	linksv1.RegisterPersonalLinksServiceServer(s.rpc, server.NewPublic(store.New(pool, ring)))
 	return s, nil
 }
@@ -64,5 +68,6 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error {
 			return s.tel.Serve(ctx, s.pool.Ping)
 		}},
+		daemon.Part{Name: "waker", Run: s.waker.Run},
 	)
 }

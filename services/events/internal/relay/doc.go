@@ -35,4 +35,8 @@
 // Sources on different servers are merged by their own clocks: the order across them holds for
 // changes further apart than the clocks. ClockSkew is how far the clocks may differ; it keeps T
 // behind all of them.
+//
+// The services wake it over a notification channel of their databases, right after a commit; polling
+// is the backstop. Listening, as the election, needs a connection that goes straight to the server
+// and not through a pooler of transactions.
 package relay

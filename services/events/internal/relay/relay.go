@@ -88,6 +88,12 @@ func (r *Relay) Run(ctx context.Context) error {
 func (r *Relay) lead(ctx context.Context) {
 	r.metrics.lead(true)
 	defer r.metrics.lead(false)
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		r.listen(ctx)
+	}()
+	defer func() { <-listening }()
 	backoff := firstBackoff
 	for ctx.Err() == nil {
 		published, err := r.round(ctx)

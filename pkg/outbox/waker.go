@@ -1,0 +1,91 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
+)
+
+// Channel is the notification channel of the outbox's database on which a Waker calls the relay.
+const Channel = "gifting_outbox"
+
+const (
+	notify = `SELECT pg_notify('` + Channel + `', '')`
+	// wakeGap bounds how often the relay is called; rows of calls in between are found by the next.
+	wakeGap     = 2 * time.Millisecond
+	wakeTimeout = time.Second
+)
+
+// Waker tells the relay that rows wait, right after they are committed. It notifies in a
+// transaction of its own: inside the writing one, the notification would make all commits queue
+// behind one lock. Calls are coalesced, and a lost one costs nothing but the relay's next poll.
+type Waker struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+	due  chan struct{}
+}
+
+// NewWaker makes a waker for the outbox in the pool's database.
+func NewWaker(pool *pgxpool.Pool, log *slog.Logger) *Waker {
+	return &Waker{pool: pool, log: log, due: make(chan struct{}, 1)}
+}
+
+// Wake asks for a notification. It never waits.
+func (w *Waker) Wake() {
+	select {
+	case w.due <- struct{}{}:
+	default:
+	}
+}
+
+// Run notifies until ctx ends.
+func (w *Waker) Run(ctx context.Context) error {
+	gap := time.NewTimer(0)
+	defer gap.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-gap.C:
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.due:
+		}
+		w.notify(ctx)
+		gap.Reset(wakeGap)
+	}
+}
+
+func (w *Waker) notify(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
+	defer cancel()
+	if _, err := w.pool.Exec(ctx, notify); err != nil && ctx.Err() == nil {
+		w.log.WarnContext(ctx, "relay was not woken, it will poll", "error", err)
+	}
+}
+
+// appendedKey holds whether the call has appended to the outbox.
+type appendedKey struct{}
+
+// Intercept wakes the relay after every call that appended, once its transaction has ended.
+func (w *Waker) Intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	var appended atomic.Bool
+	resp, err := next(context.WithValue(ctx, appendedKey{}, &appended), req)
+	// Also after an error: the transaction may have committed before it.
+	if appended.Load() {
+		w.Wake()
+	}
+	return resp, err
+}
+
+func markAppended(ctx context.Context) {
+	if appended, ok := ctx.Value(appendedKey{}).(*atomic.Bool); ok {
+		appended.Store(true)
+	}
+}
