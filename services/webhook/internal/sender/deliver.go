@@ -56,7 +56,7 @@ func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.
 	ctx, cancel := context.WithTimeout(ctx, recordTime+s.limits.Lease-s.limits.Timeout)
 	defer cancel()
 	for {
-		err := s.store.Record(ctx, d.Delivery, v, a)
+		err := s.recorder.record(ctx, store.Result{Delivery: d.Delivery, Verdict: v, Attempt: a})
 		switch {
 		case err == nil:
 			s.metrics.count(ctx, outcomeName(v), 1)

@@ -46,6 +46,7 @@ func MinLease(timeout time.Duration) time.Duration { return timeout + lookupTime
 // Sender claims and sends deliveries.
 type Sender struct {
 	store     *store.Store
+	recorder  *recorder
 	directory tenantsv1.DirectoryServiceClient
 	poster    *post.Poster
 	limits    Limits
@@ -69,7 +70,7 @@ func New(
 		return nil, err
 	}
 	return &Sender{
-		store: st, directory: directory, poster: poster, limits: limits, now: now,
+		store: st, recorder: newRecorder(st, limits.Workers), directory: directory, poster: poster, limits: limits, now: now,
 		log: telemetry.Logger, metrics: m, woken: make(chan struct{}, 1),
 	}, nil
 }
@@ -85,7 +86,13 @@ func (s *Sender) Wake() {
 // Run sends until ctx ends and then waits for the attempts under way, each of which ends within
 // the timeout.
 func (s *Sender) Run(ctx context.Context) error {
-	defer s.workers.Wait()
+	var recording sync.WaitGroup
+	recording.Go(func() { s.recorder.run(context.WithoutCancel(ctx)) })
+	defer func() {
+		s.workers.Wait()
+		close(s.recorder.queue)
+		recording.Wait()
+	}()
 	for ctx.Err() == nil {
 		s.rest(ctx, s.round(ctx))
 	}

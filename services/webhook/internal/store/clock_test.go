@@ -45,12 +45,12 @@ func TestTimesAreTheDatabases(t *testing.T) {
 	got = claimOne()
 	require.InDelta(t, 50*time.Hour, got[0].Age, float64(slack))
 	retry := rules.Verdict{State: rules.Pending, Counted: true, Wait: 3 * time.Hour}
-	require.NoError(t, w.Record(t.Context(), got[0], retry, store.Attempt{Outcome: rules.Answered(500)}))
+	require.NoError(t, record(t, w.Store, got[0], retry, store.Attempt{Outcome: rules.Answered(500)}))
 	require.InDelta(t, -3*time.Hour, since("next_attempt_at"), float64(slack))
 
 	_, err = w.pool.Exec(t.Context(), "UPDATE deliveries SET next_attempt_at = now()")
 	require.NoError(t, err)
 	got = claimOne()
-	require.NoError(t, w.Record(t.Context(), got[0], rules.Verdict{State: rules.Dropped}, store.Attempt{}))
+	require.NoError(t, record(t, w.Store, got[0], rules.Verdict{State: rules.Dropped}, store.Attempt{}))
 	require.InDelta(t, 0, since("finished_at"), float64(slack))
 }

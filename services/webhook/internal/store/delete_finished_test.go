@@ -18,7 +18,7 @@ func finish(t *testing.T, w *world, at time.Time) {
 	t.Helper()
 	for _, d := range claim(t, w, at, 100, 100) {
 		delivered := rules.Verdict{State: rules.Delivered, Counted: true}
-		require.NoError(t, w.Record(t.Context(), d, delivered, store.Attempt{StartedAt: at, Outcome: rules.Answered(200)}))
+		require.NoError(t, record(t, w.Store, d, delivered, store.Attempt{StartedAt: at, Outcome: rules.Answered(200)}))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
@@ -18,47 +20,94 @@ type Attempt struct {
 	ResponseBody []byte
 }
 
+// Result is what came of a claimed delivery.
+type Result struct {
+	Delivery Delivery
+	Verdict  rules.Verdict
+	// Attempt is the line of the log; it is written when the attempt counted.
+	Attempt Attempt
+}
+
 // ErrLeaseLost means that the row was claimed again after the lease had ended: whoever holds it
 // now records what becomes of it.
 var ErrLeaseLost = errors.New("the delivery's lease was lost")
 
 // A final state has no next attempt and the time at which it was reached, a pending one the reverse.
-const recordOutcome = `
-  UPDATE deliveries
-     SET state = $6, attempts = attempts + $7, lease_token = NULL,
-         next_attempt_at = CASE WHEN $6 = 'PENDING' THEN ` + now + ` + $8::interval END,
-         finished_at = CASE WHEN $6 <> 'PENDING' THEN ` + now + ` END
-   WHERE tenant_id = $2 AND event_id = $3 AND key_id = $4 AND lease_token = $5`
-
-const recordAttempt = `
-WITH done AS (` + recordOutcome + `
-  RETURNING tenant_id, event_id, key_id, attempts
+const recordResults = `
+WITH result AS MATERIALIZED (
+  SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
+                       $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::bytea[])
+    AS r (tenant_id, event_id, key_id, token, state, counted, wait_us,
+          started_at, duration_ms, response_status, problem, response_body)
+), done AS (
+  UPDATE deliveries d
+     SET state = r.state, attempts = d.attempts + r.counted::int, lease_token = NULL,
+         next_attempt_at = CASE WHEN r.state = 'PENDING' THEN ` + now + ` + r.wait_us * interval '1 microsecond' END,
+         finished_at = CASE WHEN r.state <> 'PENDING' THEN ` + now + ` END
+    FROM result r
+   WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token = r.token
+  RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts
+), logged AS (
+  INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body)
+  SELECT done.tenant_id, done.event_id, done.key_id, done.attempts,
+         r.started_at, r.duration_ms, r.response_status, r.problem, r.response_body
+    FROM done JOIN result r USING (tenant_id, event_id, key_id)
+   WHERE r.counted
 )
-INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body)
-SELECT done.tenant_id, done.event_id, done.key_id, done.attempts,
-       $9::timestamptz, $10::int, $11::int, $12::text, $13::bytea
-  FROM done`
+SELECT event_id, key_id FROM done`
 
-// Record commits what becomes of a claimed row, with a line in the log when the attempt counted.
-func (s *Store) Record(ctx context.Context, d Delivery, v rules.Verdict, a Attempt) error {
-	counted, statement := 0, recordOutcome
-	var line []any
-	if v.Counted {
-		counted, statement = 1, recordAttempt
-		line = []any{
-			a.StartedAt, a.Duration.Milliseconds(),
-			nullable(a.Outcome.Status), nullable(a.Outcome.Problem), present(a.ResponseBody),
-		}
-	}
-	args := []any{s.instead(), d.TenantID, d.EventID, d.KeyID, d.Token, string(v.State), counted, v.Wait}
-	tag, err := s.pool.Exec(ctx, statement, append(args, line...)...)
+// Record commits what becomes of claimed rows, each with a line in the log when its attempt counted,
+// and says of each result whether it was recorded: one is not when its lease was lost.
+func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, err error) {
+	rows, err := s.pool.Query(ctx, recordResults, s.resultColumns(results)...)
 	if err != nil {
-		return fmt.Errorf("record delivery: %w", err)
+		return nil, fmt.Errorf("record deliveries: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
-		return ErrLeaseLost
+	type row struct {
+		EventID string
+		KeyID   int32
 	}
-	return nil
+	done, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return nil, fmt.Errorf("record deliveries: %w", err)
+	}
+	found := make(map[row]struct{}, len(done))
+	for _, r := range done {
+		found[r] = struct{}{}
+	}
+	recorded = make([]bool, len(results))
+	for i, r := range results {
+		_, recorded[i] = found[row{r.Delivery.EventID, r.Delivery.KeyID}]
+	}
+	return recorded, nil
+}
+
+// resultColumns are the parameters of recordResults.
+func (s *Store) resultColumns(results []Result) []any {
+	var (
+		tenants, events, tokens, states []string
+		keys                            []int32
+		counted                         []bool
+		waits, durations                []int64
+		began                           []time.Time
+		statuses                        []*int
+		problems                        []*string
+		bodies                          [][]byte
+	)
+	for _, r := range results {
+		d, a := r.Delivery, r.Attempt
+		tenants, events, keys = append(tenants, d.TenantID), append(events, d.EventID), append(keys, d.KeyID)
+		tokens, states = append(tokens, d.Token), append(states, string(r.Verdict.State))
+		counted, waits = append(counted, r.Verdict.Counted), append(waits, r.Verdict.Wait.Microseconds())
+		began, durations = append(began, a.StartedAt), append(durations, a.Duration.Milliseconds())
+		statuses = append(statuses, nullable(a.Outcome.Status))
+		problems = append(problems, nullable(a.Outcome.Problem))
+		bodies = append(bodies, present(a.ResponseBody))
+	}
+	return []any{
+		s.instead(), tenants, events, keys, tokens, states, counted, waits,
+		began, durations, statuses, problems, bodies,
+	}
 }
 
 func nullable[T comparable](v T) *T {
