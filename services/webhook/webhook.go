@@ -110,6 +110,7 @@ func (s *Service) assemble(cfg Config) error {
 		Pool: s.pool, Directory: directory, Poster: poster, Environment: string(cfg.Environment),
 		TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2), Now: now,
 	}))
+	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, s.sender.Wake, s.tel.Logger))
 	return nil
 }
 

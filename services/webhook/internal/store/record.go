@@ -46,10 +46,10 @@ WITH result AS MATERIALIZED (
          finished_at = CASE WHEN r.state <> 'PENDING' THEN ` + now + ` END
     FROM result r
    WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token = r.token
-  RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts
+  RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before + d.attempts AS number
 ), logged AS (
   INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body)
-  SELECT done.tenant_id, done.event_id, done.key_id, done.attempts,
+  SELECT done.tenant_id, done.event_id, done.key_id, done.number,
          r.started_at, r.duration_ms, r.response_status, r.problem, r.response_body
     FROM done JOIN result r USING (tenant_id, event_id, key_id)
    WHERE r.counted

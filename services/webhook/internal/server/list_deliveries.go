@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/problem"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// ListDeliveries gives a page of a key's deliveries, newest event first.
+func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeliveriesRequest) (*webhookv1.ListDeliveriesResponse, error) {
+	var errs fields.Errors
+	q := store.LogQuery{Endpoint: endpointOf(req.GetTenantId(), req.GetKeyId(), &errs), Limit: pageSize(req.PageSize, &errs)}
+	if req.State != nil {
+		state, known := states[req.GetState()]
+		if !known {
+			errs.Add("state", problem.FieldInvalid, "must be a state of a delivery")
+		}
+		q.State = state
+	}
+	tokens := cursor.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
+	q.Before = eventOf(req.PageToken, tokens, &errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	q.Limit++ // One more says whether there is another page.
+	list, err := o.store.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	resp := &webhookv1.ListDeliveriesResponse{}
+	if len(list) > limit {
+		list = list[:limit]
+		resp.NextPageToken = tokenOf(list[limit-1].EventID, tokens)
+	}
+	for _, l := range list {
+		resp.Deliveries = append(resp.Deliveries, delivery(l))
+	}
+	return resp, nil
+}
+
+func pageSize(size *int32, errs *fields.Errors) int {
+	var own fields.Errors
+	limit := page.Limit(size, &own)
+	if own.Err() != nil {
+		errs.Add("pageSize", problem.FieldInvalid, "must be an integer from 1 to 100")
+	}
+	return limit
+}
+
+// tokenOf is the page token that stands after an event.
+func tokenOf(eventID string, tokens cursor.Binding) *string {
+	id := uuid.MustParse(eventID)
+	token := tokens.Encode(id[:])
+	return &token
+}
+
+// eventOf gives the event a page token stands after, or nothing without one.
+func eventOf(token *string, tokens cursor.Binding, errs *fields.Errors) string {
+	if token == nil {
+		return ""
+	}
+	raw, err := tokens.Decode(*token)
+	id, malformed := uuid.FromBytes(raw)
+	if err != nil || malformed != nil {
+		errs.Add("pageToken", problem.FieldInvalid, "is not a page token of this call and these filters")
+		return ""
+	}
+	return id.String()
+}

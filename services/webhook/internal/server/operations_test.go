@@ -1,0 +1,260 @@
+package server_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/server"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+const tenant = "0190aaaa-0000-7000-8000-000000000001"
+
+// operations is the operations plane on a database of its own.
+type operations struct {
+	webhookv1.WebhookOperationsServiceClient
+	t     *testing.T
+	store *store.Store
+	pool  *pgxpool.Pool
+	woken int
+}
+
+func newOperations(t *testing.T) *operations {
+	t.Helper()
+	o := &operations{t: t, pool: pgtest.New(t, store.Migrations())}
+	o.store = store.New(o.pool)
+	tel := telemetry.Discard()
+	s := rpc.NewServer(rpc.Config{}, tel)
+	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, func() { o.woken++ }, tel.Logger))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(s.Stop)
+	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(conn)
+	return o
+}
+
+// add stores an event for the keys and gives its id.
+func (o *operations) add(keys ...int32) string {
+	o.t.Helper()
+	id := uuid.Must(uuid.NewV7()).String()
+	require.NoError(o.t, o.store.FanOut(o.t.Context(), []store.Event{{
+		TenantID: tenant, ID: id, Type: "order.created", Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+	}}, nil))
+	return id
+}
+
+// attempt records an outcome for every delivery that is due.
+func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
+	o.t.Helper()
+	claimed, err := o.store.Claim(o.t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: 5000, PerEndpoint: 5000})
+	require.NoError(o.t, err)
+	var results []store.Result
+	for _, d := range claimed.Deliveries {
+		results = append(results, store.Result{
+			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: []byte("told")},
+		})
+	}
+	_, err = o.store.Record(o.t.Context(), results)
+	require.NoError(o.t, err)
+}
+
+var (
+	delivered = rules.Verdict{State: rules.Delivered, Counted: true}
+	failed    = rules.Verdict{State: rules.Failed, Counted: true}
+)
+
+func (o *operations) get(keyID int32, eventID string) *webhookv1.GetDeliveryResponse {
+	o.t.Helper()
+	got, err := o.GetDelivery(o.t.Context(), &webhookv1.GetDeliveryRequest{TenantId: tenant, KeyId: keyID, EventId: eventID})
+	require.NoError(o.t, err)
+	return got
+}
+
+func TestTheLogOfAKey(t *testing.T) {
+	o := newOperations(t)
+	var ids []string
+	for range 5 {
+		ids = append(ids, o.add(7, 8))
+	}
+	o.attempt(failed, rules.Answered(500))
+	waiting := o.add(7)
+
+	t.Run("is paged, newest event first, and holds no other key's", func(t *testing.T) {
+		var got []string
+		req := &webhookv1.ListDeliveriesRequest{TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
+		for {
+			resp, err := o.ListDeliveries(t.Context(), req)
+			require.NoError(t, err)
+			for _, d := range resp.GetDeliveries() {
+				require.EqualValues(t, 7, d.GetKeyId())
+				got = append(got, d.GetEventId())
+			}
+			if resp.NextPageToken == nil {
+				break
+			}
+			req.PageToken = proto.String(resp.GetNextPageToken())
+		}
+		require.Equal(t, []string{waiting, ids[4], ids[3], ids[2], ids[1], ids[0]}, got)
+	})
+	t.Run("can be narrowed to a state", func(t *testing.T) {
+		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
+			TenantId: tenant, KeyId: 7, State: webhookv1.DeliveryState_DELIVERY_STATE_PENDING.Enum(),
+		})
+		require.NoError(t, err)
+		require.Len(t, resp.GetDeliveries(), 1)
+		require.Equal(t, waiting, resp.GetDeliveries()[0].GetEventId())
+		require.NotNil(t, resp.GetDeliveries()[0].GetNextAttemptAt())
+	})
+	t.Run("shows every attempt and the body", func(t *testing.T) {
+		got := o.get(7, ids[0])
+		require.Equal(t, webhookv1.DeliveryState_DELIVERY_STATE_FAILED, got.GetDelivery().GetState())
+		require.Equal(t, `{"id":"`+ids[0]+`"}`, string(got.GetBody()))
+		require.Len(t, got.GetAttempts(), 1)
+		attempt := got.GetAttempts()[0]
+		require.EqualValues(t, 1, attempt.GetNumber())
+		require.EqualValues(t, 500, attempt.GetResponseStatus())
+		require.Contains(t, attempt.GetProblem(), "500")
+		require.Equal(t, "told", string(attempt.GetResponseBody()))
+	})
+	t.Run("has nothing of another tenant", func(t *testing.T) {
+		_, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{TenantId: uuid.NewString(), KeyId: 7, EventId: ids[0]})
+		require.Equal(t, codes.NotFound, status.Code(err))
+		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: uuid.NewString(), KeyId: 7})
+		require.NoError(t, err)
+		require.Empty(t, resp.GetDeliveries())
+	})
+	t.Run("refuses what it cannot read, every fault at once", func(t *testing.T) {
+		_, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
+			TenantId: "x", PageSize: proto.Int32(101), State: webhookv1.DeliveryState(99).Enum(), PageToken: proto.String("x"),
+		})
+		p := problem.FromStatus(status.Convert(err))
+		var found []string
+		for _, v := range p.Violations {
+			found = append(found, v.Field)
+		}
+		require.ElementsMatch(t, []string{"keyId", "tenantId", "pageSize", "state", "pageToken"}, found)
+	})
+}
+
+func TestResending(t *testing.T) {
+	t.Run("one gives it a full set of attempts, and the log goes on", func(t *testing.T) {
+		o := newOperations(t)
+		id := o.add(7)
+		o.attempt(failed, rules.Answered(500))
+		req := &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: id}
+		for range 2 {
+			resp, err := o.ResendDelivery(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, webhookv1.DeliveryState_DELIVERY_STATE_PENDING, resp.GetDelivery().GetState())
+			require.Zero(t, resp.GetDelivery().GetAttempts())
+		}
+		require.Positive(t, o.woken)
+		o.attempt(delivered, rules.Answered(204))
+		got := o.get(7, id)
+		require.Equal(t, webhookv1.DeliveryState_DELIVERY_STATE_DELIVERED, got.GetDelivery().GetState())
+		require.EqualValues(t, 1, got.GetDelivery().GetAttempts())
+		require.Len(t, got.GetAttempts(), 2)
+		require.EqualValues(t, 2, got.GetAttempts()[1].GetNumber())
+	})
+	t.Run("one that does not exist is not found", func(t *testing.T) {
+		o := newOperations(t)
+		_, err := o.ResendDelivery(t.Context(), &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: uuid.NewString()})
+		require.Equal(t, codes.NotFound, status.Code(err))
+	})
+	t.Run("a span reaches each delivery once, page by page", func(t *testing.T) {
+		o := newOperations(t)
+		const events = 1500
+		req := &webhookv1.ResendDeliveriesRequest{
+			TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), DeliveredToo: true,
+		}
+		for range events {
+			o.add(7)
+		}
+		other := o.add(8)
+		o.attempt(delivered, rules.Answered(204))
+		req.RecordedBefore = timestamppb.New(time.Now().Add(time.Millisecond))
+
+		resent, calls := int32(0), 0
+		for {
+			resp, err := o.ResendDeliveries(t.Context(), req)
+			require.NoError(t, err)
+			resent, calls = resent+resp.GetResent(), calls+1
+			o.attempt(delivered, rules.Answered(204))
+			if resp.NextPageToken == nil {
+				break
+			}
+			req.PageToken = proto.String(resp.GetNextPageToken())
+		}
+		require.EqualValues(t, events, resent)
+		require.Equal(t, 2, calls)
+		require.Len(t, o.get(8, other).GetAttempts(), 1)
+	})
+	t.Run("a span leaves out what was delivered unless asked", func(t *testing.T) {
+		o := newOperations(t)
+		o.add(7)
+		o.attempt(delivered, rules.Answered(204))
+		o.add(7)
+		o.attempt(failed, rules.Answered(500))
+		resp, err := o.ResendDeliveries(t.Context(), &webhookv1.ResendDeliveriesRequest{
+			TenantId: tenant, KeyId: 7,
+			RecordedFrom: timestamppb.New(time.Now().Add(-time.Hour)), RecordedBefore: timestamppb.New(time.Now().Add(time.Hour)),
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, resp.GetResent())
+	})
+	t.Run("a span that is none is refused", func(t *testing.T) {
+		o := newOperations(t)
+		for _, req := range []*webhookv1.ResendDeliveriesRequest{
+			{TenantId: tenant, KeyId: 7},
+			{TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), RecordedBefore: timestamppb.New(time.Now().Add(-time.Hour))},
+			{TenantId: tenant, KeyId: 7, RecordedFrom: &timestamppb.Timestamp{Seconds: -5}, RecordedBefore: timestamppb.Now()},
+		} {
+			_, err := o.ResendDeliveries(t.Context(), req)
+			require.Equal(t, codes.InvalidArgument, status.Code(err))
+		}
+	})
+}
+
+func TestTheBacklogOfATenant(t *testing.T) {
+	o := newOperations(t)
+	began := time.Now().Add(-time.Minute)
+	o.add(7, 8)
+	o.attempt(delivered, rules.Answered(204))
+	o.add(7)
+	o.add(7, 9)
+	require.NoError(t, o.store.Pause(t.Context(), []store.Endpoint{{TenantID: tenant, KeyID: 9}}, time.Hour))
+
+	resp, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{TenantId: tenant})
+	require.NoError(t, err)
+	require.Len(t, resp.GetKeys(), 2)
+	seven, nine := resp.GetKeys()[0], resp.GetKeys()[1]
+	require.EqualValues(t, 7, seven.GetKeyId())
+	require.EqualValues(t, 2, seven.GetPending())
+	require.True(t, seven.GetOldestCreatedAt().AsTime().After(began))
+	require.Nil(t, seven.GetPausedUntil())
+	require.EqualValues(t, 1, nine.GetPending())
+	require.NotNil(t, nine.GetPausedUntil())
+
+	none, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{TenantId: uuid.NewString()})
+	require.NoError(t, err)
+	require.Empty(t, none.GetKeys())
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxCounted is as far as a backlog is counted.
+const MaxCounted = 100_000
+
+// Backlog is what waits for one key.
+type Backlog struct {
+	KeyID int32
+	// Pending is exact below MaxCounted, which stands for that many or more.
+	Pending         int32
+	OldestCreatedAt time.Time
+	NextAttemptAt   time.Time
+	PausedUntil     *time.Time
+}
+
+// The recursion skips from key to key in deliveries_due.
+const selectBacklog = `
+WITH RECURSIVE key AS (
+  (SELECT d.key_id FROM deliveries d WHERE d.state = 'PENDING' AND d.tenant_id = $2 ORDER BY d.key_id LIMIT 1)
+  UNION ALL
+  SELECT n.key_id
+    FROM key k
+   CROSS JOIN LATERAL (
+     SELECT d.key_id FROM deliveries d
+      WHERE d.state = 'PENDING' AND d.tenant_id = $2 AND d.key_id > k.key_id
+      ORDER BY d.key_id LIMIT 1) n
+)
+SELECT k.key_id, waiting.pending, waiting.oldest, waiting.next, p.until
+  FROM key k
+ CROSS JOIN LATERAL (
+   SELECT count(*)::int AS pending, min(w.created_at) AS oldest, min(w.next_attempt_at) AS next
+     FROM (SELECT d.created_at, d.next_attempt_at FROM deliveries d
+            WHERE d.state = 'PENDING' AND d.tenant_id = $2 AND d.key_id = k.key_id
+            ORDER BY d.next_attempt_at LIMIT $3) w) waiting
+  LEFT JOIN pauses p ON p.tenant_id = $2 AND p.key_id = k.key_id AND p.until > ` + now + `
+ WHERE waiting.pending > 0
+ ORDER BY k.key_id`
+
+// Backlog gives what waits for the keys of a tenant.
+func (s *Store) Backlog(ctx context.Context, tenantID string) ([]Backlog, error) {
+	rows, err := s.pool.Query(ctx, selectBacklog, s.instead(), tenantID, MaxCounted)
+	if err != nil {
+		return nil, fmt.Errorf("read backlog: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Backlog])
+	if err != nil {
+		return nil, fmt.Errorf("read backlog: %w", err)
+	}
+	return list, nil
+}
