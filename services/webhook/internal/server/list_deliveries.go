@@ -26,7 +26,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 		q.State = state
 	}
 	tokens := cursor.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
-	q.Before = eventOf(req.PageToken, tokens, &errs)
+	q.Before = eventOf(req.GetPageToken(), tokens, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -64,11 +64,11 @@ func tokenOf(eventID string, tokens cursor.Binding) *string {
 }
 
 // eventOf gives the event a page token stands after, or nothing without one.
-func eventOf(token *string, tokens cursor.Binding, errs *fields.Errors) string {
-	if token == nil {
+func eventOf(token string, tokens cursor.Binding, errs *fields.Errors) string {
+	if token == "" {
 		return ""
 	}
-	raw, err := tokens.Decode(*token)
+	raw, err := tokens.Decode(token)
 	id, malformed := uuid.FromBytes(raw)
 	if err != nil || malformed != nil {
 		errs.Add("pageToken", problem.FieldInvalid, "is not a page token of this call and these filters")

@@ -26,7 +26,7 @@ func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.Resend
 	span := spanOf(req, &errs)
 	tokens := cursor.Bind("webhook.resend", endpoint.TenantID, strconv.Itoa(int(endpoint.KeyID)),
 		span.From, span.Before, strconv.FormatBool(req.GetDeliveredToo()))
-	if last := eventOf(req.PageToken, tokens, &errs); last != "" {
+	if last := eventOf(req.GetPageToken(), tokens, &errs); last != "" {
 		span.From = rules.EventAfter(last)
 	}
 	if err := errs.Err(); err != nil {
