@@ -87,14 +87,14 @@ func freeAddr(t *testing.T) string {
 }
 
 // start runs the service; the function it returns stops it.
-func (f *fixture) start(t *testing.T) (service *Service, stop func()) {
+func (f *fixture) start(t *testing.T) (stop func()) {
 	t.Helper()
 	service, err := New(t.Context(), f.cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- service.Run(ctx) }()
-	return service, func() {
+	return func() {
 		cancel()
 		require.NoError(t, <-done)
 	}
@@ -158,26 +158,25 @@ func (f *fixture) requireFeed(t *testing.T, want []string) {
 func TestFromOutboxToFeed(t *testing.T) {
 	f := setup(t)
 	want := f.add(t, 60) // Recorded before anything runs: there is no topic yet.
-	service, stop := f.start(t)
+	stop := f.start(t)
 	f.requireFeed(t, want)
 
 	t.Run("changes reach the feed in order while the service runs", func(t *testing.T) {
 		want = append(want, f.add(t, 60)...)
-		service.Wake()
 		f.requireFeed(t, want)
 	})
 
 	t.Run("changes made while it is down reach the feed when it is back, once", func(t *testing.T) {
 		stop()
 		want = append(want, f.add(t, 20)...)
-		_, stop = f.start(t)
+		stop = f.start(t)
 		f.requireFeed(t, want)
 	})
 
 	t.Run("a feed rebuilt by Kafka's redelivery stays as it was", func(t *testing.T) {
 		stop()
 		f.cfg.KafkaGroup = "test." + uuid.NewString() // A new group reads the topic from its beginning.
-		_, stop = f.start(t)
+		stop = f.start(t)
 		want = append(want, f.add(t, 2)...)
 		f.requireFeed(t, want)
 	})
