@@ -69,7 +69,7 @@ func Parse(key string) (Environment, error) {
 		env = Sandbox
 		rest, ok = strings.CutPrefix(key, sandboxPrefix)
 	}
-	if !ok || len(rest) != randomLen+checksumLen {
+	if !ok || len(rest) != randomLen+checksumLen || strings.Trim(rest, alphabet) != "" {
 		return "", ErrMalformed
 	}
 	body := key[:len(key)-checksumLen]

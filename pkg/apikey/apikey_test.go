@@ -1,6 +1,9 @@
 package apikey_test
 
 import (
+	"hash/crc32"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,12 +43,43 @@ func TestOneWrongCharacterIsCaught(t *testing.T) {
 	}
 }
 
+func TestACorrectChecksumAloneMakesNoKey(t *testing.T) {
+	body := "gft_sbx_" + strings.Repeat("-", 32)
+	sum := crc32.ChecksumIEEE([]byte(body))
+	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	for range 6 {
+		body += string(alphabet[sum%62])
+		sum /= 62
+	}
+	_, err := apikey.Parse(body)
+	require.ErrorIs(t, err, apikey.ErrMalformed)
+}
+
+// FuzzParse: no text brings it down; what is taken for a key has the form of one, and no other
+// spelling of it is one too.
 func FuzzParse(f *testing.F) {
-	f.Add(apikey.New(apikey.Production))
-	f.Add("gft_sbx_")
+	const zeros = "00000000000000000000000000000000"
+	for _, seed := range []string{
+		apikey.New(apikey.Production), apikey.New(apikey.Sandbox), "gft_sbx_", "gft_live_", "", "gft_sbx_" + zeros + "000000",
+		"gft_live_" + zeros + "000000", "GFT_SBX_" + zeros + "000000", "gft_sbx_gft_live_" + zeros, "gft_sbx_" + zeros + "00000é",
+		"gft_sbx_\x00" + zeros, " gft_sbx_" + zeros + "000000 ", "gft_sbx__" + zeros + "00000",
+	} {
+		f.Add(seed)
+	}
+	wellFormed := regexp.MustCompile(`^gft_(live|sbx)_[0-9A-Za-z]{38}$`)
 	f.Fuzz(func(t *testing.T, key string) {
-		if _, err := apikey.Parse(key); err == nil {
-			require.NotEmpty(t, apikey.Shown(key))
+		env, err := apikey.Parse(key)
+		if err != nil {
+			require.ErrorIs(t, err, apikey.ErrMalformed)
+			require.Empty(t, apikey.Shown(key))
+			return
+		}
+		require.Regexp(t, wellFormed, key)
+		require.Equal(t, env == apikey.Production, strings.HasPrefix(key, "gft_live_"))
+		require.True(t, strings.HasPrefix(key, apikey.Shown(key)))
+		for _, other := range []string{key + "0", key[1:], strings.ToUpper(key), " " + key} {
+			_, err := apikey.Parse(other)
+			require.ErrorIs(t, err, apikey.ErrMalformed)
 		}
 	})
 }

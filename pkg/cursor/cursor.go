@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,7 +55,8 @@ func (b Binding) Encode(position []byte) string {
 // Decode gives back the position.
 func (b Binding) Decode(cursor string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) < headerLen || raw[0] != version {
+	// The standard decoder passes over line breaks, even when strict.
+	if err != nil || strings.ContainsAny(cursor, "\r\n") || len(raw) < headerLen || raw[0] != version {
 		return nil, ErrInvalid
 	}
 	if !bytes.Equal(raw[1:headerLen], b[:]) {

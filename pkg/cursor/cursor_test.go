@@ -1,7 +1,9 @@
 package cursor_test
 
 import (
+	"bytes"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,15 +41,27 @@ func TestATimeNoDatabaseTakesIsRefused(t *testing.T) {
 	}
 }
 
+// FuzzDecodePosition: no text brings it down, a cursor has one spelling, and none is of two lists.
 func FuzzDecodePosition(f *testing.F) {
-	b := cursor.Bind("orders")
-	f.Add(b.EncodePosition(cursor.Position{Time: time.UnixMicro(0), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}))
-	f.Add("")
-	f.Add("AQ==")
+	b, other := cursor.Bind("orders"), cursor.Bind("links")
+	at := cursor.Position{Time: time.UnixMicro(0), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
+	good := b.EncodePosition(at)
+	for _, seed := range []string{
+		good, good[:len(good)-1], good + "=", good + "A", strings.ToLower(good), " " + good, good + "\n", other.EncodePosition(at),
+		b.Encode(nil), b.Encode(make([]byte, 24)), b.Encode(make([]byte, 23)), b.Encode(bytes.Repeat([]byte{0xff}, 24)),
+		"", "AQ==", "AQ", "-_", "\x00", "é",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := b.DecodePosition(text)
-		if err == nil {
-			require.Equal(t, text, b.EncodePosition(p), "a cursor has one spelling")
+		if err != nil {
+			require.ErrorIs(t, err, cursor.ErrInvalid)
+			require.Zero(t, p)
+			return
 		}
+		require.Equal(t, text, b.EncodePosition(p), "a cursor has one spelling")
+		_, err = other.DecodePosition(text)
+		require.ErrorIs(t, err, cursor.ErrForeign)
 	})
 }

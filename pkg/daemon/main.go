@@ -18,6 +18,8 @@ type Command struct {
 	Name  string
 	Short string
 	Run   func(ctx context.Context) error
+	// Arguments: the command reads arguments of its own behind its name.
+	Arguments bool
 }
 
 // Main runs the sub-command the arguments name and gives the exit code. cfg is a pointer to the
@@ -26,8 +28,8 @@ type Command struct {
 func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 	const usageError = 2
 	i := -1
-	if len(args) == 2 {
-		i = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[1] })
+	if len(args) >= 2 {
+		i = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[1] && (c.Arguments || len(args) == 2) })
 	}
 	if i < 0 {
 		_, _ = fmt.Fprint(stderr, usage(args[0], cfg, commands))

@@ -19,10 +19,22 @@ type Door[C any, S interface {
 	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
 	// Migrate nil: the service keeps nothing.
 	Migrate func(ctx context.Context, cfg C) error
+	// Tasks are the commands the service has beside those two.
+	Tasks []Task[C]
+	// Commands are further ones, which the service's configuration does not concern.
+	Commands []Command
 }
 
-// Service is the program of a service: the commands serve and migrate, configured by the
-// environment, logging to stderr. It gives the exit code.
+// Task is a command that does its work and ends.
+type Task[C any] struct {
+	Name  string
+	Short string
+	// Run tells its progress on out.
+	Run func(ctx context.Context, cfg C, out io.Writer) error
+}
+
+// Service is the program of a service: the commands serve and migrate and the service's tasks,
+// configured by the environment, logging to stderr. It gives the exit code.
 func Service[C any, S interface {
 	Run(ctx context.Context) error
 }](args []string, stderr io.Writer, door Door[C, S]) int {
@@ -38,7 +50,15 @@ func Service[C any, S interface {
 			return door.Migrate(ctx, cfg)
 		}})
 	}
-	return Main(args, stderr, &cfg, commands...)
+	for _, task := range door.Tasks {
+		commands = append(commands, Command{Name: task.Name, Short: task.Short, Run: func(ctx context.Context) error {
+			if err := settings.Load(&cfg); err != nil {
+				return err
+			}
+			return task.Run(ctx, cfg, stderr)
+		}})
+	}
+	return Main(args, stderr, &cfg, append(commands, door.Commands...)...)
 }
 
 func (d Door[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +44,16 @@ func TestServiceRunsADoor(t *testing.T) {
 	require.Equal(t, 0, daemon.Service([]string{"shop", "serve"}, &out, door), out.String())
 	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate"}, &out, door))
 	require.True(t, migrated)
+
+	door.Tasks = []daemon.Task[shopConfig]{{
+		Name: "sweep", Short: "sweep the floor",
+		Run: func(_ context.Context, cfg shopConfig, progress io.Writer) error {
+			_, err := fmt.Fprintln(progress, "swept while", cfg.Sign)
+			return err
+		},
+	}}
+	require.Equal(t, 0, daemon.Service([]string{"shop", "sweep"}, &out, door))
+	require.Contains(t, out.String(), "swept while open")
 
 	t.Setenv("GIFTING_SIGN", "closed")
 	require.Equal(t, 1, daemon.Service([]string{"shop", "serve"}, &out, door))

@@ -6,4 +6,7 @@
 // a lock. Stored are the 2xx and every 409 and 422 the operation itself decided; any other fault
 // leaves the key free. An operation's preparation runs outside the transaction and may run twice,
 // so what it takes elsewhere must be keyed by Request.ReservationKey.
+//
+// Each service stores the answers to its own operations. That a key names one request over all of
+// them is the work of the one Register.
 package idempotency

@@ -28,9 +28,10 @@ func Migrations() postgres.Migrations {
 }
 
 const (
-	stateInProgress = "GI001"
-	stateAnswered   = "GI002"
-	inProgressRetry = 2 * time.Second
+	stateInProgress   = "GI001"
+	stateAnswered     = "GI002"
+	stateOtherRequest = "GI003"
+	inProgressRetry   = 2 * time.Second
 
 	selectAnswer = `SELECT fingerprint, answer FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2`
 	claim        = `SELECT idempotency_claim($1, $2)`
@@ -93,7 +94,10 @@ func unclaimed[R proto.Message](
 	case stateInProgress:
 		return answer, inProgress()
 	case stateAnswered:
-		answer, _, err = replay(ctx, pool, req, empty)
+		answer, found, err := replay(ctx, pool, req, empty)
+		if err == nil && !found {
+			err = inProgress() // The row was released, or its time was over, right after the claim met it.
+		}
 		return answer, err
 	default:
 		return answer, err
@@ -163,9 +167,9 @@ func replay[R proto.Message](
 	if err != nil {
 		return answer, false, fmt.Errorf("look up idempotency key: %w", err)
 	}
-	if subtle.ConstantTimeCompare(fingerprint, req.Fingerprint) != 1 {
-		return answer, true, problem.New(problem.IdempotencyKeyReused,
-			"This Idempotency-Key was used before with a different request.")
+	// Without an answer it names a request of another service.
+	if raw == nil || subtle.ConstantTimeCompare(fingerprint, req.Fingerprint) != 1 {
+		return answer, true, reused()
 	}
 	// Outside of a gRPC call, in a test, there is no header to set.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))

@@ -57,13 +57,7 @@ func sendTx(ctx context.Context, pool *pgxpool.Pool, b *pgx.Batch) error {
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {
 		// A failed pipeline leaves the connection inside the aborted transaction; without this
 		// the pool would throw the connection away.
-		if conn.Conn().PgConn().TxStatus() == 'E' {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-			defer cancel()
-			if _, rollback := conn.Exec(ctx, "ROLLBACK"); rollback != nil {
-				_ = conn.Conn().Close(ctx)
-			}
-		}
+		rollback(ctx, conn)
 		return err
 	}
 	return nil

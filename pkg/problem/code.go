@@ -48,6 +48,7 @@ const (
 	RateLimited             Code = "rate_limited"
 	InternalError           Code = "internal_error"
 	ServiceUnavailable      Code = "service_unavailable"
+	RangeNotSatisfiable     Code = "range_not_satisfiable"
 )
 
 // Info is what the registry holds of a code.
@@ -96,6 +97,7 @@ var registry = []Info{
 	{RateLimited, http.StatusTooManyRequests, codes.ResourceExhausted, "Rate limit exceeded"},
 	{InternalError, http.StatusInternalServerError, codes.Internal, "Internal error"},
 	{ServiceUnavailable, http.StatusServiceUnavailable, codes.Unavailable, "Service unavailable"},
+	{RangeNotSatisfiable, http.StatusRequestedRangeNotSatisfiable, codes.OutOfRange, "Range not satisfiable"},
 }
 
 var byCode = func() map[Code]Info {

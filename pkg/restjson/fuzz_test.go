@@ -216,10 +216,17 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalQuery: no query brings the codec down, and both representations agree.
+// FuzzUnmarshalQuery: no query brings the codec down, both representations agree, and a fault names
+// one parameter that was sent.
 func FuzzUnmarshalQuery(f *testing.F) {
-	f.Add("status=SENT&limit=5&updatedSince=2024-05-31T12:15:30+02:00&after=%00&after=%FF")
-	f.Add("limit=-0&limit=&status=&updatedSince=")
+	for _, seed := range []string{
+		"status=SENT&limit=5&updatedSince=2024-05-31T12:15:30+02:00&after=%00&after=%FF", "limit=-0&limit=&status=&updatedSince=",
+		"updatedSince=2024-05-31T12:15:30%2B02:00", "updatedSince=2024-05-31T12:15:30Z&updatedSince=", "updatedSince=2024-05-31%2012:15:30",
+		"limit=2147483648", "limit=0x10", "limit=1e2", "limit=%31", "status=sent", "status=ORDER_STATUS_SENT", "status=2", "updated_since=x",
+		"limit[]=1", "limit=1;after=x", "brandId=%C3%28", "externalOrderId=%F0%9F%8E%81", "&&==&a&=", "limit=1&Limit=2",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		values, err := url.ParseQuery(raw)
 		if err != nil {
@@ -230,5 +237,13 @@ func FuzzUnmarshalQuery(f *testing.F) {
 		twin := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
 		require.Equal(t, found, restjson.UnmarshalQuery(values, twin))
 		require.True(t, proto.Equal(reflected(t, &m), twin))
+		named := map[string]bool{}
+		for _, v := range found {
+			require.Equal(t, "invalid", v.Code)
+			require.NotEmpty(t, v.Message)
+			require.Contains(t, values, v.Field)
+			require.False(t, named[v.Field])
+			named[v.Field] = true
+		}
 	})
 }

@@ -106,6 +106,12 @@ func (r *Ring) Stale(sealed []byte) bool {
 	return err == nil && id != r.active
 }
 
+// Prefix is what every value sealed under the active key begins with, and no other value: a query
+// finds the stale ones by it.
+func (r *Ring) Prefix() []byte {
+	return append([]byte{byte(len(r.active))}, r.active...) //nolint:gosec // At most maxIDLen.
+}
+
 func split(sealed []byte) (id string, rest []byte, err error) {
 	if len(sealed) == 0 || len(sealed) < 1+int(sealed[0]) {
 		return "", nil, ErrBroken

@@ -1,6 +1,7 @@
 package seal_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -41,7 +42,10 @@ func TestOlderKeysOpenAndAreStale(t *testing.T) {
 	rotated, err := seal.ParseRing("k2:" + key("b") + ", k1:" + key("a"))
 	require.NoError(t, err)
 	require.True(t, rotated.Stale(sealed))
-	require.False(t, rotated.Stale(rotated.Seal([]byte("x"), "p")))
+	fresh := rotated.Seal([]byte("x"), "p")
+	require.False(t, rotated.Stale(fresh))
+	require.True(t, bytes.HasPrefix(fresh, rotated.Prefix()))
+	require.False(t, bytes.HasPrefix(sealed, rotated.Prefix()))
 	plain, err := rotated.Open(sealed, "p")
 	require.NoError(t, err)
 	require.Equal(t, "x", string(plain))

@@ -52,6 +52,11 @@ func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Setti
 	return got.(*Settings), nil
 }
 
+// Fresh gives the settings as they are now, for a call that carries no version of them.
+func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
+	return c.fetch(ctx, tenantID)
+}
+
 func (c *Cache) fetch(ctx context.Context, tenantID string) (*Settings, error) {
 	// Callers share the flight, so it must not end with the first one's context.
 	s, err := c.directory.GetTenantSettings(context.WithoutCancel(ctx), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})

@@ -24,6 +24,159 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type CampaignStatus int32
+
+const (
+	CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED CampaignStatus = 0
+	CampaignStatus_CAMPAIGN_STATUS_DRAFT       CampaignStatus = 1
+	CampaignStatus_CAMPAIGN_STATUS_ACTIVE      CampaignStatus = 2
+	CampaignStatus_CAMPAIGN_STATUS_COMPLETED   CampaignStatus = 3
+)
+
+// Enum value maps for CampaignStatus.
+var (
+	CampaignStatus_name = map[int32]string{
+		0: "CAMPAIGN_STATUS_UNSPECIFIED",
+		1: "CAMPAIGN_STATUS_DRAFT",
+		2: "CAMPAIGN_STATUS_ACTIVE",
+		3: "CAMPAIGN_STATUS_COMPLETED",
+	}
+	CampaignStatus_value = map[string]int32{
+		"CAMPAIGN_STATUS_UNSPECIFIED": 0,
+		"CAMPAIGN_STATUS_DRAFT":       1,
+		"CAMPAIGN_STATUS_ACTIVE":      2,
+		"CAMPAIGN_STATUS_COMPLETED":   3,
+	}
+)
+
+func (x CampaignStatus) Enum() *CampaignStatus {
+	p := new(CampaignStatus)
+	*p = x
+	return p
+}
+
+func (x CampaignStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CampaignStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_catalog_v1_catalog_proto_enumTypes[0].Descriptor()
+}
+
+func (CampaignStatus) Type() protoreflect.EnumType {
+	return &file_gifting_catalog_v1_catalog_proto_enumTypes[0]
+}
+
+func (x CampaignStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CampaignStatus.Descriptor instead.
+func (CampaignStatus) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{0}
+}
+
+type OfferingStatus int32
+
+const (
+	OfferingStatus_OFFERING_STATUS_UNSPECIFIED OfferingStatus = 0
+	OfferingStatus_OFFERING_STATUS_ACTIVE      OfferingStatus = 1
+	// A change of the gift has suspended it in the campaign.
+	OfferingStatus_OFFERING_STATUS_NEEDS_REVIEW OfferingStatus = 2
+)
+
+// Enum value maps for OfferingStatus.
+var (
+	OfferingStatus_name = map[int32]string{
+		0: "OFFERING_STATUS_UNSPECIFIED",
+		1: "OFFERING_STATUS_ACTIVE",
+		2: "OFFERING_STATUS_NEEDS_REVIEW",
+	}
+	OfferingStatus_value = map[string]int32{
+		"OFFERING_STATUS_UNSPECIFIED":  0,
+		"OFFERING_STATUS_ACTIVE":       1,
+		"OFFERING_STATUS_NEEDS_REVIEW": 2,
+	}
+)
+
+func (x OfferingStatus) Enum() *OfferingStatus {
+	p := new(OfferingStatus)
+	*p = x
+	return p
+}
+
+func (x OfferingStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OfferingStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_catalog_v1_catalog_proto_enumTypes[1].Descriptor()
+}
+
+func (OfferingStatus) Type() protoreflect.EnumType {
+	return &file_gifting_catalog_v1_catalog_proto_enumTypes[1]
+}
+
+func (x OfferingStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OfferingStatus.Descriptor instead.
+func (OfferingStatus) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{1}
+}
+
+type SupplyType int32
+
+const (
+	SupplyType_SUPPLY_TYPE_UNSPECIFIED SupplyType = 0
+	// Finite stock per SKU.
+	SupplyType_SUPPLY_TYPE_STOCKED SupplyType = 1
+	// Never limited.
+	SupplyType_SUPPLY_TYPE_ON_DEMAND SupplyType = 2
+)
+
+// Enum value maps for SupplyType.
+var (
+	SupplyType_name = map[int32]string{
+		0: "SUPPLY_TYPE_UNSPECIFIED",
+		1: "SUPPLY_TYPE_STOCKED",
+		2: "SUPPLY_TYPE_ON_DEMAND",
+	}
+	SupplyType_value = map[string]int32{
+		"SUPPLY_TYPE_UNSPECIFIED": 0,
+		"SUPPLY_TYPE_STOCKED":     1,
+		"SUPPLY_TYPE_ON_DEMAND":   2,
+	}
+)
+
+func (x SupplyType) Enum() *SupplyType {
+	p := new(SupplyType)
+	*p = x
+	return p
+}
+
+func (x SupplyType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SupplyType) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_catalog_v1_catalog_proto_enumTypes[2].Descriptor()
+}
+
+func (SupplyType) Type() protoreflect.EnumType {
+	return &file_gifting_catalog_v1_catalog_proto_enumTypes[2]
+}
+
+func (x SupplyType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SupplyType.Descriptor instead.
+func (SupplyType) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{2}
+}
+
 type ListProductsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. ISO 3166-1 alpha-2.
@@ -875,6 +1028,534 @@ func (x *Subcategory) GetName() string {
 	return ""
 }
 
+type ListCampaignsRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	BrandId *string                `protobuf:"bytes,1,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
+	Status  *CampaignStatus        `protobuf:"varint,2,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus,oneof" json:"status,omitempty"`
+	After   *string                `protobuf:"bytes,3,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit         *int32 `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCampaignsRequest) Reset() {
+	*x = ListCampaignsRequest{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCampaignsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCampaignsRequest) ProtoMessage() {}
+
+func (x *ListCampaignsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCampaignsRequest.ProtoReflect.Descriptor instead.
+func (*ListCampaignsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListCampaignsRequest) GetBrandId() string {
+	if x != nil && x.BrandId != nil {
+		return *x.BrandId
+	}
+	return ""
+}
+
+func (x *ListCampaignsRequest) GetStatus() CampaignStatus {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED
+}
+
+func (x *ListCampaignsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+func (x *ListCampaignsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+type ListCampaignsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*CampaignSummary     `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	NextCursor    *string                `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCampaignsResponse) Reset() {
+	*x = ListCampaignsResponse{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCampaignsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCampaignsResponse) ProtoMessage() {}
+
+func (x *ListCampaignsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCampaignsResponse.ProtoReflect.Descriptor instead.
+func (*ListCampaignsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListCampaignsResponse) GetItems() []*CampaignSummary {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *ListCampaignsResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+type CampaignSummary struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	BrandId string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
+	Name    string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// As of the read: a campaign completes at expires_at, whether or not anybody calls.
+	Status CampaignStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
+	// When the campaign completes on its own; null when it never expires.
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CampaignSummary) Reset() {
+	*x = CampaignSummary{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CampaignSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CampaignSummary) ProtoMessage() {}
+
+func (x *CampaignSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CampaignSummary.ProtoReflect.Descriptor instead.
+func (*CampaignSummary) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CampaignSummary) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CampaignSummary) GetBrandId() string {
+	if x != nil {
+		return x.BrandId
+	}
+	return ""
+}
+
+func (x *CampaignSummary) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CampaignSummary) GetStatus() CampaignStatus {
+	if x != nil {
+		return x.Status
+	}
+	return CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED
+}
+
+func (x *CampaignSummary) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+type GetCampaignRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CampaignId    string                 `protobuf:"bytes,1,opt,name=campaign_id,json=campaignId,proto3" json:"campaign_id,omitempty"`
+	Locale        *string                `protobuf:"bytes,2,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetCampaignRequest) Reset() {
+	*x = GetCampaignRequest{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetCampaignRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetCampaignRequest) ProtoMessage() {}
+
+func (x *GetCampaignRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetCampaignRequest.ProtoReflect.Descriptor instead.
+func (*GetCampaignRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetCampaignRequest) GetCampaignId() string {
+	if x != nil {
+		return x.CampaignId
+	}
+	return ""
+}
+
+func (x *GetCampaignRequest) GetLocale() string {
+	if x != nil && x.Locale != nil {
+		return *x.Locale
+	}
+	return ""
+}
+
+type GetCampaignResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Campaign      *Campaign              `protobuf:"bytes,1,opt,name=campaign,proto3" json:"campaign,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetCampaignResponse) Reset() {
+	*x = GetCampaignResponse{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetCampaignResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetCampaignResponse) ProtoMessage() {}
+
+func (x *GetCampaignResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetCampaignResponse.ProtoReflect.Descriptor instead.
+func (*GetCampaignResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GetCampaignResponse) GetCampaign() *Campaign {
+	if x != nil {
+		return x.Campaign
+	}
+	return nil
+}
+
+type Campaign struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	BrandId   string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
+	Name      string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Status    CampaignStatus         `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// In display order.
+	Offerings     []*Offering `protobuf:"bytes,6,rep,name=offerings,proto3" json:"offerings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Campaign) Reset() {
+	*x = Campaign{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Campaign) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Campaign) ProtoMessage() {}
+
+func (x *Campaign) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Campaign.ProtoReflect.Descriptor instead.
+func (*Campaign) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Campaign) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Campaign) GetBrandId() string {
+	if x != nil {
+		return x.BrandId
+	}
+	return ""
+}
+
+func (x *Campaign) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Campaign) GetStatus() CampaignStatus {
+	if x != nil {
+		return x.Status
+	}
+	return CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED
+}
+
+func (x *Campaign) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *Campaign) GetOfferings() []*Offering {
+	if x != nil {
+		return x.Offerings
+	}
+	return nil
+}
+
+type Offering struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
+	// In the requested locale when translated.
+	Name          string         `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Images        []*Image       `protobuf:"bytes,3,rep,name=images,proto3" json:"images,omitempty"`
+	Status        OfferingStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.OfferingStatus" json:"status,omitempty"`
+	SupplyType    SupplyType     `protobuf:"varint,5,opt,name=supply_type,json=supplyType,proto3,enum=gifting.catalog.v1.SupplyType" json:"supply_type,omitempty"`
+	Skus          []*Sku         `protobuf:"bytes,6,rep,name=skus,proto3" json:"skus,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Offering) Reset() {
+	*x = Offering{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Offering) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Offering) ProtoMessage() {}
+
+func (x *Offering) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Offering.ProtoReflect.Descriptor instead.
+func (*Offering) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Offering) GetProductId() string {
+	if x != nil {
+		return x.ProductId
+	}
+	return ""
+}
+
+func (x *Offering) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Offering) GetImages() []*Image {
+	if x != nil {
+		return x.Images
+	}
+	return nil
+}
+
+func (x *Offering) GetStatus() OfferingStatus {
+	if x != nil {
+		return x.Status
+	}
+	return OfferingStatus_OFFERING_STATUS_UNSPECIFIED
+}
+
+func (x *Offering) GetSupplyType() SupplyType {
+	if x != nil {
+		return x.SupplyType
+	}
+	return SupplyType_SUPPLY_TYPE_UNSPECIFIED
+}
+
+func (x *Offering) GetSkus() []*Sku {
+	if x != nil {
+		return x.Skus
+	}
+	return nil
+}
+
+// Sku is a combination of the gift's variations that the campaign offers.
+type Sku struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The chosen value per dimension.
+	Variations map[string]string `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Units left; null for on-demand offerings.
+	StockRemaining *int32 `protobuf:"varint,3,opt,name=stock_remaining,json=stockRemaining,proto3,oneof" json:"stock_remaining,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Sku) Reset() {
+	*x = Sku{}
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sku) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sku) ProtoMessage() {}
+
+func (x *Sku) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_catalog_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sku.ProtoReflect.Descriptor instead.
+func (*Sku) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Sku) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Sku) GetVariations() map[string]string {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
+}
+
+func (x *Sku) GetStockRemaining() int32 {
+	if x != nil && x.StockRemaining != nil {
+		return *x.StockRemaining
+	}
+	return 0
+}
+
 var File_gifting_catalog_v1_catalog_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_catalog_proto_rawDesc = "" +
@@ -954,13 +1635,85 @@ const file_gifting_catalog_v1_catalog_proto_rawDesc = "" +
 	"\rsubcategories\x18\x03 \x03(\v2\x1f.gifting.catalog.v1.SubcategoryR\rsubcategories\"5\n" +
 	"\vSubcategory\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name2\xb0\x03\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xd9\x01\n" +
+	"\x14ListCampaignsRequest\x12\x1e\n" +
+	"\bbrand_id\x18\x01 \x01(\tH\x00R\abrandId\x88\x01\x01\x12?\n" +
+	"\x06status\x18\x02 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusH\x01R\x06status\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x03 \x01(\tH\x02R\x05after\x88\x01\x01\x12\x19\n" +
+	"\x05limit\x18\x04 \x01(\x05H\x03R\x05limit\x88\x01\x01B\v\n" +
+	"\t_brand_idB\t\n" +
+	"\a_statusB\b\n" +
+	"\x06_afterB\b\n" +
+	"\x06_limit\"\x88\x01\n" +
+	"\x15ListCampaignsResponse\x129\n" +
+	"\x05items\x18\x01 \x03(\v2#.gifting.catalog.v1.CampaignSummaryR\x05items\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xc7\x01\n" +
+	"\x0fCampaignSummary\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
+	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12:\n" +
+	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"]\n" +
+	"\x12GetCampaignRequest\x12\x1f\n" +
+	"\vcampaign_id\x18\x01 \x01(\tR\n" +
+	"campaignId\x12\x1b\n" +
+	"\x06locale\x18\x02 \x01(\tH\x00R\x06locale\x88\x01\x01B\t\n" +
+	"\a_locale\"O\n" +
+	"\x13GetCampaignResponse\x128\n" +
+	"\bcampaign\x18\x01 \x01(\v2\x1c.gifting.catalog.v1.CampaignR\bcampaign\"\xfc\x01\n" +
+	"\bCampaign\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
+	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12:\n" +
+	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x129\n" +
+	"\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12:\n" +
+	"\tofferings\x18\x06 \x03(\v2\x1c.gifting.catalog.v1.OfferingR\tofferings\"\x9a\x02\n" +
+	"\bOffering\x12\x1d\n" +
+	"\n" +
+	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x121\n" +
+	"\x06images\x18\x03 \x03(\v2\x19.gifting.catalog.v1.ImageR\x06images\x12:\n" +
+	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.OfferingStatusR\x06status\x12?\n" +
+	"\vsupply_type\x18\x05 \x01(\x0e2\x1e.gifting.catalog.v1.SupplyTypeR\n" +
+	"supplyType\x12+\n" +
+	"\x04skus\x18\x06 \x03(\v2\x17.gifting.catalog.v1.SkuR\x04skus\"\xdf\x01\n" +
+	"\x03Sku\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12G\n" +
+	"\n" +
+	"variations\x18\x02 \x03(\v2'.gifting.catalog.v1.Sku.VariationsEntryR\n" +
+	"variations\x12,\n" +
+	"\x0fstock_remaining\x18\x03 \x01(\x05H\x00R\x0estockRemaining\x88\x01\x01\x1a=\n" +
+	"\x0fVariationsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
+	"\x10_stock_remaining*\x87\x01\n" +
+	"\x0eCampaignStatus\x12\x1f\n" +
+	"\x1bCAMPAIGN_STATUS_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15CAMPAIGN_STATUS_DRAFT\x10\x01\x12\x1a\n" +
+	"\x16CAMPAIGN_STATUS_ACTIVE\x10\x02\x12\x1d\n" +
+	"\x19CAMPAIGN_STATUS_COMPLETED\x10\x03*o\n" +
+	"\x0eOfferingStatus\x12\x1f\n" +
+	"\x1bOFFERING_STATUS_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16OFFERING_STATUS_ACTIVE\x10\x01\x12 \n" +
+	"\x1cOFFERING_STATUS_NEEDS_REVIEW\x10\x02*]\n" +
+	"\n" +
+	"SupplyType\x12\x1b\n" +
+	"\x17SUPPLY_TYPE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13SUPPLY_TYPE_STOCKED\x10\x01\x12\x19\n" +
+	"\x15SUPPLY_TYPE_ON_DEMAND\x10\x022\xb7\x05\n" +
 	"\x0eCatalogService\x12|\n" +
 	"\fListProducts\x12'.gifting.catalog.v1.ListProductsRequest\x1a(.gifting.catalog.v1.ListProductsResponse\"\x19\x82\xd3\xe4\x93\x02\x13\x12\x11/catalog/products\x12\x8c\x01\n" +
 	"\n" +
 	"GetProduct\x12%.gifting.catalog.v1.GetProductRequest\x1a&.gifting.catalog.v1.GetProductResponse\"/\x82\xd3\xe4\x93\x02)b\aproduct\x12\x1e/catalog/products/{product_id}\x12\x90\x01\n" +
 	"\x0eListCategories\x12).gifting.catalog.v1.ListCategoriesRequest\x1a*.gifting.catalog.v1.ListCategoriesResponse\"'\x82\xd3\xe4\x93\x02!b\n" +
-	"categories\x12\x13/catalog/categoriesBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
+	"categories\x12\x13/catalog/categories\x12x\n" +
+	"\rListCampaigns\x12(.gifting.catalog.v1.ListCampaignsRequest\x1a).gifting.catalog.v1.ListCampaignsResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
+	"/campaigns\x12\x8a\x01\n" +
+	"\vGetCampaign\x12&.gifting.catalog.v1.GetCampaignRequest\x1a'.gifting.catalog.v1.GetCampaignResponse\"*\x82\xd3\xe4\x93\x02$b\bcampaign\x12\x18/campaigns/{campaign_id}BKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
 
 var (
 	file_gifting_catalog_v1_catalog_proto_rawDescOnce sync.Once
@@ -974,49 +1727,79 @@ func file_gifting_catalog_v1_catalog_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_catalog_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_gifting_catalog_v1_catalog_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_gifting_catalog_v1_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_gifting_catalog_v1_catalog_proto_goTypes = []any{
-	(*ListProductsRequest)(nil),    // 0: gifting.catalog.v1.ListProductsRequest
-	(*ListProductsResponse)(nil),   // 1: gifting.catalog.v1.ListProductsResponse
-	(*ProductEntry)(nil),           // 2: gifting.catalog.v1.ProductEntry
-	(*UnlistedProduct)(nil),        // 3: gifting.catalog.v1.UnlistedProduct
-	(*GetProductRequest)(nil),      // 4: gifting.catalog.v1.GetProductRequest
-	(*GetProductResponse)(nil),     // 5: gifting.catalog.v1.GetProductResponse
-	(*Product)(nil),                // 6: gifting.catalog.v1.Product
-	(*Variation)(nil),              // 7: gifting.catalog.v1.Variation
-	(*Image)(nil),                  // 8: gifting.catalog.v1.Image
-	(*ListCategoriesRequest)(nil),  // 9: gifting.catalog.v1.ListCategoriesRequest
-	(*ListCategoriesResponse)(nil), // 10: gifting.catalog.v1.ListCategoriesResponse
-	(*Category)(nil),               // 11: gifting.catalog.v1.Category
-	(*Subcategory)(nil),            // 12: gifting.catalog.v1.Subcategory
-	(*timestamppb.Timestamp)(nil),  // 13: google.protobuf.Timestamp
-	(*v1.Money)(nil),               // 14: gifting.common.v1.Money
+	(CampaignStatus)(0),            // 0: gifting.catalog.v1.CampaignStatus
+	(OfferingStatus)(0),            // 1: gifting.catalog.v1.OfferingStatus
+	(SupplyType)(0),                // 2: gifting.catalog.v1.SupplyType
+	(*ListProductsRequest)(nil),    // 3: gifting.catalog.v1.ListProductsRequest
+	(*ListProductsResponse)(nil),   // 4: gifting.catalog.v1.ListProductsResponse
+	(*ProductEntry)(nil),           // 5: gifting.catalog.v1.ProductEntry
+	(*UnlistedProduct)(nil),        // 6: gifting.catalog.v1.UnlistedProduct
+	(*GetProductRequest)(nil),      // 7: gifting.catalog.v1.GetProductRequest
+	(*GetProductResponse)(nil),     // 8: gifting.catalog.v1.GetProductResponse
+	(*Product)(nil),                // 9: gifting.catalog.v1.Product
+	(*Variation)(nil),              // 10: gifting.catalog.v1.Variation
+	(*Image)(nil),                  // 11: gifting.catalog.v1.Image
+	(*ListCategoriesRequest)(nil),  // 12: gifting.catalog.v1.ListCategoriesRequest
+	(*ListCategoriesResponse)(nil), // 13: gifting.catalog.v1.ListCategoriesResponse
+	(*Category)(nil),               // 14: gifting.catalog.v1.Category
+	(*Subcategory)(nil),            // 15: gifting.catalog.v1.Subcategory
+	(*ListCampaignsRequest)(nil),   // 16: gifting.catalog.v1.ListCampaignsRequest
+	(*ListCampaignsResponse)(nil),  // 17: gifting.catalog.v1.ListCampaignsResponse
+	(*CampaignSummary)(nil),        // 18: gifting.catalog.v1.CampaignSummary
+	(*GetCampaignRequest)(nil),     // 19: gifting.catalog.v1.GetCampaignRequest
+	(*GetCampaignResponse)(nil),    // 20: gifting.catalog.v1.GetCampaignResponse
+	(*Campaign)(nil),               // 21: gifting.catalog.v1.Campaign
+	(*Offering)(nil),               // 22: gifting.catalog.v1.Offering
+	(*Sku)(nil),                    // 23: gifting.catalog.v1.Sku
+	nil,                            // 24: gifting.catalog.v1.Sku.VariationsEntry
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(*v1.Money)(nil),               // 26: gifting.common.v1.Money
 }
 var file_gifting_catalog_v1_catalog_proto_depIdxs = []int32{
-	13, // 0: gifting.catalog.v1.ListProductsRequest.updated_since:type_name -> google.protobuf.Timestamp
-	2,  // 1: gifting.catalog.v1.ListProductsResponse.items:type_name -> gifting.catalog.v1.ProductEntry
-	6,  // 2: gifting.catalog.v1.ProductEntry.product:type_name -> gifting.catalog.v1.Product
-	3,  // 3: gifting.catalog.v1.ProductEntry.unlisted:type_name -> gifting.catalog.v1.UnlistedProduct
-	13, // 4: gifting.catalog.v1.UnlistedProduct.updated_at:type_name -> google.protobuf.Timestamp
-	6,  // 5: gifting.catalog.v1.GetProductResponse.product:type_name -> gifting.catalog.v1.Product
-	14, // 6: gifting.catalog.v1.Product.estimate:type_name -> gifting.common.v1.Money
-	14, // 7: gifting.catalog.v1.Product.estimate_eur:type_name -> gifting.common.v1.Money
-	7,  // 8: gifting.catalog.v1.Product.variations:type_name -> gifting.catalog.v1.Variation
-	8,  // 9: gifting.catalog.v1.Product.images:type_name -> gifting.catalog.v1.Image
-	13, // 10: gifting.catalog.v1.Product.updated_at:type_name -> google.protobuf.Timestamp
-	11, // 11: gifting.catalog.v1.ListCategoriesResponse.categories:type_name -> gifting.catalog.v1.Category
-	12, // 12: gifting.catalog.v1.Category.subcategories:type_name -> gifting.catalog.v1.Subcategory
-	0,  // 13: gifting.catalog.v1.CatalogService.ListProducts:input_type -> gifting.catalog.v1.ListProductsRequest
-	4,  // 14: gifting.catalog.v1.CatalogService.GetProduct:input_type -> gifting.catalog.v1.GetProductRequest
-	9,  // 15: gifting.catalog.v1.CatalogService.ListCategories:input_type -> gifting.catalog.v1.ListCategoriesRequest
-	1,  // 16: gifting.catalog.v1.CatalogService.ListProducts:output_type -> gifting.catalog.v1.ListProductsResponse
-	5,  // 17: gifting.catalog.v1.CatalogService.GetProduct:output_type -> gifting.catalog.v1.GetProductResponse
-	10, // 18: gifting.catalog.v1.CatalogService.ListCategories:output_type -> gifting.catalog.v1.ListCategoriesResponse
-	16, // [16:19] is the sub-list for method output_type
-	13, // [13:16] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	25, // 0: gifting.catalog.v1.ListProductsRequest.updated_since:type_name -> google.protobuf.Timestamp
+	5,  // 1: gifting.catalog.v1.ListProductsResponse.items:type_name -> gifting.catalog.v1.ProductEntry
+	9,  // 2: gifting.catalog.v1.ProductEntry.product:type_name -> gifting.catalog.v1.Product
+	6,  // 3: gifting.catalog.v1.ProductEntry.unlisted:type_name -> gifting.catalog.v1.UnlistedProduct
+	25, // 4: gifting.catalog.v1.UnlistedProduct.updated_at:type_name -> google.protobuf.Timestamp
+	9,  // 5: gifting.catalog.v1.GetProductResponse.product:type_name -> gifting.catalog.v1.Product
+	26, // 6: gifting.catalog.v1.Product.estimate:type_name -> gifting.common.v1.Money
+	26, // 7: gifting.catalog.v1.Product.estimate_eur:type_name -> gifting.common.v1.Money
+	10, // 8: gifting.catalog.v1.Product.variations:type_name -> gifting.catalog.v1.Variation
+	11, // 9: gifting.catalog.v1.Product.images:type_name -> gifting.catalog.v1.Image
+	25, // 10: gifting.catalog.v1.Product.updated_at:type_name -> google.protobuf.Timestamp
+	14, // 11: gifting.catalog.v1.ListCategoriesResponse.categories:type_name -> gifting.catalog.v1.Category
+	15, // 12: gifting.catalog.v1.Category.subcategories:type_name -> gifting.catalog.v1.Subcategory
+	0,  // 13: gifting.catalog.v1.ListCampaignsRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	18, // 14: gifting.catalog.v1.ListCampaignsResponse.items:type_name -> gifting.catalog.v1.CampaignSummary
+	0,  // 15: gifting.catalog.v1.CampaignSummary.status:type_name -> gifting.catalog.v1.CampaignStatus
+	25, // 16: gifting.catalog.v1.CampaignSummary.expires_at:type_name -> google.protobuf.Timestamp
+	21, // 17: gifting.catalog.v1.GetCampaignResponse.campaign:type_name -> gifting.catalog.v1.Campaign
+	0,  // 18: gifting.catalog.v1.Campaign.status:type_name -> gifting.catalog.v1.CampaignStatus
+	25, // 19: gifting.catalog.v1.Campaign.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 20: gifting.catalog.v1.Campaign.offerings:type_name -> gifting.catalog.v1.Offering
+	11, // 21: gifting.catalog.v1.Offering.images:type_name -> gifting.catalog.v1.Image
+	1,  // 22: gifting.catalog.v1.Offering.status:type_name -> gifting.catalog.v1.OfferingStatus
+	2,  // 23: gifting.catalog.v1.Offering.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	23, // 24: gifting.catalog.v1.Offering.skus:type_name -> gifting.catalog.v1.Sku
+	24, // 25: gifting.catalog.v1.Sku.variations:type_name -> gifting.catalog.v1.Sku.VariationsEntry
+	3,  // 26: gifting.catalog.v1.CatalogService.ListProducts:input_type -> gifting.catalog.v1.ListProductsRequest
+	7,  // 27: gifting.catalog.v1.CatalogService.GetProduct:input_type -> gifting.catalog.v1.GetProductRequest
+	12, // 28: gifting.catalog.v1.CatalogService.ListCategories:input_type -> gifting.catalog.v1.ListCategoriesRequest
+	16, // 29: gifting.catalog.v1.CatalogService.ListCampaigns:input_type -> gifting.catalog.v1.ListCampaignsRequest
+	19, // 30: gifting.catalog.v1.CatalogService.GetCampaign:input_type -> gifting.catalog.v1.GetCampaignRequest
+	4,  // 31: gifting.catalog.v1.CatalogService.ListProducts:output_type -> gifting.catalog.v1.ListProductsResponse
+	8,  // 32: gifting.catalog.v1.CatalogService.GetProduct:output_type -> gifting.catalog.v1.GetProductResponse
+	13, // 33: gifting.catalog.v1.CatalogService.ListCategories:output_type -> gifting.catalog.v1.ListCategoriesResponse
+	17, // 34: gifting.catalog.v1.CatalogService.ListCampaigns:output_type -> gifting.catalog.v1.ListCampaignsResponse
+	20, // 35: gifting.catalog.v1.CatalogService.GetCampaign:output_type -> gifting.catalog.v1.GetCampaignResponse
+	31, // [31:36] is the sub-list for method output_type
+	26, // [26:31] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_catalog_proto_init() }
@@ -1033,18 +1816,23 @@ func file_gifting_catalog_v1_catalog_proto_init() {
 	file_gifting_catalog_v1_catalog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[9].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[13].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_catalog_proto_rawDesc), len(file_gifting_catalog_v1_catalog_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   13,
+			NumEnums:      3,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gifting_catalog_v1_catalog_proto_goTypes,
 		DependencyIndexes: file_gifting_catalog_v1_catalog_proto_depIdxs,
+		EnumInfos:         file_gifting_catalog_v1_catalog_proto_enumTypes,
 		MessageInfos:      file_gifting_catalog_v1_catalog_proto_msgTypes,
 	}.Build()
 	File_gifting_catalog_v1_catalog_proto = out.File

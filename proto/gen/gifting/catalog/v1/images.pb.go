@@ -22,8 +22,10 @@ const (
 )
 
 type GetImageRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	FileId        string                 `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	FileId string                 `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	// True: the answer has no content, which saves reading the file.
+	HeadOnly      bool `protobuf:"varint,2,opt,name=head_only,json=headOnly,proto3" json:"head_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -65,12 +67,21 @@ func (x *GetImageRequest) GetFileId() string {
 	return ""
 }
 
+func (x *GetImageRequest) GetHeadOnly() bool {
+	if x != nil {
+		return x.HeadOnly
+	}
+	return false
+}
+
 type GetImageResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	ContentType string                 `protobuf:"bytes,1,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	Content     []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
 	// SHA-256 of the content, lower-case hex.
-	Digest        string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Bytes of the content, also when it is left out.
+	Size          int64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,17 +137,26 @@ func (x *GetImageResponse) GetDigest() string {
 	return ""
 }
 
+func (x *GetImageResponse) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 var File_gifting_catalog_v1_images_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_images_proto_rawDesc = "" +
 	"\n" +
-	"\x1fgifting/catalog/v1/images.proto\x12\x12gifting.catalog.v1\"*\n" +
+	"\x1fgifting/catalog/v1/images.proto\x12\x12gifting.catalog.v1\"G\n" +
 	"\x0fGetImageRequest\x12\x17\n" +
-	"\afile_id\x18\x01 \x01(\tR\x06fileId\"g\n" +
+	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x1b\n" +
+	"\thead_only\x18\x02 \x01(\bR\bheadOnly\"{\n" +
 	"\x10GetImageResponse\x12!\n" +
 	"\fcontent_type\x18\x01 \x01(\tR\vcontentType\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\fR\acontent\x12\x16\n" +
-	"\x06digest\x18\x03 \x01(\tR\x06digest2f\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x03R\x04size2f\n" +
 	"\rImagesService\x12U\n" +
 	"\bGetImage\x12#.gifting.catalog.v1.GetImageRequest\x1a$.gifting.catalog.v1.GetImageResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
 

@@ -78,107 +78,6 @@ func (ProductState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{0}
 }
 
-type CampaignStatus int32
-
-const (
-	CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED CampaignStatus = 0
-	CampaignStatus_CAMPAIGN_STATUS_DRAFT       CampaignStatus = 1
-	CampaignStatus_CAMPAIGN_STATUS_ACTIVE      CampaignStatus = 2
-	CampaignStatus_CAMPAIGN_STATUS_COMPLETED   CampaignStatus = 3
-)
-
-// Enum value maps for CampaignStatus.
-var (
-	CampaignStatus_name = map[int32]string{
-		0: "CAMPAIGN_STATUS_UNSPECIFIED",
-		1: "CAMPAIGN_STATUS_DRAFT",
-		2: "CAMPAIGN_STATUS_ACTIVE",
-		3: "CAMPAIGN_STATUS_COMPLETED",
-	}
-	CampaignStatus_value = map[string]int32{
-		"CAMPAIGN_STATUS_UNSPECIFIED": 0,
-		"CAMPAIGN_STATUS_DRAFT":       1,
-		"CAMPAIGN_STATUS_ACTIVE":      2,
-		"CAMPAIGN_STATUS_COMPLETED":   3,
-	}
-)
-
-func (x CampaignStatus) Enum() *CampaignStatus {
-	p := new(CampaignStatus)
-	*p = x
-	return p
-}
-
-func (x CampaignStatus) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (CampaignStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_gifting_catalog_v1_operations_proto_enumTypes[1].Descriptor()
-}
-
-func (CampaignStatus) Type() protoreflect.EnumType {
-	return &file_gifting_catalog_v1_operations_proto_enumTypes[1]
-}
-
-func (x CampaignStatus) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use CampaignStatus.Descriptor instead.
-func (CampaignStatus) EnumDescriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{1}
-}
-
-type SupplyType int32
-
-const (
-	SupplyType_SUPPLY_TYPE_UNSPECIFIED SupplyType = 0
-	SupplyType_SUPPLY_TYPE_STOCKED     SupplyType = 1
-	SupplyType_SUPPLY_TYPE_ON_DEMAND   SupplyType = 2
-)
-
-// Enum value maps for SupplyType.
-var (
-	SupplyType_name = map[int32]string{
-		0: "SUPPLY_TYPE_UNSPECIFIED",
-		1: "SUPPLY_TYPE_STOCKED",
-		2: "SUPPLY_TYPE_ON_DEMAND",
-	}
-	SupplyType_value = map[string]int32{
-		"SUPPLY_TYPE_UNSPECIFIED": 0,
-		"SUPPLY_TYPE_STOCKED":     1,
-		"SUPPLY_TYPE_ON_DEMAND":   2,
-	}
-)
-
-func (x SupplyType) Enum() *SupplyType {
-	p := new(SupplyType)
-	*p = x
-	return p
-}
-
-func (x SupplyType) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (SupplyType) Descriptor() protoreflect.EnumDescriptor {
-	return file_gifting_catalog_v1_operations_proto_enumTypes[2].Descriptor()
-}
-
-func (SupplyType) Type() protoreflect.EnumType {
-	return &file_gifting_catalog_v1_operations_proto_enumTypes[2]
-}
-
-func (x SupplyType) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use SupplyType.Descriptor instead.
-func (SupplyType) EnumDescriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{2}
-}
-
 type PutRegionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Such as NORDICS.
@@ -823,7 +722,8 @@ func (x *PutProductResponse) GetUpdatedAt() *timestamppb.Timestamp {
 
 type UploadImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// image/png, image/jpeg or image/webp, at most 10 MB.
+	// image/png, image/jpeg or image/webp, told by the bytes; at most 10 MB, 25 million pixels and 8192
+	// pixels in a row or column.
 	Content       []byte `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1243,17 +1143,7 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	"\x13PRODUCT_STATE_DRAFT\x10\x01\x12\x1b\n" +
 	"\x17PRODUCT_STATE_PUBLISHED\x10\x02\x12\x1a\n" +
 	"\x16PRODUCT_STATE_ARCHIVED\x10\x03\x12\x1a\n" +
-	"\x16PRODUCT_STATE_INTERNAL\x10\x04*\x87\x01\n" +
-	"\x0eCampaignStatus\x12\x1f\n" +
-	"\x1bCAMPAIGN_STATUS_UNSPECIFIED\x10\x00\x12\x19\n" +
-	"\x15CAMPAIGN_STATUS_DRAFT\x10\x01\x12\x1a\n" +
-	"\x16CAMPAIGN_STATUS_ACTIVE\x10\x02\x12\x1d\n" +
-	"\x19CAMPAIGN_STATUS_COMPLETED\x10\x03*]\n" +
-	"\n" +
-	"SupplyType\x12\x1b\n" +
-	"\x17SUPPLY_TYPE_UNSPECIFIED\x10\x00\x12\x17\n" +
-	"\x13SUPPLY_TYPE_STOCKED\x10\x01\x12\x19\n" +
-	"\x15SUPPLY_TYPE_ON_DEMAND\x10\x022\xdd\x04\n" +
+	"\x16PRODUCT_STATE_INTERNAL\x10\x042\xdd\x04\n" +
 	"\x18CatalogOperationsService\x12X\n" +
 	"\tPutRegion\x12$.gifting.catalog.v1.PutRegionRequest\x1a%.gifting.catalog.v1.PutRegionResponse\x12j\n" +
 	"\x0fPutExchangeRate\x12*.gifting.catalog.v1.PutExchangeRateRequest\x1a+.gifting.catalog.v1.PutExchangeRateResponse\x12^\n" +
@@ -1275,60 +1165,60 @@ func file_gifting_catalog_v1_operations_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_operations_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_gifting_catalog_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(ProductState)(0),               // 0: gifting.catalog.v1.ProductState
-	(CampaignStatus)(0),             // 1: gifting.catalog.v1.CampaignStatus
-	(SupplyType)(0),                 // 2: gifting.catalog.v1.SupplyType
-	(*PutRegionRequest)(nil),        // 3: gifting.catalog.v1.PutRegionRequest
-	(*PutRegionResponse)(nil),       // 4: gifting.catalog.v1.PutRegionResponse
-	(*PutExchangeRateRequest)(nil),  // 5: gifting.catalog.v1.PutExchangeRateRequest
-	(*PutExchangeRateResponse)(nil), // 6: gifting.catalog.v1.PutExchangeRateResponse
-	(*PutCategoryRequest)(nil),      // 7: gifting.catalog.v1.PutCategoryRequest
-	(*CategoryTranslation)(nil),     // 8: gifting.catalog.v1.CategoryTranslation
-	(*PutCategoryResponse)(nil),     // 9: gifting.catalog.v1.PutCategoryResponse
-	(*PutProductRequest)(nil),       // 10: gifting.catalog.v1.PutProductRequest
-	(*ProductTranslation)(nil),      // 11: gifting.catalog.v1.ProductTranslation
-	(*RegionPrice)(nil),             // 12: gifting.catalog.v1.RegionPrice
-	(*PutProductResponse)(nil),      // 13: gifting.catalog.v1.PutProductResponse
-	(*UploadImageRequest)(nil),      // 14: gifting.catalog.v1.UploadImageRequest
-	(*UploadImageResponse)(nil),     // 15: gifting.catalog.v1.UploadImageResponse
-	(*PutCampaignRequest)(nil),      // 16: gifting.catalog.v1.PutCampaignRequest
-	(*OfferingInput)(nil),           // 17: gifting.catalog.v1.OfferingInput
-	(*SkuInput)(nil),                // 18: gifting.catalog.v1.SkuInput
-	(*PutCampaignResponse)(nil),     // 19: gifting.catalog.v1.PutCampaignResponse
-	nil,                             // 20: gifting.catalog.v1.SkuInput.VariationsEntry
-	(*Category)(nil),                // 21: gifting.catalog.v1.Category
-	(*Variation)(nil),               // 22: gifting.catalog.v1.Variation
-	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
+	(*PutRegionRequest)(nil),        // 1: gifting.catalog.v1.PutRegionRequest
+	(*PutRegionResponse)(nil),       // 2: gifting.catalog.v1.PutRegionResponse
+	(*PutExchangeRateRequest)(nil),  // 3: gifting.catalog.v1.PutExchangeRateRequest
+	(*PutExchangeRateResponse)(nil), // 4: gifting.catalog.v1.PutExchangeRateResponse
+	(*PutCategoryRequest)(nil),      // 5: gifting.catalog.v1.PutCategoryRequest
+	(*CategoryTranslation)(nil),     // 6: gifting.catalog.v1.CategoryTranslation
+	(*PutCategoryResponse)(nil),     // 7: gifting.catalog.v1.PutCategoryResponse
+	(*PutProductRequest)(nil),       // 8: gifting.catalog.v1.PutProductRequest
+	(*ProductTranslation)(nil),      // 9: gifting.catalog.v1.ProductTranslation
+	(*RegionPrice)(nil),             // 10: gifting.catalog.v1.RegionPrice
+	(*PutProductResponse)(nil),      // 11: gifting.catalog.v1.PutProductResponse
+	(*UploadImageRequest)(nil),      // 12: gifting.catalog.v1.UploadImageRequest
+	(*UploadImageResponse)(nil),     // 13: gifting.catalog.v1.UploadImageResponse
+	(*PutCampaignRequest)(nil),      // 14: gifting.catalog.v1.PutCampaignRequest
+	(*OfferingInput)(nil),           // 15: gifting.catalog.v1.OfferingInput
+	(*SkuInput)(nil),                // 16: gifting.catalog.v1.SkuInput
+	(*PutCampaignResponse)(nil),     // 17: gifting.catalog.v1.PutCampaignResponse
+	nil,                             // 18: gifting.catalog.v1.SkuInput.VariationsEntry
+	(*Category)(nil),                // 19: gifting.catalog.v1.Category
+	(*Variation)(nil),               // 20: gifting.catalog.v1.Variation
+	(*timestamppb.Timestamp)(nil),   // 21: google.protobuf.Timestamp
+	(CampaignStatus)(0),             // 22: gifting.catalog.v1.CampaignStatus
+	(SupplyType)(0),                 // 23: gifting.catalog.v1.SupplyType
 }
 var file_gifting_catalog_v1_operations_proto_depIdxs = []int32{
-	21, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
-	8,  // 1: gifting.catalog.v1.PutCategoryRequest.translations:type_name -> gifting.catalog.v1.CategoryTranslation
+	19, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
+	6,  // 1: gifting.catalog.v1.PutCategoryRequest.translations:type_name -> gifting.catalog.v1.CategoryTranslation
 	0,  // 2: gifting.catalog.v1.PutProductRequest.state:type_name -> gifting.catalog.v1.ProductState
-	11, // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
-	22, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
-	12, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
-	23, // 6: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 7: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
-	23, // 8: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
-	17, // 9: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
-	2,  // 10: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
-	18, // 11: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
-	20, // 12: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
-	3,  // 13: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
-	5,  // 14: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
-	7,  // 15: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
-	10, // 16: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
-	14, // 17: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
-	16, // 18: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
-	4,  // 19: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
-	6,  // 20: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
-	9,  // 21: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
-	13, // 22: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
-	15, // 23: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
-	19, // 24: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
+	9,  // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
+	20, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
+	10, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
+	21, // 6: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 7: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	21, // 8: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 9: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
+	23, // 10: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	16, // 11: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
+	18, // 12: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
+	1,  // 13: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
+	3,  // 14: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
+	5,  // 15: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
+	8,  // 16: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
+	12, // 17: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
+	14, // 18: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
+	2,  // 19: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
+	4,  // 20: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
+	7,  // 21: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
+	11, // 22: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
+	13, // 23: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
+	17, // 24: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
 	19, // [19:25] is the sub-list for method output_type
 	13, // [13:19] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
@@ -1349,7 +1239,7 @@ func file_gifting_catalog_v1_operations_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_operations_proto_rawDesc), len(file_gifting_catalog_v1_operations_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      1,
 			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,

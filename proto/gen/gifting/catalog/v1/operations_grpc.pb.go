@@ -39,7 +39,9 @@ type CatalogOperationsServiceClient interface {
 	PutExchangeRate(ctx context.Context, in *PutExchangeRateRequest, opts ...grpc.CallOption) (*PutExchangeRateResponse, error)
 	PutCategory(ctx context.Context, in *PutCategoryRequest, opts ...grpc.CallOption) (*PutCategoryResponse, error)
 	PutProduct(ctx context.Context, in *PutProductRequest, opts ...grpc.CallOption) (*PutProductResponse, error)
-	// Stores an image and answers the id its URL holds. The same bytes give the same id.
+	// Stores an image with smaller renditions and answers the id of the original, for a gift's
+	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
+	// The same bytes give the same id.
 	UploadImage(ctx context.Context, in *UploadImageRequest, opts ...grpc.CallOption) (*UploadImageResponse, error)
 	PutCampaign(ctx context.Context, in *PutCampaignRequest, opts ...grpc.CallOption) (*PutCampaignResponse, error)
 }
@@ -124,7 +126,9 @@ type CatalogOperationsServiceServer interface {
 	PutExchangeRate(context.Context, *PutExchangeRateRequest) (*PutExchangeRateResponse, error)
 	PutCategory(context.Context, *PutCategoryRequest) (*PutCategoryResponse, error)
 	PutProduct(context.Context, *PutProductRequest) (*PutProductResponse, error)
-	// Stores an image and answers the id its URL holds. The same bytes give the same id.
+	// Stores an image with smaller renditions and answers the id of the original, for a gift's
+	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
+	// The same bytes give the same id.
 	UploadImage(context.Context, *UploadImageRequest) (*UploadImageResponse, error)
 	PutCampaign(context.Context, *PutCampaignRequest) (*PutCampaignResponse, error)
 	mustEmbedUnimplementedCatalogOperationsServiceServer()

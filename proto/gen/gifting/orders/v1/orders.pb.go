@@ -232,6 +232,66 @@ func (ItemKind) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{3}
 }
 
+type MessageAuthorKind int32
+
+const (
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_UNSPECIFIED MessageAuthorKind = 0
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_API_KEY     MessageAuthorKind = 1
+	// The tenant's team.
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT MessageAuthorKind = 2
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_TENANT_CLIENT  MessageAuthorKind = 3
+	// The service operator's team.
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT MessageAuthorKind = 4
+	MessageAuthorKind_MESSAGE_AUTHOR_KIND_SYSTEM             MessageAuthorKind = 5
+)
+
+// Enum value maps for MessageAuthorKind.
+var (
+	MessageAuthorKind_name = map[int32]string{
+		0: "MESSAGE_AUTHOR_KIND_UNSPECIFIED",
+		1: "MESSAGE_AUTHOR_KIND_API_KEY",
+		2: "MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT",
+		3: "MESSAGE_AUTHOR_KIND_TENANT_CLIENT",
+		4: "MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT",
+		5: "MESSAGE_AUTHOR_KIND_SYSTEM",
+	}
+	MessageAuthorKind_value = map[string]int32{
+		"MESSAGE_AUTHOR_KIND_UNSPECIFIED":        0,
+		"MESSAGE_AUTHOR_KIND_API_KEY":            1,
+		"MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT":     2,
+		"MESSAGE_AUTHOR_KIND_TENANT_CLIENT":      3,
+		"MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT": 4,
+		"MESSAGE_AUTHOR_KIND_SYSTEM":             5,
+	}
+)
+
+func (x MessageAuthorKind) Enum() *MessageAuthorKind {
+	p := new(MessageAuthorKind)
+	*p = x
+	return p
+}
+
+func (x MessageAuthorKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MessageAuthorKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_orders_v1_orders_proto_enumTypes[4].Descriptor()
+}
+
+func (MessageAuthorKind) Type() protoreflect.EnumType {
+	return &file_gifting_orders_v1_orders_proto_enumTypes[4]
+}
+
+func (x MessageAuthorKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MessageAuthorKind.Descriptor instead.
+func (MessageAuthorKind) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{4}
+}
+
 type PlaceOrderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 128 characters, unique in the tenant.
@@ -1070,6 +1130,558 @@ func (x *GetOrderResponse) GetOrder() *Order {
 	return nil
 }
 
+type UpdateDeliveryRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Required. The order's version this correction is made to.
+	ExpectedVersion *int64 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3,oneof" json:"expected_version,omitempty"`
+	// Merged field by field with what is stored; what is absent stays.
+	Recipient *DeliveryCorrection `protobuf:"bytes,3,opt,name=recipient,proto3,oneof" json:"recipient,omitempty"`
+	// At most 500 characters; empty clears it.
+	CourierComment *string `protobuf:"bytes,4,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
+	Urgent         *bool   `protobuf:"varint,5,opt,name=urgent,proto3,oneof" json:"urgent,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *UpdateDeliveryRequest) Reset() {
+	*x = UpdateDeliveryRequest{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateDeliveryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateDeliveryRequest) ProtoMessage() {}
+
+func (x *UpdateDeliveryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateDeliveryRequest.ProtoReflect.Descriptor instead.
+func (*UpdateDeliveryRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateDeliveryRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *UpdateDeliveryRequest) GetExpectedVersion() int64 {
+	if x != nil && x.ExpectedVersion != nil {
+		return *x.ExpectedVersion
+	}
+	return 0
+}
+
+func (x *UpdateDeliveryRequest) GetRecipient() *DeliveryCorrection {
+	if x != nil {
+		return x.Recipient
+	}
+	return nil
+}
+
+func (x *UpdateDeliveryRequest) GetCourierComment() string {
+	if x != nil && x.CourierComment != nil {
+		return *x.CourierComment
+	}
+	return ""
+}
+
+func (x *UpdateDeliveryRequest) GetUrgent() bool {
+	if x != nil && x.Urgent != nil {
+		return *x.Urgent
+	}
+	return false
+}
+
+// DeliveryCorrection holds the members of a recipient to change. None can be cleared: an empty
+// name or phone is a fault, an empty email keeps what is stored.
+type DeliveryCorrection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 100 characters.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// At most 50 characters, international format.
+	Phone *string `protobuf:"bytes,2,opt,name=phone,proto3,oneof" json:"phone,omitempty"`
+	// At most 255 characters.
+	Email         *string            `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	Address       *AddressCorrection `protobuf:"bytes,4,opt,name=address,proto3,oneof" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeliveryCorrection) Reset() {
+	*x = DeliveryCorrection{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliveryCorrection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliveryCorrection) ProtoMessage() {}
+
+func (x *DeliveryCorrection) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliveryCorrection.ProtoReflect.Descriptor instead.
+func (*DeliveryCorrection) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *DeliveryCorrection) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *DeliveryCorrection) GetPhone() string {
+	if x != nil && x.Phone != nil {
+		return *x.Phone
+	}
+	return ""
+}
+
+func (x *DeliveryCorrection) GetEmail() string {
+	if x != nil && x.Email != nil {
+		return *x.Email
+	}
+	return ""
+}
+
+func (x *DeliveryCorrection) GetAddress() *AddressCorrection {
+	if x != nil {
+		return x.Address
+	}
+	return nil
+}
+
+// AddressCorrection holds the members of an address to change. None can be cleared: an empty
+// street, city or country is a fault, an empty postal_code keeps what is stored.
+type AddressCorrection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 255 characters.
+	Street *string `protobuf:"bytes,1,opt,name=street,proto3,oneof" json:"street,omitempty"`
+	// At most 100 characters.
+	City *string `protobuf:"bytes,2,opt,name=city,proto3,oneof" json:"city,omitempty"`
+	// At most 20 characters.
+	PostalCode *string `protobuf:"bytes,3,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
+	// Must be the order's: country_change_not_allowed.
+	Country       *string `protobuf:"bytes,4,opt,name=country,proto3,oneof" json:"country,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddressCorrection) Reset() {
+	*x = AddressCorrection{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddressCorrection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddressCorrection) ProtoMessage() {}
+
+func (x *AddressCorrection) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddressCorrection.ProtoReflect.Descriptor instead.
+func (*AddressCorrection) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *AddressCorrection) GetStreet() string {
+	if x != nil && x.Street != nil {
+		return *x.Street
+	}
+	return ""
+}
+
+func (x *AddressCorrection) GetCity() string {
+	if x != nil && x.City != nil {
+		return *x.City
+	}
+	return ""
+}
+
+func (x *AddressCorrection) GetPostalCode() string {
+	if x != nil && x.PostalCode != nil {
+		return *x.PostalCode
+	}
+	return ""
+}
+
+func (x *AddressCorrection) GetCountry() string {
+	if x != nil && x.Country != nil {
+		return *x.Country
+	}
+	return ""
+}
+
+type UpdateDeliveryResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateDeliveryResponse) Reset() {
+	*x = UpdateDeliveryResponse{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateDeliveryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateDeliveryResponse) ProtoMessage() {}
+
+func (x *UpdateDeliveryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateDeliveryResponse.ProtoReflect.Descriptor instead.
+func (*UpdateDeliveryResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *UpdateDeliveryResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type CancelOrderRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Required, at most 1000 characters. Every channel sees it.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelOrderRequest) Reset() {
+	*x = CancelOrderRequest{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelOrderRequest) ProtoMessage() {}
+
+func (x *CancelOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelOrderRequest.ProtoReflect.Descriptor instead.
+func (*CancelOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CancelOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *CancelOrderRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type CancelOrderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelOrderResponse) Reset() {
+	*x = CancelOrderResponse{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelOrderResponse) ProtoMessage() {}
+
+func (x *CancelOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelOrderResponse.ProtoReflect.Descriptor instead.
+func (*CancelOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CancelOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type ListOrderMessagesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OrderId       string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOrderMessagesRequest) Reset() {
+	*x = ListOrderMessagesRequest{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOrderMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOrderMessagesRequest) ProtoMessage() {}
+
+func (x *ListOrderMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOrderMessagesRequest.ProtoReflect.Descriptor instead.
+func (*ListOrderMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListOrderMessagesRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+type ListOrderMessagesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Messages      []*OrderMessage        `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOrderMessagesResponse) Reset() {
+	*x = ListOrderMessagesResponse{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOrderMessagesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOrderMessagesResponse) ProtoMessage() {}
+
+func (x *ListOrderMessagesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOrderMessagesResponse.ProtoReflect.Descriptor instead.
+func (*ListOrderMessagesResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListOrderMessagesResponse) GetMessages() []*OrderMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+type PostOrderMessageRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Required, at most 4000 characters of plain text.
+	Body          string `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PostOrderMessageRequest) Reset() {
+	*x = PostOrderMessageRequest{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PostOrderMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PostOrderMessageRequest) ProtoMessage() {}
+
+func (x *PostOrderMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PostOrderMessageRequest.ProtoReflect.Descriptor instead.
+func (*PostOrderMessageRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *PostOrderMessageRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *PostOrderMessageRequest) GetBody() string {
+	if x != nil {
+		return x.Body
+	}
+	return ""
+}
+
+type PostOrderMessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PostOrderMessageResponse) Reset() {
+	*x = PostOrderMessageResponse{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PostOrderMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PostOrderMessageResponse) ProtoMessage() {}
+
+func (x *PostOrderMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PostOrderMessageResponse.ProtoReflect.Descriptor instead.
+func (*PostOrderMessageResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *PostOrderMessageResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 // Order is the record every channel sees. It holds no name, e-mail, phone or street.
 type Order struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1106,7 +1718,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1118,7 +1730,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1131,7 +1743,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{12}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Order) GetId() string {
@@ -1295,7 +1907,7 @@ type OrderItem struct {
 
 func (x *OrderItem) Reset() {
 	*x = OrderItem{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1919,7 @@ func (x *OrderItem) String() string {
 func (*OrderItem) ProtoMessage() {}
 
 func (x *OrderItem) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1932,7 @@ func (x *OrderItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderItem.ProtoReflect.Descriptor instead.
 func (*OrderItem) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{13}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *OrderItem) GetKind() ItemKind {
@@ -1362,7 +1974,7 @@ type Shipment struct {
 
 func (x *Shipment) Reset() {
 	*x = Shipment{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1986,7 @@ func (x *Shipment) String() string {
 func (*Shipment) ProtoMessage() {}
 
 func (x *Shipment) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1999,7 @@ func (x *Shipment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shipment.ProtoReflect.Descriptor instead.
 func (*Shipment) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{14}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Shipment) GetCarrier() string {
@@ -1407,6 +2019,243 @@ func (x *Shipment) GetTrackingReference() string {
 func (x *Shipment) GetTrackingUrl() string {
 	if x != nil {
 		return x.TrackingUrl
+	}
+	return ""
+}
+
+// OrderStatusChanged is the data of the event order.status_changed.
+type OrderStatusChanged struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Order          *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	PreviousStatus OrderStatus            `protobuf:"varint,2,opt,name=previous_status,json=previousStatus,proto3,enum=gifting.orders.v1.OrderStatus" json:"previous_status,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *OrderStatusChanged) Reset() {
+	*x = OrderStatusChanged{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrderStatusChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrderStatusChanged) ProtoMessage() {}
+
+func (x *OrderStatusChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrderStatusChanged.ProtoReflect.Descriptor instead.
+func (*OrderStatusChanged) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *OrderStatusChanged) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+func (x *OrderStatusChanged) GetPreviousStatus() OrderStatus {
+	if x != nil {
+		return x.PreviousStatus
+	}
+	return OrderStatus_ORDER_STATUS_UNSPECIFIED
+}
+
+// OrderMessagePosted is the data of the event order.message_posted.
+type OrderMessagePosted struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	OrderId         string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	ExternalOrderId *string                `protobuf:"bytes,2,opt,name=external_order_id,json=externalOrderId,proto3,oneof" json:"external_order_id,omitempty"`
+	Message         *OrderMessage          `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *OrderMessagePosted) Reset() {
+	*x = OrderMessagePosted{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrderMessagePosted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrderMessagePosted) ProtoMessage() {}
+
+func (x *OrderMessagePosted) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrderMessagePosted.ProtoReflect.Descriptor instead.
+func (*OrderMessagePosted) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *OrderMessagePosted) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *OrderMessagePosted) GetExternalOrderId() string {
+	if x != nil && x.ExternalOrderId != nil {
+		return *x.ExternalOrderId
+	}
+	return ""
+}
+
+func (x *OrderMessagePosted) GetMessage() *OrderMessage {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+// OrderMessage is a text on an order that the tenant and the service operator both see.
+type OrderMessage struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Author *MessageAuthor         `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Plain text, at most 4000 characters.
+	Body          string                 `protobuf:"bytes,3,opt,name=body,proto3" json:"body,omitempty"`
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OrderMessage) Reset() {
+	*x = OrderMessage{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrderMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrderMessage) ProtoMessage() {}
+
+func (x *OrderMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrderMessage.ProtoReflect.Descriptor instead.
+func (*OrderMessage) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *OrderMessage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *OrderMessage) GetAuthor() *MessageAuthor {
+	if x != nil {
+		return x.Author
+	}
+	return nil
+}
+
+func (x *OrderMessage) GetBody() string {
+	if x != nil {
+		return x.Body
+	}
+	return ""
+}
+
+func (x *OrderMessage) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+type MessageAuthor struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  MessageAuthorKind      `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.orders.v1.MessageAuthorKind" json:"kind,omitempty"`
+	// The key's or the person's name; of the service operator's team the operator's.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageAuthor) Reset() {
+	*x = MessageAuthor{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageAuthor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageAuthor) ProtoMessage() {}
+
+func (x *MessageAuthor) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageAuthor.ProtoReflect.Descriptor instead.
+func (*MessageAuthor) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *MessageAuthor) GetKind() MessageAuthorKind {
+	if x != nil {
+		return x.Kind
+	}
+	return MessageAuthorKind_MESSAGE_AUTHOR_KIND_UNSPECIFIED
+}
+
+func (x *MessageAuthor) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -1515,7 +2364,55 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x0fGetOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\"B\n" +
 	"\x10GetOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x9b\t\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xbe\x02\n" +
+	"\x15UpdateDeliveryRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12.\n" +
+	"\x10expected_version\x18\x02 \x01(\x03H\x00R\x0fexpectedVersion\x88\x01\x01\x12H\n" +
+	"\trecipient\x18\x03 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionH\x01R\trecipient\x88\x01\x01\x121\n" +
+	"\x0fcourier_comment\x18\x04 \x01(\tB\x03\x80\x01\x01H\x02R\x0ecourierComment\x88\x01\x01\x12\x1b\n" +
+	"\x06urgent\x18\x05 \x01(\bH\x03R\x06urgent\x88\x01\x01B\x13\n" +
+	"\x11_expected_versionB\f\n" +
+	"\n" +
+	"_recipientB\x12\n" +
+	"\x10_courier_commentB\t\n" +
+	"\a_urgent\"\xe0\x01\n" +
+	"\x12DeliveryCorrection\x12\x1c\n" +
+	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x04name\x88\x01\x01\x12\x1e\n" +
+	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\x05phone\x88\x01\x01\x12\x1e\n" +
+	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\x05email\x88\x01\x01\x12C\n" +
+	"\aaddress\x18\x04 \x01(\v2$.gifting.orders.v1.AddressCorrectionH\x03R\aaddress\x88\x01\x01B\a\n" +
+	"\x05_nameB\b\n" +
+	"\x06_phoneB\b\n" +
+	"\x06_emailB\n" +
+	"\n" +
+	"\b_address\"\xcd\x01\n" +
+	"\x11AddressCorrection\x12 \n" +
+	"\x06street\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x06street\x88\x01\x01\x12\x1c\n" +
+	"\x04city\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\x04city\x88\x01\x01\x12)\n" +
+	"\vpostal_code\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\n" +
+	"postalCode\x88\x01\x01\x12\x1d\n" +
+	"\acountry\x18\x04 \x01(\tH\x03R\acountry\x88\x01\x01B\t\n" +
+	"\a_streetB\a\n" +
+	"\x05_cityB\x0e\n" +
+	"\f_postal_codeB\n" +
+	"\n" +
+	"\b_country\"H\n" +
+	"\x16UpdateDeliveryResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"G\n" +
+	"\x12CancelOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"E\n" +
+	"\x13CancelOrderResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"5\n" +
+	"\x18ListOrderMessagesRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\"X\n" +
+	"\x19ListOrderMessagesResponse\x12;\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1f.gifting.orders.v1.OrderMessageR\bmessages\"H\n" +
+	"\x17PostOrderMessageRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x12\n" +
+	"\x04body\x18\x02 \x01(\tR\x04body\"*\n" +
+	"\x18PostOrderMessageResponse\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x9b\t\n" +
 	"\x05Order\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\treference\x18\x02 \x01(\tR\treference\x12\x18\n" +
@@ -1566,7 +2463,24 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\bShipment\x12\x18\n" +
 	"\acarrier\x18\x01 \x01(\tR\acarrier\x12-\n" +
 	"\x12tracking_reference\x18\x02 \x01(\tR\x11trackingReference\x12!\n" +
-	"\ftracking_url\x18\x03 \x01(\tR\vtrackingUrl*\xb3\x01\n" +
+	"\ftracking_url\x18\x03 \x01(\tR\vtrackingUrl\"\x8d\x01\n" +
+	"\x12OrderStatusChanged\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12G\n" +
+	"\x0fprevious_status\x18\x02 \x01(\x0e2\x1e.gifting.orders.v1.OrderStatusR\x0epreviousStatus\"\xb1\x01\n" +
+	"\x12OrderMessagePosted\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12/\n" +
+	"\x11external_order_id\x18\x02 \x01(\tH\x00R\x0fexternalOrderId\x88\x01\x01\x129\n" +
+	"\amessage\x18\x03 \x01(\v2\x1f.gifting.orders.v1.OrderMessageR\amessageB\x14\n" +
+	"\x12_external_order_id\"\xa7\x01\n" +
+	"\fOrderMessage\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
+	"\x06author\x18\x02 \x01(\v2 .gifting.orders.v1.MessageAuthorR\x06author\x12\x12\n" +
+	"\x04body\x18\x03 \x01(\tR\x04body\x129\n" +
+	"\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"]\n" +
+	"\rMessageAuthor\x128\n" +
+	"\x04kind\x18\x01 \x01(\x0e2$.gifting.orders.v1.MessageAuthorKindR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name*\xb3\x01\n" +
 	"\vOrderStatus\x12\x1c\n" +
 	"\x18ORDER_STATUS_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16ORDER_STATUS_REQUESTED\x10\x01\x12\x1b\n" +
@@ -1586,13 +2500,24 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\bItemKind\x12\x19\n" +
 	"\x15ITEM_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ITEM_KIND_CATALOG\x10\x01\x12\x14\n" +
-	"\x10ITEM_KIND_CUSTOM\x10\x022\xe9\x02\n" +
+	"\x10ITEM_KIND_CUSTOM\x10\x02*\xf4\x01\n" +
+	"\x11MessageAuthorKind\x12#\n" +
+	"\x1fMESSAGE_AUTHOR_KIND_UNSPECIFIED\x10\x00\x12\x1f\n" +
+	"\x1bMESSAGE_AUTHOR_KIND_API_KEY\x10\x01\x12&\n" +
+	"\"MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT\x10\x02\x12%\n" +
+	"!MESSAGE_AUTHOR_KIND_TENANT_CLIENT\x10\x03\x12*\n" +
+	"&MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT\x10\x04\x12\x1e\n" +
+	"\x1aMESSAGE_AUTHOR_KIND_SYSTEM\x10\x052\xc9\a\n" +
 	"\rOrdersService\x12t\n" +
 	"\n" +
 	"PlaceOrder\x12$.gifting.orders.v1.PlaceOrderRequest\x1a%.gifting.orders.v1.PlaceOrderResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*b\x05order\"\a/orders\x12j\n" +
 	"\n" +
 	"ListOrders\x12$.gifting.orders.v1.ListOrdersRequest\x1a%.gifting.orders.v1.ListOrdersResponse\"\x0f\x82\xd3\xe4\x93\x02\t\x12\a/orders\x12v\n" +
-	"\bGetOrder\x12\".gifting.orders.v1.GetOrderRequest\x1a#.gifting.orders.v1.GetOrderResponse\"!\x82\xd3\xe4\x93\x02\x1bb\x05order\x12\x12/orders/{order_id}BIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
+	"\bGetOrder\x12\".gifting.orders.v1.GetOrderRequest\x1a#.gifting.orders.v1.GetOrderResponse\"!\x82\xd3\xe4\x93\x02\x1bb\x05order\x12\x12/orders/{order_id}\x12\x9b\x01\n" +
+	"\x0eUpdateDelivery\x12(.gifting.orders.v1.UpdateDeliveryRequest\x1a).gifting.orders.v1.UpdateDeliveryResponse\"4\x82\xd3\xe4\x93\x02.:\x01*b\x05order\"\"/orders/{order_id}:update-delivery\x12\x89\x01\n" +
+	"\vCancelOrder\x12%.gifting.orders.v1.CancelOrderRequest\x1a&.gifting.orders.v1.CancelOrderResponse\"+\x82\xd3\xe4\x93\x02%:\x01*b\x05order\"\x19/orders/{order_id}:cancel\x12\x9d\x01\n" +
+	"\x11ListOrderMessages\x12+.gifting.orders.v1.ListOrderMessagesRequest\x1a,.gifting.orders.v1.ListOrderMessagesResponse\"-\x82\xd3\xe4\x93\x02'b\bmessages\x12\x1b/orders/{order_id}/messages\x12\x93\x01\n" +
+	"\x10PostOrderMessage\x12*.gifting.orders.v1.PostOrderMessageRequest\x1a+.gifting.orders.v1.PostOrderMessageResponse\"&\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/orders/{order_id}/messagesBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
 
 var (
 	file_gifting_orders_v1_orders_proto_rawDescOnce sync.Once
@@ -1606,67 +2531,101 @@ func file_gifting_orders_v1_orders_proto_rawDescGZIP() []byte {
 	return file_gifting_orders_v1_orders_proto_rawDescData
 }
 
-var file_gifting_orders_v1_orders_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_gifting_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_gifting_orders_v1_orders_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_gifting_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_gifting_orders_v1_orders_proto_goTypes = []any{
-	(OrderStatus)(0),              // 0: gifting.orders.v1.OrderStatus
-	(OrderSource)(0),              // 1: gifting.orders.v1.OrderSource
-	(OrderSelection)(0),           // 2: gifting.orders.v1.OrderSelection
-	(ItemKind)(0),                 // 3: gifting.orders.v1.ItemKind
-	(*PlaceOrderRequest)(nil),     // 4: gifting.orders.v1.PlaceOrderRequest
-	(*PlaceOrderResponse)(nil),    // 5: gifting.orders.v1.PlaceOrderResponse
-	(*OrderItemInput)(nil),        // 6: gifting.orders.v1.OrderItemInput
-	(*OrderClient)(nil),           // 7: gifting.orders.v1.OrderClient
-	(*OrderRecipient)(nil),        // 8: gifting.orders.v1.OrderRecipient
-	(*OrderAddress)(nil),          // 9: gifting.orders.v1.OrderAddress
-	(*OrderCustomization)(nil),    // 10: gifting.orders.v1.OrderCustomization
-	(*CustomFieldAnswer)(nil),     // 11: gifting.orders.v1.CustomFieldAnswer
-	(*ListOrdersRequest)(nil),     // 12: gifting.orders.v1.ListOrdersRequest
-	(*ListOrdersResponse)(nil),    // 13: gifting.orders.v1.ListOrdersResponse
-	(*GetOrderRequest)(nil),       // 14: gifting.orders.v1.GetOrderRequest
-	(*GetOrderResponse)(nil),      // 15: gifting.orders.v1.GetOrderResponse
-	(*Order)(nil),                 // 16: gifting.orders.v1.Order
-	(*OrderItem)(nil),             // 17: gifting.orders.v1.OrderItem
-	(*Shipment)(nil),              // 18: gifting.orders.v1.Shipment
-	nil,                           // 19: gifting.orders.v1.OrderItemInput.VariationsEntry
-	nil,                           // 20: gifting.orders.v1.OrderItem.VariationsEntry
-	(*v1.Money)(nil),              // 21: gifting.common.v1.Money
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(OrderStatus)(0),                  // 0: gifting.orders.v1.OrderStatus
+	(OrderSource)(0),                  // 1: gifting.orders.v1.OrderSource
+	(OrderSelection)(0),               // 2: gifting.orders.v1.OrderSelection
+	(ItemKind)(0),                     // 3: gifting.orders.v1.ItemKind
+	(MessageAuthorKind)(0),            // 4: gifting.orders.v1.MessageAuthorKind
+	(*PlaceOrderRequest)(nil),         // 5: gifting.orders.v1.PlaceOrderRequest
+	(*PlaceOrderResponse)(nil),        // 6: gifting.orders.v1.PlaceOrderResponse
+	(*OrderItemInput)(nil),            // 7: gifting.orders.v1.OrderItemInput
+	(*OrderClient)(nil),               // 8: gifting.orders.v1.OrderClient
+	(*OrderRecipient)(nil),            // 9: gifting.orders.v1.OrderRecipient
+	(*OrderAddress)(nil),              // 10: gifting.orders.v1.OrderAddress
+	(*OrderCustomization)(nil),        // 11: gifting.orders.v1.OrderCustomization
+	(*CustomFieldAnswer)(nil),         // 12: gifting.orders.v1.CustomFieldAnswer
+	(*ListOrdersRequest)(nil),         // 13: gifting.orders.v1.ListOrdersRequest
+	(*ListOrdersResponse)(nil),        // 14: gifting.orders.v1.ListOrdersResponse
+	(*GetOrderRequest)(nil),           // 15: gifting.orders.v1.GetOrderRequest
+	(*GetOrderResponse)(nil),          // 16: gifting.orders.v1.GetOrderResponse
+	(*UpdateDeliveryRequest)(nil),     // 17: gifting.orders.v1.UpdateDeliveryRequest
+	(*DeliveryCorrection)(nil),        // 18: gifting.orders.v1.DeliveryCorrection
+	(*AddressCorrection)(nil),         // 19: gifting.orders.v1.AddressCorrection
+	(*UpdateDeliveryResponse)(nil),    // 20: gifting.orders.v1.UpdateDeliveryResponse
+	(*CancelOrderRequest)(nil),        // 21: gifting.orders.v1.CancelOrderRequest
+	(*CancelOrderResponse)(nil),       // 22: gifting.orders.v1.CancelOrderResponse
+	(*ListOrderMessagesRequest)(nil),  // 23: gifting.orders.v1.ListOrderMessagesRequest
+	(*ListOrderMessagesResponse)(nil), // 24: gifting.orders.v1.ListOrderMessagesResponse
+	(*PostOrderMessageRequest)(nil),   // 25: gifting.orders.v1.PostOrderMessageRequest
+	(*PostOrderMessageResponse)(nil),  // 26: gifting.orders.v1.PostOrderMessageResponse
+	(*Order)(nil),                     // 27: gifting.orders.v1.Order
+	(*OrderItem)(nil),                 // 28: gifting.orders.v1.OrderItem
+	(*Shipment)(nil),                  // 29: gifting.orders.v1.Shipment
+	(*OrderStatusChanged)(nil),        // 30: gifting.orders.v1.OrderStatusChanged
+	(*OrderMessagePosted)(nil),        // 31: gifting.orders.v1.OrderMessagePosted
+	(*OrderMessage)(nil),              // 32: gifting.orders.v1.OrderMessage
+	(*MessageAuthor)(nil),             // 33: gifting.orders.v1.MessageAuthor
+	nil,                               // 34: gifting.orders.v1.OrderItemInput.VariationsEntry
+	nil,                               // 35: gifting.orders.v1.OrderItem.VariationsEntry
+	(*v1.Money)(nil),                  // 36: gifting.common.v1.Money
+	(*timestamppb.Timestamp)(nil),     // 37: google.protobuf.Timestamp
 }
 var file_gifting_orders_v1_orders_proto_depIdxs = []int32{
-	6,  // 0: gifting.orders.v1.PlaceOrderRequest.items:type_name -> gifting.orders.v1.OrderItemInput
-	7,  // 1: gifting.orders.v1.PlaceOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
-	8,  // 2: gifting.orders.v1.PlaceOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
-	10, // 3: gifting.orders.v1.PlaceOrderRequest.customization:type_name -> gifting.orders.v1.OrderCustomization
-	11, // 4: gifting.orders.v1.PlaceOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
-	16, // 5: gifting.orders.v1.PlaceOrderResponse.order:type_name -> gifting.orders.v1.Order
-	19, // 6: gifting.orders.v1.OrderItemInput.variations:type_name -> gifting.orders.v1.OrderItemInput.VariationsEntry
-	21, // 7: gifting.orders.v1.OrderItemInput.budget:type_name -> gifting.common.v1.Money
-	9,  // 8: gifting.orders.v1.OrderRecipient.address:type_name -> gifting.orders.v1.OrderAddress
+	7,  // 0: gifting.orders.v1.PlaceOrderRequest.items:type_name -> gifting.orders.v1.OrderItemInput
+	8,  // 1: gifting.orders.v1.PlaceOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
+	9,  // 2: gifting.orders.v1.PlaceOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
+	11, // 3: gifting.orders.v1.PlaceOrderRequest.customization:type_name -> gifting.orders.v1.OrderCustomization
+	12, // 4: gifting.orders.v1.PlaceOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
+	27, // 5: gifting.orders.v1.PlaceOrderResponse.order:type_name -> gifting.orders.v1.Order
+	34, // 6: gifting.orders.v1.OrderItemInput.variations:type_name -> gifting.orders.v1.OrderItemInput.VariationsEntry
+	36, // 7: gifting.orders.v1.OrderItemInput.budget:type_name -> gifting.common.v1.Money
+	10, // 8: gifting.orders.v1.OrderRecipient.address:type_name -> gifting.orders.v1.OrderAddress
 	0,  // 9: gifting.orders.v1.ListOrdersRequest.status:type_name -> gifting.orders.v1.OrderStatus
-	22, // 10: gifting.orders.v1.ListOrdersRequest.updated_since:type_name -> google.protobuf.Timestamp
-	16, // 11: gifting.orders.v1.ListOrdersResponse.items:type_name -> gifting.orders.v1.Order
-	16, // 12: gifting.orders.v1.GetOrderResponse.order:type_name -> gifting.orders.v1.Order
-	1,  // 13: gifting.orders.v1.Order.source:type_name -> gifting.orders.v1.OrderSource
-	2,  // 14: gifting.orders.v1.Order.selection:type_name -> gifting.orders.v1.OrderSelection
-	0,  // 15: gifting.orders.v1.Order.status:type_name -> gifting.orders.v1.OrderStatus
-	17, // 16: gifting.orders.v1.Order.items:type_name -> gifting.orders.v1.OrderItem
-	18, // 17: gifting.orders.v1.Order.shipments:type_name -> gifting.orders.v1.Shipment
-	22, // 18: gifting.orders.v1.Order.created_at:type_name -> google.protobuf.Timestamp
-	22, // 19: gifting.orders.v1.Order.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 20: gifting.orders.v1.OrderItem.kind:type_name -> gifting.orders.v1.ItemKind
-	20, // 21: gifting.orders.v1.OrderItem.variations:type_name -> gifting.orders.v1.OrderItem.VariationsEntry
-	4,  // 22: gifting.orders.v1.OrdersService.PlaceOrder:input_type -> gifting.orders.v1.PlaceOrderRequest
-	12, // 23: gifting.orders.v1.OrdersService.ListOrders:input_type -> gifting.orders.v1.ListOrdersRequest
-	14, // 24: gifting.orders.v1.OrdersService.GetOrder:input_type -> gifting.orders.v1.GetOrderRequest
-	5,  // 25: gifting.orders.v1.OrdersService.PlaceOrder:output_type -> gifting.orders.v1.PlaceOrderResponse
-	13, // 26: gifting.orders.v1.OrdersService.ListOrders:output_type -> gifting.orders.v1.ListOrdersResponse
-	15, // 27: gifting.orders.v1.OrdersService.GetOrder:output_type -> gifting.orders.v1.GetOrderResponse
-	25, // [25:28] is the sub-list for method output_type
-	22, // [22:25] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	37, // 10: gifting.orders.v1.ListOrdersRequest.updated_since:type_name -> google.protobuf.Timestamp
+	27, // 11: gifting.orders.v1.ListOrdersResponse.items:type_name -> gifting.orders.v1.Order
+	27, // 12: gifting.orders.v1.GetOrderResponse.order:type_name -> gifting.orders.v1.Order
+	18, // 13: gifting.orders.v1.UpdateDeliveryRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	19, // 14: gifting.orders.v1.DeliveryCorrection.address:type_name -> gifting.orders.v1.AddressCorrection
+	27, // 15: gifting.orders.v1.UpdateDeliveryResponse.order:type_name -> gifting.orders.v1.Order
+	27, // 16: gifting.orders.v1.CancelOrderResponse.order:type_name -> gifting.orders.v1.Order
+	32, // 17: gifting.orders.v1.ListOrderMessagesResponse.messages:type_name -> gifting.orders.v1.OrderMessage
+	1,  // 18: gifting.orders.v1.Order.source:type_name -> gifting.orders.v1.OrderSource
+	2,  // 19: gifting.orders.v1.Order.selection:type_name -> gifting.orders.v1.OrderSelection
+	0,  // 20: gifting.orders.v1.Order.status:type_name -> gifting.orders.v1.OrderStatus
+	28, // 21: gifting.orders.v1.Order.items:type_name -> gifting.orders.v1.OrderItem
+	29, // 22: gifting.orders.v1.Order.shipments:type_name -> gifting.orders.v1.Shipment
+	37, // 23: gifting.orders.v1.Order.created_at:type_name -> google.protobuf.Timestamp
+	37, // 24: gifting.orders.v1.Order.updated_at:type_name -> google.protobuf.Timestamp
+	3,  // 25: gifting.orders.v1.OrderItem.kind:type_name -> gifting.orders.v1.ItemKind
+	35, // 26: gifting.orders.v1.OrderItem.variations:type_name -> gifting.orders.v1.OrderItem.VariationsEntry
+	27, // 27: gifting.orders.v1.OrderStatusChanged.order:type_name -> gifting.orders.v1.Order
+	0,  // 28: gifting.orders.v1.OrderStatusChanged.previous_status:type_name -> gifting.orders.v1.OrderStatus
+	32, // 29: gifting.orders.v1.OrderMessagePosted.message:type_name -> gifting.orders.v1.OrderMessage
+	33, // 30: gifting.orders.v1.OrderMessage.author:type_name -> gifting.orders.v1.MessageAuthor
+	37, // 31: gifting.orders.v1.OrderMessage.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 32: gifting.orders.v1.MessageAuthor.kind:type_name -> gifting.orders.v1.MessageAuthorKind
+	5,  // 33: gifting.orders.v1.OrdersService.PlaceOrder:input_type -> gifting.orders.v1.PlaceOrderRequest
+	13, // 34: gifting.orders.v1.OrdersService.ListOrders:input_type -> gifting.orders.v1.ListOrdersRequest
+	15, // 35: gifting.orders.v1.OrdersService.GetOrder:input_type -> gifting.orders.v1.GetOrderRequest
+	17, // 36: gifting.orders.v1.OrdersService.UpdateDelivery:input_type -> gifting.orders.v1.UpdateDeliveryRequest
+	21, // 37: gifting.orders.v1.OrdersService.CancelOrder:input_type -> gifting.orders.v1.CancelOrderRequest
+	23, // 38: gifting.orders.v1.OrdersService.ListOrderMessages:input_type -> gifting.orders.v1.ListOrderMessagesRequest
+	25, // 39: gifting.orders.v1.OrdersService.PostOrderMessage:input_type -> gifting.orders.v1.PostOrderMessageRequest
+	6,  // 40: gifting.orders.v1.OrdersService.PlaceOrder:output_type -> gifting.orders.v1.PlaceOrderResponse
+	14, // 41: gifting.orders.v1.OrdersService.ListOrders:output_type -> gifting.orders.v1.ListOrdersResponse
+	16, // 42: gifting.orders.v1.OrdersService.GetOrder:output_type -> gifting.orders.v1.GetOrderResponse
+	20, // 43: gifting.orders.v1.OrdersService.UpdateDelivery:output_type -> gifting.orders.v1.UpdateDeliveryResponse
+	22, // 44: gifting.orders.v1.OrdersService.CancelOrder:output_type -> gifting.orders.v1.CancelOrderResponse
+	24, // 45: gifting.orders.v1.OrdersService.ListOrderMessages:output_type -> gifting.orders.v1.ListOrderMessagesResponse
+	26, // 46: gifting.orders.v1.OrdersService.PostOrderMessage:output_type -> gifting.orders.v1.PostOrderMessageResponse
+	40, // [40:47] is the sub-list for method output_type
+	33, // [33:40] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_orders_proto_init() }
@@ -1684,13 +2643,17 @@ func file_gifting_orders_v1_orders_proto_init() {
 	file_gifting_orders_v1_orders_proto_msgTypes[9].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[12].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[13].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[22].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[23].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_orders_v1_orders_proto_rawDesc), len(file_gifting_orders_v1_orders_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   17,
+			NumEnums:      5,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,9 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OrdersService_PlaceOrder_FullMethodName = "/gifting.orders.v1.OrdersService/PlaceOrder"
-	OrdersService_ListOrders_FullMethodName = "/gifting.orders.v1.OrdersService/ListOrders"
-	OrdersService_GetOrder_FullMethodName   = "/gifting.orders.v1.OrdersService/GetOrder"
+	OrdersService_PlaceOrder_FullMethodName        = "/gifting.orders.v1.OrdersService/PlaceOrder"
+	OrdersService_ListOrders_FullMethodName        = "/gifting.orders.v1.OrdersService/ListOrders"
+	OrdersService_GetOrder_FullMethodName          = "/gifting.orders.v1.OrdersService/GetOrder"
+	OrdersService_UpdateDelivery_FullMethodName    = "/gifting.orders.v1.OrdersService/UpdateDelivery"
+	OrdersService_CancelOrder_FullMethodName       = "/gifting.orders.v1.OrdersService/CancelOrder"
+	OrdersService_ListOrderMessages_FullMethodName = "/gifting.orders.v1.OrdersService/ListOrderMessages"
+	OrdersService_PostOrderMessage_FullMethodName  = "/gifting.orders.v1.OrdersService/PostOrderMessage"
 )
 
 // OrdersServiceClient is the client API for OrdersService service.
@@ -35,6 +39,15 @@ type OrdersServiceClient interface {
 	// Orders within the key's brands, from every channel, newest placed first.
 	ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error)
 	GetOrder(ctx context.Context, in *GetOrderRequest, opts ...grpc.CallOption) (*GetOrderResponse, error)
+	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
+	UpdateDelivery(ctx context.Context, in *UpdateDeliveryRequest, opts ...grpc.CallOption) (*UpdateDeliveryResponse, error)
+	// Cancels an order that is not on its way yet and releases its stock.
+	CancelOrder(ctx context.Context, in *CancelOrderRequest, opts ...grpc.CallOption) (*CancelOrderResponse, error)
+	// The order's messages, oldest first, without internal notes of the service operator; of more
+	// than 1000 the newest 1000.
+	ListOrderMessages(ctx context.Context, in *ListOrderMessagesRequest, opts ...grpc.CallOption) (*ListOrderMessagesResponse, error)
+	// Posts a message as the key. It changes neither version nor updatedAt of the order.
+	PostOrderMessage(ctx context.Context, in *PostOrderMessageRequest, opts ...grpc.CallOption) (*PostOrderMessageResponse, error)
 }
 
 type ordersServiceClient struct {
@@ -75,6 +88,46 @@ func (c *ordersServiceClient) GetOrder(ctx context.Context, in *GetOrderRequest,
 	return out, nil
 }
 
+func (c *ordersServiceClient) UpdateDelivery(ctx context.Context, in *UpdateDeliveryRequest, opts ...grpc.CallOption) (*UpdateDeliveryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateDeliveryResponse)
+	err := c.cc.Invoke(ctx, OrdersService_UpdateDelivery_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ordersServiceClient) CancelOrder(ctx context.Context, in *CancelOrderRequest, opts ...grpc.CallOption) (*CancelOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelOrderResponse)
+	err := c.cc.Invoke(ctx, OrdersService_CancelOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ordersServiceClient) ListOrderMessages(ctx context.Context, in *ListOrderMessagesRequest, opts ...grpc.CallOption) (*ListOrderMessagesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListOrderMessagesResponse)
+	err := c.cc.Invoke(ctx, OrdersService_ListOrderMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ordersServiceClient) PostOrderMessage(ctx context.Context, in *PostOrderMessageRequest, opts ...grpc.CallOption) (*PostOrderMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PostOrderMessageResponse)
+	err := c.cc.Invoke(ctx, OrdersService_PostOrderMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OrdersServiceServer is the server API for OrdersService service.
 // All implementations must embed UnimplementedOrdersServiceServer
 // for forward compatibility.
@@ -86,6 +139,15 @@ type OrdersServiceServer interface {
 	// Orders within the key's brands, from every channel, newest placed first.
 	ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error)
 	GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error)
+	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
+	UpdateDelivery(context.Context, *UpdateDeliveryRequest) (*UpdateDeliveryResponse, error)
+	// Cancels an order that is not on its way yet and releases its stock.
+	CancelOrder(context.Context, *CancelOrderRequest) (*CancelOrderResponse, error)
+	// The order's messages, oldest first, without internal notes of the service operator; of more
+	// than 1000 the newest 1000.
+	ListOrderMessages(context.Context, *ListOrderMessagesRequest) (*ListOrderMessagesResponse, error)
+	// Posts a message as the key. It changes neither version nor updatedAt of the order.
+	PostOrderMessage(context.Context, *PostOrderMessageRequest) (*PostOrderMessageResponse, error)
 	mustEmbedUnimplementedOrdersServiceServer()
 }
 
@@ -104,6 +166,18 @@ func (UnimplementedOrdersServiceServer) ListOrders(context.Context, *ListOrdersR
 }
 func (UnimplementedOrdersServiceServer) GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetOrder not implemented")
+}
+func (UnimplementedOrdersServiceServer) UpdateDelivery(context.Context, *UpdateDeliveryRequest) (*UpdateDeliveryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateDelivery not implemented")
+}
+func (UnimplementedOrdersServiceServer) CancelOrder(context.Context, *CancelOrderRequest) (*CancelOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelOrder not implemented")
+}
+func (UnimplementedOrdersServiceServer) ListOrderMessages(context.Context, *ListOrderMessagesRequest) (*ListOrderMessagesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListOrderMessages not implemented")
+}
+func (UnimplementedOrdersServiceServer) PostOrderMessage(context.Context, *PostOrderMessageRequest) (*PostOrderMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PostOrderMessage not implemented")
 }
 func (UnimplementedOrdersServiceServer) mustEmbedUnimplementedOrdersServiceServer() {}
 func (UnimplementedOrdersServiceServer) testEmbeddedByValue()                       {}
@@ -180,6 +254,78 @@ func _OrdersService_GetOrder_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrdersService_UpdateDelivery_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateDeliveryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrdersServiceServer).UpdateDelivery(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrdersService_UpdateDelivery_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrdersServiceServer).UpdateDelivery(ctx, req.(*UpdateDeliveryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrdersService_CancelOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrdersServiceServer).CancelOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrdersService_CancelOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrdersServiceServer).CancelOrder(ctx, req.(*CancelOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrdersService_ListOrderMessages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListOrderMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrdersServiceServer).ListOrderMessages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrdersService_ListOrderMessages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrdersServiceServer).ListOrderMessages(ctx, req.(*ListOrderMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrdersService_PostOrderMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PostOrderMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrdersServiceServer).PostOrderMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrdersService_PostOrderMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrdersServiceServer).PostOrderMessage(ctx, req.(*PostOrderMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OrdersService_ServiceDesc is the grpc.ServiceDesc for OrdersService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -198,6 +344,22 @@ var OrdersService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetOrder",
 			Handler:    _OrdersService_GetOrder_Handler,
+		},
+		{
+			MethodName: "UpdateDelivery",
+			Handler:    _OrdersService_UpdateDelivery_Handler,
+		},
+		{
+			MethodName: "CancelOrder",
+			Handler:    _OrdersService_CancelOrder_Handler,
+		},
+		{
+			MethodName: "ListOrderMessages",
+			Handler:    _OrdersService_ListOrderMessages_Handler,
+		},
+		{
+			MethodName: "PostOrderMessage",
+			Handler:    _OrdersService_PostOrderMessage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

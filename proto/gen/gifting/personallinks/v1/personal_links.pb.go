@@ -7,6 +7,7 @@
 package personallinksv1
 
 import (
+	_ "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -22,6 +23,55 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+type PersonalLinkOutcome int32
+
+const (
+	PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_UNSPECIFIED PersonalLinkOutcome = 0
+	PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_CREATED     PersonalLinkOutcome = 1
+	PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_REJECTED    PersonalLinkOutcome = 2
+)
+
+// Enum value maps for PersonalLinkOutcome.
+var (
+	PersonalLinkOutcome_name = map[int32]string{
+		0: "PERSONAL_LINK_OUTCOME_UNSPECIFIED",
+		1: "PERSONAL_LINK_OUTCOME_CREATED",
+		2: "PERSONAL_LINK_OUTCOME_REJECTED",
+	}
+	PersonalLinkOutcome_value = map[string]int32{
+		"PERSONAL_LINK_OUTCOME_UNSPECIFIED": 0,
+		"PERSONAL_LINK_OUTCOME_CREATED":     1,
+		"PERSONAL_LINK_OUTCOME_REJECTED":    2,
+	}
+)
+
+func (x PersonalLinkOutcome) Enum() *PersonalLinkOutcome {
+	p := new(PersonalLinkOutcome)
+	*p = x
+	return p
+}
+
+func (x PersonalLinkOutcome) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PersonalLinkOutcome) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_personallinks_v1_personal_links_proto_enumTypes[0].Descriptor()
+}
+
+func (PersonalLinkOutcome) Type() protoreflect.EnumType {
+	return &file_gifting_personallinks_v1_personal_links_proto_enumTypes[0]
+}
+
+func (x PersonalLinkOutcome) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PersonalLinkOutcome.Descriptor instead.
+func (PersonalLinkOutcome) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
+}
 
 type PersonalLinkStatus int32
 
@@ -65,11 +115,11 @@ func (x PersonalLinkStatus) String() string {
 }
 
 func (PersonalLinkStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_gifting_personallinks_v1_personal_links_proto_enumTypes[0].Descriptor()
+	return file_gifting_personallinks_v1_personal_links_proto_enumTypes[1].Descriptor()
 }
 
 func (PersonalLinkStatus) Type() protoreflect.EnumType {
-	return &file_gifting_personallinks_v1_personal_links_proto_enumTypes[0]
+	return &file_gifting_personallinks_v1_personal_links_proto_enumTypes[1]
 }
 
 func (x PersonalLinkStatus) Number() protoreflect.EnumNumber {
@@ -78,7 +128,7 @@ func (x PersonalLinkStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PersonalLinkStatus.Descriptor instead.
 func (PersonalLinkStatus) EnumDescriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{1}
 }
 
 type PersonalLinkSelection int32
@@ -111,11 +161,11 @@ func (x PersonalLinkSelection) String() string {
 }
 
 func (PersonalLinkSelection) Descriptor() protoreflect.EnumDescriptor {
-	return file_gifting_personallinks_v1_personal_links_proto_enumTypes[1].Descriptor()
+	return file_gifting_personallinks_v1_personal_links_proto_enumTypes[2].Descriptor()
 }
 
 func (PersonalLinkSelection) Type() protoreflect.EnumType {
-	return &file_gifting_personallinks_v1_personal_links_proto_enumTypes[1]
+	return &file_gifting_personallinks_v1_personal_links_proto_enumTypes[2]
 }
 
 func (x PersonalLinkSelection) Number() protoreflect.EnumNumber {
@@ -124,7 +174,732 @@ func (x PersonalLinkSelection) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PersonalLinkSelection.Descriptor instead.
 func (PersonalLinkSelection) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{2}
+}
+
+type CreatePersonalLinksRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The campaign whose gifts the recipients choose from; or brand_id with product_ids.
+	CampaignId *string     `protobuf:"bytes,1,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
+	BrandId    *string     `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
+	ProductIds *ProductIds `protobuf:"bytes,3,opt,name=product_ids,json=productIds,proto3,oneof" json:"product_ids,omitempty"`
+	// 1 to 1000.
+	Recipients    []*PersonalLinkRecipient `protobuf:"bytes,4,rep,name=recipients,proto3" json:"recipients,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreatePersonalLinksRequest) Reset() {
+	*x = CreatePersonalLinksRequest{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreatePersonalLinksRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreatePersonalLinksRequest) ProtoMessage() {}
+
+func (x *CreatePersonalLinksRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreatePersonalLinksRequest.ProtoReflect.Descriptor instead.
+func (*CreatePersonalLinksRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *CreatePersonalLinksRequest) GetCampaignId() string {
+	if x != nil && x.CampaignId != nil {
+		return *x.CampaignId
+	}
+	return ""
+}
+
+func (x *CreatePersonalLinksRequest) GetBrandId() string {
+	if x != nil && x.BrandId != nil {
+		return *x.BrandId
+	}
+	return ""
+}
+
+func (x *CreatePersonalLinksRequest) GetProductIds() *ProductIds {
+	if x != nil {
+		return x.ProductIds
+	}
+	return nil
+}
+
+func (x *CreatePersonalLinksRequest) GetRecipients() []*PersonalLinkRecipient {
+	if x != nil {
+		return x.Recipients
+	}
+	return nil
+}
+
+// ProductIds lets the list be absent, which is another fault than an empty one.
+type ProductIds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 1000; one that stands twice counts once.
+	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProductIds) Reset() {
+	*x = ProductIds{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProductIds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProductIds) ProtoMessage() {}
+
+func (x *ProductIds) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProductIds.ProtoReflect.Descriptor instead.
+func (*ProductIds) Descriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ProductIds) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+type PersonalLinkRecipient struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required, at most 255 characters. Shown on the claim page.
+	Label string `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
+	// At most 128 characters.
+	ExternalRecipientId *string `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
+	// At most 255 characters, unique in the batch whatever its case.
+	Email *string `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
+	// At most 255 characters. Shown on the claim page.
+	Message *string `protobuf:"bytes,4,opt,name=message,proto3,oneof" json:"message,omitempty"`
+	// One of the tenant's locales; absent: en-US.
+	Locale       *string               `protobuf:"bytes,5,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
+	CustomFields []*PersonalLinkAnswer `protobuf:"bytes,6,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
+	// E-mail of an active team member who then manages the link and its order.
+	ManagerEmail  *string `protobuf:"bytes,7,opt,name=manager_email,json=managerEmail,proto3,oneof" json:"manager_email,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonalLinkRecipient) Reset() {
+	*x = PersonalLinkRecipient{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonalLinkRecipient) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonalLinkRecipient) ProtoMessage() {}
+
+func (x *PersonalLinkRecipient) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonalLinkRecipient.ProtoReflect.Descriptor instead.
+func (*PersonalLinkRecipient) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PersonalLinkRecipient) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *PersonalLinkRecipient) GetExternalRecipientId() string {
+	if x != nil && x.ExternalRecipientId != nil {
+		return *x.ExternalRecipientId
+	}
+	return ""
+}
+
+func (x *PersonalLinkRecipient) GetEmail() string {
+	if x != nil && x.Email != nil {
+		return *x.Email
+	}
+	return ""
+}
+
+func (x *PersonalLinkRecipient) GetMessage() string {
+	if x != nil && x.Message != nil {
+		return *x.Message
+	}
+	return ""
+}
+
+func (x *PersonalLinkRecipient) GetLocale() string {
+	if x != nil && x.Locale != nil {
+		return *x.Locale
+	}
+	return ""
+}
+
+func (x *PersonalLinkRecipient) GetCustomFields() []*PersonalLinkAnswer {
+	if x != nil {
+		return x.CustomFields
+	}
+	return nil
+}
+
+func (x *PersonalLinkRecipient) GetManagerEmail() string {
+	if x != nil && x.ManagerEmail != nil {
+		return *x.ManagerEmail
+	}
+	return ""
+}
+
+// PersonalLinkAnswer answers one of the tenant's order fields: text_value for TEXT and for the
+// chosen DROPDOWN option, checked for CHECKBOX.
+type PersonalLinkAnswer struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	FieldId string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
+	// At most 2000 characters.
+	TextValue     *string `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
+	Checked       *bool   `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonalLinkAnswer) Reset() {
+	*x = PersonalLinkAnswer{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonalLinkAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonalLinkAnswer) ProtoMessage() {}
+
+func (x *PersonalLinkAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonalLinkAnswer.ProtoReflect.Descriptor instead.
+func (*PersonalLinkAnswer) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PersonalLinkAnswer) GetFieldId() string {
+	if x != nil {
+		return x.FieldId
+	}
+	return ""
+}
+
+func (x *PersonalLinkAnswer) GetTextValue() string {
+	if x != nil && x.TextValue != nil {
+		return *x.TextValue
+	}
+	return ""
+}
+
+func (x *PersonalLinkAnswer) GetChecked() bool {
+	if x != nil && x.Checked != nil {
+		return *x.Checked
+	}
+	return false
+}
+
+type CreatePersonalLinksResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each recipient, in their order.
+	Results       []*PersonalLinkResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreatePersonalLinksResponse) Reset() {
+	*x = CreatePersonalLinksResponse{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreatePersonalLinksResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreatePersonalLinksResponse) ProtoMessage() {}
+
+func (x *CreatePersonalLinksResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreatePersonalLinksResponse.ProtoReflect.Descriptor instead.
+func (*CreatePersonalLinksResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CreatePersonalLinksResponse) GetResults() []*PersonalLinkResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+type PersonalLinkResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Place in the request, from 0.
+	Index               int32               `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	ExternalRecipientId *string             `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
+	Outcome             PersonalLinkOutcome `protobuf:"varint,3,opt,name=outcome,proto3,enum=gifting.personallinks.v1.PersonalLinkOutcome" json:"outcome,omitempty"`
+	// Types that are valid to be assigned to Result:
+	//
+	//	*PersonalLinkResult_Link
+	//	*PersonalLinkResult_Errors
+	Result        isPersonalLinkResult_Result `protobuf_oneof:"result"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonalLinkResult) Reset() {
+	*x = PersonalLinkResult{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonalLinkResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonalLinkResult) ProtoMessage() {}
+
+func (x *PersonalLinkResult) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonalLinkResult.ProtoReflect.Descriptor instead.
+func (*PersonalLinkResult) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PersonalLinkResult) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *PersonalLinkResult) GetExternalRecipientId() string {
+	if x != nil && x.ExternalRecipientId != nil {
+		return *x.ExternalRecipientId
+	}
+	return ""
+}
+
+func (x *PersonalLinkResult) GetOutcome() PersonalLinkOutcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_UNSPECIFIED
+}
+
+func (x *PersonalLinkResult) GetResult() isPersonalLinkResult_Result {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *PersonalLinkResult) GetLink() *PersonalLink {
+	if x != nil {
+		if x, ok := x.Result.(*PersonalLinkResult_Link); ok {
+			return x.Link
+		}
+	}
+	return nil
+}
+
+func (x *PersonalLinkResult) GetErrors() *RecipientErrors {
+	if x != nil {
+		if x, ok := x.Result.(*PersonalLinkResult_Errors); ok {
+			return x.Errors
+		}
+	}
+	return nil
+}
+
+type isPersonalLinkResult_Result interface {
+	isPersonalLinkResult_Result()
+}
+
+type PersonalLinkResult_Link struct {
+	// When CREATED.
+	Link *PersonalLink `protobuf:"bytes,4,opt,name=link,proto3,oneof"`
+}
+
+type PersonalLinkResult_Errors struct {
+	// When REJECTED.
+	Errors *RecipientErrors `protobuf:"bytes,5,opt,name=errors,proto3,oneof"`
+}
+
+func (*PersonalLinkResult_Link) isPersonalLinkResult_Result() {}
+
+func (*PersonalLinkResult_Errors) isPersonalLinkResult_Result() {}
+
+// RecipientErrors lets the list be absent.
+type RecipientErrors struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Errors        []*RecipientError      `protobuf:"bytes,1,rep,name=errors,proto3" json:"errors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecipientErrors) Reset() {
+	*x = RecipientErrors{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecipientErrors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecipientErrors) ProtoMessage() {}
+
+func (x *RecipientErrors) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecipientErrors.ProtoReflect.Descriptor instead.
+func (*RecipientErrors) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RecipientErrors) GetErrors() []*RecipientError {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
+}
+
+type RecipientError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path within the recipient.
+	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
+	// A field code of the API.
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// English, not for parsing.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecipientError) Reset() {
+	*x = RecipientError{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecipientError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecipientError) ProtoMessage() {}
+
+func (x *RecipientError) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecipientError.ProtoReflect.Descriptor instead.
+func (*RecipientError) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RecipientError) GetField() string {
+	if x != nil {
+		return x.Field
+	}
+	return ""
+}
+
+func (x *RecipientError) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RecipientError) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type GetPersonalLinkRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LinkId        string                 `protobuf:"bytes,1,opt,name=link_id,json=linkId,proto3" json:"link_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPersonalLinkRequest) Reset() {
+	*x = GetPersonalLinkRequest{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPersonalLinkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPersonalLinkRequest) ProtoMessage() {}
+
+func (x *GetPersonalLinkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPersonalLinkRequest.ProtoReflect.Descriptor instead.
+func (*GetPersonalLinkRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GetPersonalLinkRequest) GetLinkId() string {
+	if x != nil {
+		return x.LinkId
+	}
+	return ""
+}
+
+type GetPersonalLinkResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Link          *PersonalLink          `protobuf:"bytes,1,opt,name=link,proto3" json:"link,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPersonalLinkResponse) Reset() {
+	*x = GetPersonalLinkResponse{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPersonalLinkResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPersonalLinkResponse) ProtoMessage() {}
+
+func (x *GetPersonalLinkResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPersonalLinkResponse.ProtoReflect.Descriptor instead.
+func (*GetPersonalLinkResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetPersonalLinkResponse) GetLink() *PersonalLink {
+	if x != nil {
+		return x.Link
+	}
+	return nil
+}
+
+type CancelPersonalLinkRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	LinkId string                 `protobuf:"bytes,1,opt,name=link_id,json=linkId,proto3" json:"link_id,omitempty"`
+	// Required, at most 1000 characters. For the tenant's team; never shown to the player and never
+	// returned here.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelPersonalLinkRequest) Reset() {
+	*x = CancelPersonalLinkRequest{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelPersonalLinkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelPersonalLinkRequest) ProtoMessage() {}
+
+func (x *CancelPersonalLinkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelPersonalLinkRequest.ProtoReflect.Descriptor instead.
+func (*CancelPersonalLinkRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CancelPersonalLinkRequest) GetLinkId() string {
+	if x != nil {
+		return x.LinkId
+	}
+	return ""
+}
+
+func (x *CancelPersonalLinkRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type CancelPersonalLinkResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Link          *PersonalLink          `protobuf:"bytes,1,opt,name=link,proto3" json:"link,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelPersonalLinkResponse) Reset() {
+	*x = CancelPersonalLinkResponse{}
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelPersonalLinkResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelPersonalLinkResponse) ProtoMessage() {}
+
+func (x *CancelPersonalLinkResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelPersonalLinkResponse.ProtoReflect.Descriptor instead.
+func (*CancelPersonalLinkResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CancelPersonalLinkResponse) GetLink() *PersonalLink {
+	if x != nil {
+		return x.Link
+	}
+	return nil
 }
 
 type ListPersonalLinksRequest struct {
@@ -142,7 +917,7 @@ type ListPersonalLinksRequest struct {
 
 func (x *ListPersonalLinksRequest) Reset() {
 	*x = ListPersonalLinksRequest{}
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[0]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -154,7 +929,7 @@ func (x *ListPersonalLinksRequest) String() string {
 func (*ListPersonalLinksRequest) ProtoMessage() {}
 
 func (x *ListPersonalLinksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[0]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -167,7 +942,7 @@ func (x *ListPersonalLinksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPersonalLinksRequest.ProtoReflect.Descriptor instead.
 func (*ListPersonalLinksRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPersonalLinksRequest) GetExternalRecipientId() string {
@@ -222,7 +997,7 @@ type ListPersonalLinksResponse struct {
 
 func (x *ListPersonalLinksResponse) Reset() {
 	*x = ListPersonalLinksResponse{}
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[1]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -234,7 +1009,7 @@ func (x *ListPersonalLinksResponse) String() string {
 func (*ListPersonalLinksResponse) ProtoMessage() {}
 
 func (x *ListPersonalLinksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[1]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -247,7 +1022,7 @@ func (x *ListPersonalLinksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPersonalLinksResponse.ProtoReflect.Descriptor instead.
 func (*ListPersonalLinksResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{1}
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListPersonalLinksResponse) GetItems() []*PersonalLink {
@@ -287,7 +1062,7 @@ type PersonalLink struct {
 
 func (x *PersonalLink) Reset() {
 	*x = PersonalLink{}
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[2]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -299,7 +1074,7 @@ func (x *PersonalLink) String() string {
 func (*PersonalLink) ProtoMessage() {}
 
 func (x *PersonalLink) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[2]
+	mi := &file_gifting_personallinks_v1_personal_links_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -312,7 +1087,7 @@ func (x *PersonalLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonalLink.ProtoReflect.Descriptor instead.
 func (*PersonalLink) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{2}
+	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PersonalLink) GetId() string {
@@ -410,7 +1185,69 @@ var File_gifting_personallinks_v1_personal_links_proto protoreflect.FileDescript
 
 const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\n" +
-	"-gifting/personallinks/v1/personal_links.proto\x12\x18gifting.personallinks.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x03\n" +
+	"-gifting/personallinks/v1/personal_links.proto\x12\x18gifting.personallinks.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\x02\n" +
+	"\x1aCreatePersonalLinksRequest\x12$\n" +
+	"\vcampaign_id\x18\x01 \x01(\tH\x00R\n" +
+	"campaignId\x88\x01\x01\x12\x1e\n" +
+	"\bbrand_id\x18\x02 \x01(\tH\x01R\abrandId\x88\x01\x01\x12J\n" +
+	"\vproduct_ids\x18\x03 \x01(\v2$.gifting.personallinks.v1.ProductIdsH\x02R\n" +
+	"productIds\x88\x01\x01\x12O\n" +
+	"\n" +
+	"recipients\x18\x04 \x03(\v2/.gifting.personallinks.v1.PersonalLinkRecipientR\n" +
+	"recipientsB\x0e\n" +
+	"\f_campaign_idB\v\n" +
+	"\t_brand_idB\x0e\n" +
+	"\f_product_ids\"$\n" +
+	"\n" +
+	"ProductIds\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids:\x04\xa8\xbb\x18\x01\"\x9b\x03\n" +
+	"\x15PersonalLinkRecipient\x12\x19\n" +
+	"\x05label\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05label\x127\n" +
+	"\x15external_recipient_id\x18\x02 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x12\x1e\n" +
+	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x01R\x05email\x88\x01\x01\x12\"\n" +
+	"\amessage\x18\x04 \x01(\tB\x03\x80\x01\x01H\x02R\amessage\x88\x01\x01\x12\x1b\n" +
+	"\x06locale\x18\x05 \x01(\tH\x03R\x06locale\x88\x01\x01\x12Q\n" +
+	"\rcustom_fields\x18\x06 \x03(\v2,.gifting.personallinks.v1.PersonalLinkAnswerR\fcustomFields\x12-\n" +
+	"\rmanager_email\x18\a \x01(\tB\x03\x80\x01\x01H\x04R\fmanagerEmail\x88\x01\x01B\x18\n" +
+	"\x16_external_recipient_idB\b\n" +
+	"\x06_emailB\n" +
+	"\n" +
+	"\b_messageB\t\n" +
+	"\a_localeB\x10\n" +
+	"\x0e_manager_email\"\x92\x01\n" +
+	"\x12PersonalLinkAnswer\x12\x19\n" +
+	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12'\n" +
+	"\n" +
+	"text_value\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
+	"\achecked\x18\x03 \x01(\bH\x01R\achecked\x88\x01\x01B\r\n" +
+	"\v_text_valueB\n" +
+	"\n" +
+	"\b_checked\"e\n" +
+	"\x1bCreatePersonalLinksResponse\x12F\n" +
+	"\aresults\x18\x01 \x03(\v2,.gifting.personallinks.v1.PersonalLinkResultR\aresults\"\xd3\x02\n" +
+	"\x12PersonalLinkResult\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x127\n" +
+	"\x15external_recipient_id\x18\x02 \x01(\tH\x01R\x13externalRecipientId\x88\x01\x01\x12G\n" +
+	"\aoutcome\x18\x03 \x01(\x0e2-.gifting.personallinks.v1.PersonalLinkOutcomeR\aoutcome\x12<\n" +
+	"\x04link\x18\x04 \x01(\v2&.gifting.personallinks.v1.PersonalLinkH\x00R\x04link\x12C\n" +
+	"\x06errors\x18\x05 \x01(\v2).gifting.personallinks.v1.RecipientErrorsH\x00R\x06errorsB\b\n" +
+	"\x06resultB\x18\n" +
+	"\x16_external_recipient_id\"Y\n" +
+	"\x0fRecipientErrors\x12@\n" +
+	"\x06errors\x18\x01 \x03(\v2(.gifting.personallinks.v1.RecipientErrorR\x06errors:\x04\xa8\xbb\x18\x01\"T\n" +
+	"\x0eRecipientError\x12\x14\n" +
+	"\x05field\x18\x01 \x01(\tR\x05field\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"1\n" +
+	"\x16GetPersonalLinkRequest\x12\x17\n" +
+	"\alink_id\x18\x01 \x01(\tR\x06linkId\"U\n" +
+	"\x17GetPersonalLinkResponse\x12:\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"Q\n" +
+	"\x19CancelPersonalLinkRequest\x12\x17\n" +
+	"\alink_id\x18\x01 \x01(\tR\x06linkId\x12\x1b\n" +
+	"\x06reason\x18\x02 \x01(\tB\x03\x80\x01\x01R\x06reason\"X\n" +
+	"\x1aCancelPersonalLinkResponse\x12:\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\x9b\x03\n" +
 	"\x18ListPersonalLinksRequest\x127\n" +
 	"\x15external_recipient_id\x18\x01 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x12$\n" +
 	"\vcampaign_id\x18\x02 \x01(\tH\x01R\n" +
@@ -457,7 +1294,11 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\t_order_idB\x0e\n" +
 	"\f_approved_atB\r\n" +
 	"\v_claimed_atB\x0f\n" +
-	"\r_cancelled_at*\xe7\x01\n" +
+	"\r_cancelled_at*\x83\x01\n" +
+	"\x13PersonalLinkOutcome\x12%\n" +
+	"!PERSONAL_LINK_OUTCOME_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dPERSONAL_LINK_OUTCOME_CREATED\x10\x01\x12\"\n" +
+	"\x1ePERSONAL_LINK_OUTCOME_REJECTED\x10\x02*\xe7\x01\n" +
 	"\x12PersonalLinkStatus\x12$\n" +
 	" PERSONAL_LINK_STATUS_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1ePERSONAL_LINK_STATUS_REQUESTED\x10\x01\x12\x1f\n" +
@@ -467,9 +1308,12 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\x1ePERSONAL_LINK_STATUS_CANCELLED\x10\x05*e\n" +
 	"\x15PersonalLinkSelection\x12'\n" +
 	"#PERSONAL_LINK_SELECTION_UNSPECIFIED\x10\x00\x12#\n" +
-	"\x1fPERSONAL_LINK_SELECTION_CATALOG\x10\x012\xae\x01\n" +
+	"\x1fPERSONAL_LINK_SELECTION_CATALOG\x10\x012\xb3\x05\n" +
 	"\x14PersonalLinksService\x12\x95\x01\n" +
-	"\x11ListPersonalLinks\x122.gifting.personallinks.v1.ListPersonalLinksRequest\x1a3.gifting.personallinks.v1.ListPersonalLinksResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/personal-linksBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
+	"\x11ListPersonalLinks\x122.gifting.personallinks.v1.ListPersonalLinksRequest\x1a3.gifting.personallinks.v1.ListPersonalLinksResponse\"\x17\x82\xd3\xe4\x93\x02\x11\x12\x0f/personal-links\x12\xab\x01\n" +
+	"\x13CreatePersonalLinks\x124.gifting.personallinks.v1.CreatePersonalLinksRequest\x1a5.gifting.personallinks.v1.CreatePersonalLinksResponse\"'\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/personal-links:create-batch\x12\x9f\x01\n" +
+	"\x0fGetPersonalLink\x120.gifting.personallinks.v1.GetPersonalLinkRequest\x1a1.gifting.personallinks.v1.GetPersonalLinkResponse\"'\x82\xd3\xe4\x93\x02!b\x04link\x12\x19/personal-links/{link_id}\x12\xb2\x01\n" +
+	"\x12CancelPersonalLink\x123.gifting.personallinks.v1.CancelPersonalLinkRequest\x1a4.gifting.personallinks.v1.CancelPersonalLinkResponse\"1\x82\xd3\xe4\x93\x02+:\x01*b\x04link\" /personal-links/{link_id}:cancelBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
 
 var (
 	file_gifting_personallinks_v1_personal_links_proto_rawDescOnce sync.Once
@@ -483,34 +1327,63 @@ func file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP() []byte {
 	return file_gifting_personallinks_v1_personal_links_proto_rawDescData
 }
 
-var file_gifting_personallinks_v1_personal_links_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_personal_links_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_gifting_personallinks_v1_personal_links_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_gifting_personallinks_v1_personal_links_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_gifting_personallinks_v1_personal_links_proto_goTypes = []any{
-	(PersonalLinkStatus)(0),           // 0: gifting.personallinks.v1.PersonalLinkStatus
-	(PersonalLinkSelection)(0),        // 1: gifting.personallinks.v1.PersonalLinkSelection
-	(*ListPersonalLinksRequest)(nil),  // 2: gifting.personallinks.v1.ListPersonalLinksRequest
-	(*ListPersonalLinksResponse)(nil), // 3: gifting.personallinks.v1.ListPersonalLinksResponse
-	(*PersonalLink)(nil),              // 4: gifting.personallinks.v1.PersonalLink
-	(*timestamppb.Timestamp)(nil),     // 5: google.protobuf.Timestamp
+	(PersonalLinkOutcome)(0),            // 0: gifting.personallinks.v1.PersonalLinkOutcome
+	(PersonalLinkStatus)(0),             // 1: gifting.personallinks.v1.PersonalLinkStatus
+	(PersonalLinkSelection)(0),          // 2: gifting.personallinks.v1.PersonalLinkSelection
+	(*CreatePersonalLinksRequest)(nil),  // 3: gifting.personallinks.v1.CreatePersonalLinksRequest
+	(*ProductIds)(nil),                  // 4: gifting.personallinks.v1.ProductIds
+	(*PersonalLinkRecipient)(nil),       // 5: gifting.personallinks.v1.PersonalLinkRecipient
+	(*PersonalLinkAnswer)(nil),          // 6: gifting.personallinks.v1.PersonalLinkAnswer
+	(*CreatePersonalLinksResponse)(nil), // 7: gifting.personallinks.v1.CreatePersonalLinksResponse
+	(*PersonalLinkResult)(nil),          // 8: gifting.personallinks.v1.PersonalLinkResult
+	(*RecipientErrors)(nil),             // 9: gifting.personallinks.v1.RecipientErrors
+	(*RecipientError)(nil),              // 10: gifting.personallinks.v1.RecipientError
+	(*GetPersonalLinkRequest)(nil),      // 11: gifting.personallinks.v1.GetPersonalLinkRequest
+	(*GetPersonalLinkResponse)(nil),     // 12: gifting.personallinks.v1.GetPersonalLinkResponse
+	(*CancelPersonalLinkRequest)(nil),   // 13: gifting.personallinks.v1.CancelPersonalLinkRequest
+	(*CancelPersonalLinkResponse)(nil),  // 14: gifting.personallinks.v1.CancelPersonalLinkResponse
+	(*ListPersonalLinksRequest)(nil),    // 15: gifting.personallinks.v1.ListPersonalLinksRequest
+	(*ListPersonalLinksResponse)(nil),   // 16: gifting.personallinks.v1.ListPersonalLinksResponse
+	(*PersonalLink)(nil),                // 17: gifting.personallinks.v1.PersonalLink
+	(*timestamppb.Timestamp)(nil),       // 18: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_personal_links_proto_depIdxs = []int32{
-	0,  // 0: gifting.personallinks.v1.ListPersonalLinksRequest.status:type_name -> gifting.personallinks.v1.PersonalLinkStatus
-	5,  // 1: gifting.personallinks.v1.ListPersonalLinksRequest.updated_since:type_name -> google.protobuf.Timestamp
-	4,  // 2: gifting.personallinks.v1.ListPersonalLinksResponse.items:type_name -> gifting.personallinks.v1.PersonalLink
-	1,  // 3: gifting.personallinks.v1.PersonalLink.selection:type_name -> gifting.personallinks.v1.PersonalLinkSelection
-	0,  // 4: gifting.personallinks.v1.PersonalLink.status:type_name -> gifting.personallinks.v1.PersonalLinkStatus
-	5,  // 5: gifting.personallinks.v1.PersonalLink.created_at:type_name -> google.protobuf.Timestamp
-	5,  // 6: gifting.personallinks.v1.PersonalLink.approved_at:type_name -> google.protobuf.Timestamp
-	5,  // 7: gifting.personallinks.v1.PersonalLink.claimed_at:type_name -> google.protobuf.Timestamp
-	5,  // 8: gifting.personallinks.v1.PersonalLink.cancelled_at:type_name -> google.protobuf.Timestamp
-	5,  // 9: gifting.personallinks.v1.PersonalLink.updated_at:type_name -> google.protobuf.Timestamp
-	2,  // 10: gifting.personallinks.v1.PersonalLinksService.ListPersonalLinks:input_type -> gifting.personallinks.v1.ListPersonalLinksRequest
-	3,  // 11: gifting.personallinks.v1.PersonalLinksService.ListPersonalLinks:output_type -> gifting.personallinks.v1.ListPersonalLinksResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	4,  // 0: gifting.personallinks.v1.CreatePersonalLinksRequest.product_ids:type_name -> gifting.personallinks.v1.ProductIds
+	5,  // 1: gifting.personallinks.v1.CreatePersonalLinksRequest.recipients:type_name -> gifting.personallinks.v1.PersonalLinkRecipient
+	6,  // 2: gifting.personallinks.v1.PersonalLinkRecipient.custom_fields:type_name -> gifting.personallinks.v1.PersonalLinkAnswer
+	8,  // 3: gifting.personallinks.v1.CreatePersonalLinksResponse.results:type_name -> gifting.personallinks.v1.PersonalLinkResult
+	0,  // 4: gifting.personallinks.v1.PersonalLinkResult.outcome:type_name -> gifting.personallinks.v1.PersonalLinkOutcome
+	17, // 5: gifting.personallinks.v1.PersonalLinkResult.link:type_name -> gifting.personallinks.v1.PersonalLink
+	9,  // 6: gifting.personallinks.v1.PersonalLinkResult.errors:type_name -> gifting.personallinks.v1.RecipientErrors
+	10, // 7: gifting.personallinks.v1.RecipientErrors.errors:type_name -> gifting.personallinks.v1.RecipientError
+	17, // 8: gifting.personallinks.v1.GetPersonalLinkResponse.link:type_name -> gifting.personallinks.v1.PersonalLink
+	17, // 9: gifting.personallinks.v1.CancelPersonalLinkResponse.link:type_name -> gifting.personallinks.v1.PersonalLink
+	1,  // 10: gifting.personallinks.v1.ListPersonalLinksRequest.status:type_name -> gifting.personallinks.v1.PersonalLinkStatus
+	18, // 11: gifting.personallinks.v1.ListPersonalLinksRequest.updated_since:type_name -> google.protobuf.Timestamp
+	17, // 12: gifting.personallinks.v1.ListPersonalLinksResponse.items:type_name -> gifting.personallinks.v1.PersonalLink
+	2,  // 13: gifting.personallinks.v1.PersonalLink.selection:type_name -> gifting.personallinks.v1.PersonalLinkSelection
+	1,  // 14: gifting.personallinks.v1.PersonalLink.status:type_name -> gifting.personallinks.v1.PersonalLinkStatus
+	18, // 15: gifting.personallinks.v1.PersonalLink.created_at:type_name -> google.protobuf.Timestamp
+	18, // 16: gifting.personallinks.v1.PersonalLink.approved_at:type_name -> google.protobuf.Timestamp
+	18, // 17: gifting.personallinks.v1.PersonalLink.claimed_at:type_name -> google.protobuf.Timestamp
+	18, // 18: gifting.personallinks.v1.PersonalLink.cancelled_at:type_name -> google.protobuf.Timestamp
+	18, // 19: gifting.personallinks.v1.PersonalLink.updated_at:type_name -> google.protobuf.Timestamp
+	15, // 20: gifting.personallinks.v1.PersonalLinksService.ListPersonalLinks:input_type -> gifting.personallinks.v1.ListPersonalLinksRequest
+	3,  // 21: gifting.personallinks.v1.PersonalLinksService.CreatePersonalLinks:input_type -> gifting.personallinks.v1.CreatePersonalLinksRequest
+	11, // 22: gifting.personallinks.v1.PersonalLinksService.GetPersonalLink:input_type -> gifting.personallinks.v1.GetPersonalLinkRequest
+	13, // 23: gifting.personallinks.v1.PersonalLinksService.CancelPersonalLink:input_type -> gifting.personallinks.v1.CancelPersonalLinkRequest
+	16, // 24: gifting.personallinks.v1.PersonalLinksService.ListPersonalLinks:output_type -> gifting.personallinks.v1.ListPersonalLinksResponse
+	7,  // 25: gifting.personallinks.v1.PersonalLinksService.CreatePersonalLinks:output_type -> gifting.personallinks.v1.CreatePersonalLinksResponse
+	12, // 26: gifting.personallinks.v1.PersonalLinksService.GetPersonalLink:output_type -> gifting.personallinks.v1.GetPersonalLinkResponse
+	14, // 27: gifting.personallinks.v1.PersonalLinksService.CancelPersonalLink:output_type -> gifting.personallinks.v1.CancelPersonalLinkResponse
+	24, // [24:28] is the sub-list for method output_type
+	20, // [20:24] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_personal_links_proto_init() }
@@ -519,15 +1392,22 @@ func file_gifting_personallinks_v1_personal_links_proto_init() {
 		return
 	}
 	file_gifting_personallinks_v1_personal_links_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_personal_links_proto_msgTypes[1].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_personal_links_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_personal_links_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_personal_links_proto_msgTypes[5].OneofWrappers = []any{
+		(*PersonalLinkResult_Link)(nil),
+		(*PersonalLinkResult_Errors)(nil),
+	}
+	file_gifting_personallinks_v1_personal_links_proto_msgTypes[12].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_personal_links_proto_msgTypes[13].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_personal_links_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_personal_links_proto_rawDesc), len(file_gifting_personallinks_v1_personal_links_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   3,
+			NumEnums:      3,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

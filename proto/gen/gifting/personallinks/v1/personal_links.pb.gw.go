@@ -65,6 +65,117 @@ func local_request_PersonalLinksService_ListPersonalLinks_0(ctx context.Context,
 	return msg, metadata, err
 }
 
+func request_PersonalLinksService_CreatePersonalLinks_0(ctx context.Context, marshaler runtime.Marshaler, client PersonalLinksServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq CreatePersonalLinksRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.CreatePersonalLinks(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PersonalLinksService_CreatePersonalLinks_0(ctx context.Context, marshaler runtime.Marshaler, server PersonalLinksServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq CreatePersonalLinksRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.CreatePersonalLinks(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_PersonalLinksService_GetPersonalLink_0(ctx context.Context, marshaler runtime.Marshaler, client PersonalLinksServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetPersonalLinkRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["link_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "link_id")
+	}
+	protoReq.LinkId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "link_id", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.GetPersonalLink(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PersonalLinksService_GetPersonalLink_0(ctx context.Context, marshaler runtime.Marshaler, server PersonalLinksServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetPersonalLinkRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["link_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "link_id")
+	}
+	protoReq.LinkId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "link_id", err)
+	}
+	msg, err := server.GetPersonalLink(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_PersonalLinksService_CancelPersonalLink_0(ctx context.Context, marshaler runtime.Marshaler, client PersonalLinksServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq CancelPersonalLinkRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["link_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "link_id")
+	}
+	protoReq.LinkId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "link_id", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.CancelPersonalLink(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PersonalLinksService_CancelPersonalLink_0(ctx context.Context, marshaler runtime.Marshaler, server PersonalLinksServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq CancelPersonalLinkRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["link_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "link_id")
+	}
+	protoReq.LinkId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "link_id", err)
+	}
+	msg, err := server.CancelPersonalLink(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterPersonalLinksServiceHandlerServer registers the http handlers for service PersonalLinksService to "mux".
 // UnaryRPC     :call PersonalLinksServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -90,6 +201,66 @@ func RegisterPersonalLinksServiceHandlerServer(ctx context.Context, mux *runtime
 			return
 		}
 		forward_PersonalLinksService_ListPersonalLinks_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PersonalLinksService_CreatePersonalLinks_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/CreatePersonalLinks", runtime.WithHTTPPathPattern("/personal-links:create-batch"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PersonalLinksService_CreatePersonalLinks_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_CreatePersonalLinks_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_PersonalLinksService_GetPersonalLink_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/GetPersonalLink", runtime.WithHTTPPathPattern("/personal-links/{link_id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PersonalLinksService_GetPersonalLink_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_GetPersonalLink_0(annotatedContext, mux, outboundMarshaler, w, req, response_PersonalLinksService_GetPersonalLink_0{resp.(*GetPersonalLinkResponse)}, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PersonalLinksService_CancelPersonalLink_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/CancelPersonalLink", runtime.WithHTTPPathPattern("/personal-links/{link_id}:cancel"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PersonalLinksService_CancelPersonalLink_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_CancelPersonalLink_0(annotatedContext, mux, outboundMarshaler, w, req, response_PersonalLinksService_CancelPersonalLink_0{resp.(*CancelPersonalLinkResponse)}, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -148,13 +319,88 @@ func RegisterPersonalLinksServiceHandlerClient(ctx context.Context, mux *runtime
 		}
 		forward_PersonalLinksService_ListPersonalLinks_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PersonalLinksService_CreatePersonalLinks_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/CreatePersonalLinks", runtime.WithHTTPPathPattern("/personal-links:create-batch"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PersonalLinksService_CreatePersonalLinks_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_CreatePersonalLinks_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_PersonalLinksService_GetPersonalLink_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/GetPersonalLink", runtime.WithHTTPPathPattern("/personal-links/{link_id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PersonalLinksService_GetPersonalLink_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_GetPersonalLink_0(annotatedContext, mux, outboundMarshaler, w, req, response_PersonalLinksService_GetPersonalLink_0{resp.(*GetPersonalLinkResponse)}, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PersonalLinksService_CancelPersonalLink_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gifting.personallinks.v1.PersonalLinksService/CancelPersonalLink", runtime.WithHTTPPathPattern("/personal-links/{link_id}:cancel"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PersonalLinksService_CancelPersonalLink_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PersonalLinksService_CancelPersonalLink_0(annotatedContext, mux, outboundMarshaler, w, req, response_PersonalLinksService_CancelPersonalLink_0{resp.(*CancelPersonalLinkResponse)}, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
+type response_PersonalLinksService_GetPersonalLink_0 struct {
+	*GetPersonalLinkResponse
+}
+
+func (m response_PersonalLinksService_GetPersonalLink_0) XXX_ResponseBody() interface{} {
+	response := m.GetPersonalLinkResponse
+	return response.Link
+}
+
+type response_PersonalLinksService_CancelPersonalLink_0 struct {
+	*CancelPersonalLinkResponse
+}
+
+func (m response_PersonalLinksService_CancelPersonalLink_0) XXX_ResponseBody() interface{} {
+	response := m.CancelPersonalLinkResponse
+	return response.Link
+}
+
 var (
-	pattern_PersonalLinksService_ListPersonalLinks_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"personal-links"}, ""))
+	pattern_PersonalLinksService_ListPersonalLinks_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"personal-links"}, ""))
+	pattern_PersonalLinksService_CreatePersonalLinks_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"personal-links"}, "create-batch"))
+	pattern_PersonalLinksService_GetPersonalLink_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1}, []string{"personal-links", "link_id"}, ""))
+	pattern_PersonalLinksService_CancelPersonalLink_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1}, []string{"personal-links", "link_id"}, "cancel"))
 )
 
 var (
-	forward_PersonalLinksService_ListPersonalLinks_0 = runtime.ForwardResponseMessage
+	forward_PersonalLinksService_ListPersonalLinks_0   = runtime.ForwardResponseMessage
+	forward_PersonalLinksService_CreatePersonalLinks_0 = runtime.ForwardResponseMessage
+	forward_PersonalLinksService_GetPersonalLink_0     = runtime.ForwardResponseMessage
+	forward_PersonalLinksService_CancelPersonalLink_0  = runtime.ForwardResponseMessage
 )

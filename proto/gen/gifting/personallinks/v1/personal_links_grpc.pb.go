@@ -19,7 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PersonalLinksService_ListPersonalLinks_FullMethodName = "/gifting.personallinks.v1.PersonalLinksService/ListPersonalLinks"
+	PersonalLinksService_ListPersonalLinks_FullMethodName   = "/gifting.personallinks.v1.PersonalLinksService/ListPersonalLinks"
+	PersonalLinksService_CreatePersonalLinks_FullMethodName = "/gifting.personallinks.v1.PersonalLinksService/CreatePersonalLinks"
+	PersonalLinksService_GetPersonalLink_FullMethodName     = "/gifting.personallinks.v1.PersonalLinksService/GetPersonalLink"
+	PersonalLinksService_CancelPersonalLink_FullMethodName  = "/gifting.personallinks.v1.PersonalLinksService/CancelPersonalLink"
 )
 
 // PersonalLinksServiceClient is the client API for PersonalLinksService service.
@@ -31,6 +34,11 @@ type PersonalLinksServiceClient interface {
 	// Links within the key's brands, newest first; with updated_since by their last change, oldest
 	// first.
 	ListPersonalLinks(ctx context.Context, in *ListPersonalLinksRequest, opts ...grpc.CallOption) (*ListPersonalLinksResponse, error)
+	// Makes a link for each recipient that has no fault; the others are rejected one by one.
+	CreatePersonalLinks(ctx context.Context, in *CreatePersonalLinksRequest, opts ...grpc.CallOption) (*CreatePersonalLinksResponse, error)
+	GetPersonalLink(ctx context.Context, in *GetPersonalLinkRequest, opts ...grpc.CallOption) (*GetPersonalLinkResponse, error)
+	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
+	CancelPersonalLink(ctx context.Context, in *CancelPersonalLinkRequest, opts ...grpc.CallOption) (*CancelPersonalLinkResponse, error)
 }
 
 type personalLinksServiceClient struct {
@@ -51,6 +59,36 @@ func (c *personalLinksServiceClient) ListPersonalLinks(ctx context.Context, in *
 	return out, nil
 }
 
+func (c *personalLinksServiceClient) CreatePersonalLinks(ctx context.Context, in *CreatePersonalLinksRequest, opts ...grpc.CallOption) (*CreatePersonalLinksResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreatePersonalLinksResponse)
+	err := c.cc.Invoke(ctx, PersonalLinksService_CreatePersonalLinks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personalLinksServiceClient) GetPersonalLink(ctx context.Context, in *GetPersonalLinkRequest, opts ...grpc.CallOption) (*GetPersonalLinkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPersonalLinkResponse)
+	err := c.cc.Invoke(ctx, PersonalLinksService_GetPersonalLink_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *personalLinksServiceClient) CancelPersonalLink(ctx context.Context, in *CancelPersonalLinkRequest, opts ...grpc.CallOption) (*CancelPersonalLinkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelPersonalLinkResponse)
+	err := c.cc.Invoke(ctx, PersonalLinksService_CancelPersonalLink_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PersonalLinksServiceServer is the server API for PersonalLinksService service.
 // All implementations must embed UnimplementedPersonalLinksServiceServer
 // for forward compatibility.
@@ -60,6 +98,11 @@ type PersonalLinksServiceServer interface {
 	// Links within the key's brands, newest first; with updated_since by their last change, oldest
 	// first.
 	ListPersonalLinks(context.Context, *ListPersonalLinksRequest) (*ListPersonalLinksResponse, error)
+	// Makes a link for each recipient that has no fault; the others are rejected one by one.
+	CreatePersonalLinks(context.Context, *CreatePersonalLinksRequest) (*CreatePersonalLinksResponse, error)
+	GetPersonalLink(context.Context, *GetPersonalLinkRequest) (*GetPersonalLinkResponse, error)
+	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
+	CancelPersonalLink(context.Context, *CancelPersonalLinkRequest) (*CancelPersonalLinkResponse, error)
 	mustEmbedUnimplementedPersonalLinksServiceServer()
 }
 
@@ -72,6 +115,15 @@ type UnimplementedPersonalLinksServiceServer struct{}
 
 func (UnimplementedPersonalLinksServiceServer) ListPersonalLinks(context.Context, *ListPersonalLinksRequest) (*ListPersonalLinksResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPersonalLinks not implemented")
+}
+func (UnimplementedPersonalLinksServiceServer) CreatePersonalLinks(context.Context, *CreatePersonalLinksRequest) (*CreatePersonalLinksResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreatePersonalLinks not implemented")
+}
+func (UnimplementedPersonalLinksServiceServer) GetPersonalLink(context.Context, *GetPersonalLinkRequest) (*GetPersonalLinkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPersonalLink not implemented")
+}
+func (UnimplementedPersonalLinksServiceServer) CancelPersonalLink(context.Context, *CancelPersonalLinkRequest) (*CancelPersonalLinkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelPersonalLink not implemented")
 }
 func (UnimplementedPersonalLinksServiceServer) mustEmbedUnimplementedPersonalLinksServiceServer() {}
 func (UnimplementedPersonalLinksServiceServer) testEmbeddedByValue()                              {}
@@ -112,6 +164,60 @@ func _PersonalLinksService_ListPersonalLinks_Handler(srv interface{}, ctx contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonalLinksService_CreatePersonalLinks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreatePersonalLinksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonalLinksServiceServer).CreatePersonalLinks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonalLinksService_CreatePersonalLinks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonalLinksServiceServer).CreatePersonalLinks(ctx, req.(*CreatePersonalLinksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonalLinksService_GetPersonalLink_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPersonalLinkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonalLinksServiceServer).GetPersonalLink(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonalLinksService_GetPersonalLink_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonalLinksServiceServer).GetPersonalLink(ctx, req.(*GetPersonalLinkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PersonalLinksService_CancelPersonalLink_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelPersonalLinkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonalLinksServiceServer).CancelPersonalLink(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonalLinksService_CancelPersonalLink_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonalLinksServiceServer).CancelPersonalLink(ctx, req.(*CancelPersonalLinkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PersonalLinksService_ServiceDesc is the grpc.ServiceDesc for PersonalLinksService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -122,6 +228,18 @@ var PersonalLinksService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListPersonalLinks",
 			Handler:    _PersonalLinksService_ListPersonalLinks_Handler,
+		},
+		{
+			MethodName: "CreatePersonalLinks",
+			Handler:    _PersonalLinksService_CreatePersonalLinks_Handler,
+		},
+		{
+			MethodName: "GetPersonalLink",
+			Handler:    _PersonalLinksService_GetPersonalLink_Handler,
+		},
+		{
+			MethodName: "CancelPersonalLink",
+			Handler:    _PersonalLinksService_CancelPersonalLink_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,184 @@
+package idempotency_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+const elsewhere = "gifting.webhook.v1"
+
+// register is the register of the database, as the gateway calls it for the key k of API key 1.
+type register struct {
+	*idempotency.Register
+}
+
+func (r register) claim(ctx context.Context, fingerprint string) error {
+	_, err := r.ClaimKey(ctx, &commonv1.ClaimKeyRequest{
+		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), Owner: elsewhere,
+	})
+	return err
+}
+
+func (r register) release(t *testing.T, fingerprint string) {
+	t.Helper()
+	_, err := r.ReleaseKey(t.Context(), &commonv1.ReleaseKeyRequest{KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint)})
+	require.NoError(t, err)
+}
+
+func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
+	t.Helper()
+	pool := setup(t)
+	return pool, register{&idempotency.Register{Pool: pool}}
+}
+
+func TestAKeyThatNamesARequestHereIsRefusedElsewhere(t *testing.T) {
+	pool, r := setupRegister(t)
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+	require.NoError(t, err)
+	require.True(t, problem.Is(r.claim(t.Context(), "g"), problem.IdempotencyKeyReused))
+	r.release(t, "f")
+	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("b", "two"))
+	require.NoError(t, err)
+	require.Equal(t, "one", got.GetError(), "a release takes no stored answer away")
+}
+
+func TestAKeyThatNamesARequestElsewhereIsRefusedHere(t *testing.T) {
+	pool, r := setupRegister(t)
+	require.NoError(t, r.claim(t.Context(), "g"))
+	for name, fingerprint := range map[string]string{"another request": "f", "even the same fingerprint": "g"} {
+		t.Run(name, func(t *testing.T) {
+			_, err := idempotency.Run(request(t.Context(), 1, "k", fingerprint), pool, empty, effect("a", "one"))
+			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
+		})
+	}
+	t.Run("also when it is claimed after the look-up", func(t *testing.T) {
+		late := register{r.Register}
+		_, err := idempotency.Run(request(t.Context(), 2, "k", "f"), pool, empty, func(ctx context.Context) (idempotency.Effect[*answer], error) {
+			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: elsewhere})
+			require.NoError(t, err)
+			return effect("b", "two")(ctx)
+		})
+		require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
+	})
+	require.Zero(t, effects(t, pool))
+	t.Run("another API key has keys of its own", func(t *testing.T) {
+		_, err := idempotency.Run(request(t.Context(), 3, "k", "f"), pool, empty, effect("c", "three"))
+		require.NoError(t, err)
+	})
+}
+
+func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
+	pool, r := setupRegister(t)
+	require.NoError(t, r.claim(t.Context(), "g"))
+	require.NoError(t, r.claim(t.Context(), "g"), "a crash of the gateway left the first claim")
+	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused))
+	r.release(t, "h")
+	r.release(t, "g")
+	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim stands")
+	r.release(t, "g")
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+	require.NoError(t, err)
+	require.Equal(t, 1, effects(t, pool))
+}
+
+func TestAClaimMeetsARequestThatRuns(t *testing.T) {
+	pool, r := setupRegister(t)
+	ctx := request(t.Context(), 1, "k", "f")
+	_, err := idempotency.RunHeld(ctx, pool, empty, func(ctx context.Context) (*answer, error) {
+		require.True(t, problem.Is(r.claim(ctx, "g"), problem.IdempotencyInProgress))
+		return nil, errors.New("it failed")
+	})
+	require.Error(t, err)
+	require.NoError(t, r.claim(t.Context(), "g"), "what failed left the key free")
+}
+
+func TestClaimAndRunAtOnceNeverBothWin(t *testing.T) {
+	pool, r := setupRegister(t)
+	const rounds = 100
+	var ran, claimed int
+	for range rounds {
+		_, err := pool.Exec(t.Context(), "TRUNCATE idempotency_answers, effects")
+		require.NoError(t, err)
+		var wonHere, wonElsewhere atomic.Bool
+		var group errgroup.Group
+		group.Go(func() error {
+			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+			wonHere.Store(err == nil)
+			return unlessRefused(err)
+		})
+		group.Go(func() error {
+			err := r.claim(t.Context(), "g")
+			wonElsewhere.Store(err == nil)
+			return unlessRefused(err)
+		})
+		require.NoError(t, group.Wait())
+		require.False(t, wonHere.Load() && wonElsewhere.Load(), "both won")
+		require.Equal(t, wonHere.Load(), effects(t, pool) == 1)
+		if wonHere.Load() {
+			ran++
+		}
+		if wonElsewhere.Load() {
+			claimed++
+		}
+	}
+	t.Logf("of %d rounds %d ran here and %d were claimed", rounds, ran, claimed)
+	require.Positive(t, ran+claimed)
+}
+
+func TestManyClaimsAndReleasesAtOnceLeaveTheKeyFree(t *testing.T) {
+	pool, r := setupRegister(t)
+	const callers, rounds = 8, 25
+	var group errgroup.Group
+	for range callers {
+		group.Go(func() error {
+			for range rounds {
+				if err := r.claim(t.Context(), "g"); err != nil {
+					return err
+				}
+				r.release(t, "g")
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	var left int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM idempotency_answers").Scan(&left))
+	require.Zero(t, left)
+}
+
+func TestAClaimIsKeptAsLongAsAnAnswerSinceItsLastUse(t *testing.T) {
+	pool, r := setupRegister(t)
+	retention := &idempotency.Retention{Pool: pool, Keep: time.Hour, Log: slog.New(slog.DiscardHandler)}
+	age := func() {
+		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = created_at - interval '40 minutes'")
+		require.NoError(t, err)
+		require.NoError(t, retention.Sweep(t.Context()))
+	}
+	require.NoError(t, r.claim(t.Context(), "g"))
+	age()
+	require.NoError(t, r.claim(t.Context(), "g"))
+	age()
+	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused))
+	age()
+	require.NoError(t, r.claim(t.Context(), "h"))
+}
+
+// unlessRefused gives an error that is not one of the two refusals.
+func unlessRefused(err error) error {
+	if problem.Is(err, problem.IdempotencyKeyReused) || problem.Is(err, problem.IdempotencyInProgress) {
+		return nil
+	}
+	return err
+}
