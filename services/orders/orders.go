@@ -20,9 +20,11 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
+	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/server"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -41,11 +43,20 @@ type Config struct {
 	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
 	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a POST is kept."`
+	// OperatorName signs what the operator's team writes on an order.
+	OperatorName string `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
+	// DetailsRetention is how long the delivery details of an order outlive its end.
+	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" doc:"How long after completion or cancellation delivery details are erased."`
+	// AuditRetention is how long the audit of the operations plane is kept; 8784h at least.
+	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" doc:"How long the audit of operations is kept; 8784h at least."`
 	// RecoveryInterval is how often stock reservations past their expiry are settled.
 	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" doc:"How often expired stock reservations are settled."`
 }
 
-const defaultRecoveryInterval = 10 * time.Second
+const (
+	defaultRecoveryInterval = 10 * time.Second
+	defaultOperatorName     = "Partner Gifting"
+)
 
 // Service is the running service.
 type Service struct {
@@ -55,6 +66,7 @@ type Service struct {
 	rpc      *rpc.Server
 	recovery *reservations.Recovery
 	answers  *idempotency.Retention
+	kept     *retention.Retention
 	waker    *outbox.Waker
 }
 
@@ -72,6 +84,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	hours, err := rules.ParseOpeningHours(cfg.OpeningHours, cfg.OpeningZone)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.AuditRetention != 0 && cfg.AuditRetention < retention.MinAudit {
+		return nil, retention.ErrAudit
 	}
 	s := &Service{tel: tel}
 	if err := s.assemble(ctx, cfg, ring, hours); err != nil {
@@ -100,18 +115,31 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hou
 		s.recovery.Interval = defaultRecoveryInterval
 	}
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.kept = &retention.Retention{Store: orders, Details: cfg.DetailsRetention, Audit: cfg.AuditRetention, Log: s.tel.Logger}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
 	s.rpc.Intercept(s.waker.Intercept)
-	ordersv1.RegisterOrdersServiceServer(s.rpc, &server.Server{
+	face := &server.Server{
 		Store:   orders,
 		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
 		Catalog: catalog,
 		GiveUp:  s.recovery.GiveUp,
+		Release: s.recovery.Release,
 		Hours:   hours,
 		Clock:   time.Now,
-	})
+	}
+	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, &idempotency.Register{Pool: s.pool})
+	ordersv1.RegisterOrdersServiceServer(s.rpc, face)
+	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, &server.Operations{Orders: face, OperatorName: operatorName(cfg)})
+	ordersv1.RegisterClaimsServiceServer(s.rpc, &server.Claims{Orders: face})
 	return nil
+}
+
+func operatorName(cfg Config) string {
+	if cfg.OperatorName == "" {
+		return defaultOperatorName
+	}
+	return cfg.OperatorName
 }
 
 func (s *Service) dial(addr string) (*grpc.ClientConn, error) {
@@ -130,6 +158,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
 		daemon.Part{Name: "reservations", Run: s.recovery.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		daemon.Part{Name: "retention", Run: s.kept.Run},
 		daemon.Part{Name: "waker", Run: s.waker.Run},
 	)
 }

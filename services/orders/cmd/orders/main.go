@@ -15,5 +15,8 @@ func main() {
 		Telemetry: func(cfg orders.Config) telemetry.Config { return cfg.Telemetry },
 		New:       orders.New,
 		Migrate:   orders.Migrate,
+		Tasks: []daemon.Task[orders.Config]{
+			{Name: "reseal", Short: "seal all delivery details again under the first of the seal keys", Run: orders.Reseal},
+		},
 	}))
 }

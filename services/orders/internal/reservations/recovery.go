@@ -4,6 +4,7 @@ package reservations
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -14,10 +15,14 @@ import (
 const (
 	batch          = 200
 	giveUpDeadline = 2 * time.Second
+	// keepOutcomes is far beyond any repetition of a request about an order that is over.
+	keepOutcomes = 90 * 24 * time.Hour
+	deleteEvery  = time.Hour
 )
 
 // Recovery looks at reservations past their expiry: those whose order exists are confirmed, the
-// others are given up for good and their stock returned.
+// others are given up for good and their stock returned. It also returns the stock of cancelled
+// orders.
 type Recovery struct {
 	Store    *store.Store
 	Catalog  catalogv1.OrderingServiceClient
@@ -27,16 +32,37 @@ type Recovery struct {
 
 // Run settles at every interval until ctx ends. A fault is logged and met again at the next one.
 func (r *Recovery) Run(ctx context.Context) error {
-	tick := time.NewTicker(r.Interval)
+	tick, sweep := time.NewTicker(r.Interval), time.NewTicker(deleteEvery)
 	defer tick.Stop()
+	defer sweep.Stop()
+	r.note(ctx, "settle reservations", r.Settle(ctx))
 	for {
-		if err := r.settleExpired(ctx); err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "settle reservations", "error", err)
-		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			r.note(ctx, "settle reservations", r.Settle(ctx))
+		case <-sweep.C:
+			r.note(ctx, "delete outcomes", r.deleteOver(ctx))
+		}
+	}
+}
+
+// Settle tells catalog what is due. One kind of work that fails does not keep the other from it.
+func (r *Recovery) Settle(ctx context.Context) error {
+	return errors.Join(r.releaseCancelled(ctx), r.settleExpired(ctx))
+}
+
+func (r *Recovery) note(ctx context.Context, work string, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.Log.WarnContext(ctx, work, "error", err)
+	}
+}
+
+func (r *Recovery) deleteOver(ctx context.Context) error {
+	for {
+		if n, err := r.Store.DeleteOutcomes(ctx, keepOutcomes, batch); err != nil || n < batch {
+			return err
 		}
 	}
 }

@@ -8,22 +8,39 @@ import (
 
 // NewDetails takes what is sealed from a request that has no field errors.
 func NewDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details {
-	r, a := req.GetRecipient(), req.GetRecipient().GetAddress()
-	phone, _ := Phone(r.GetPhone())
 	return Details{
-		Client: Person{Name: req.GetClient().GetName(), Email: strings.TrimSpace(req.GetClient().GetEmail())},
-		Recipient: Recipient{
-			Name:       r.GetName(),
-			Phone:      phone,
-			Email:      strings.TrimSpace(r.GetEmail()),
-			Street:     a.GetStreet(),
-			City:       a.GetCity(),
-			PostalCode: a.GetPostalCode(),
-			Country:    a.GetCountry(),
-		},
+		Client:             newPerson(req.GetClient()),
+		Recipient:          newRecipient(req.GetRecipient()),
 		CourierComment:     req.GetCourierComment(),
 		AdditionalDetails:  req.GetAdditionalDetails(),
 		Customization:      req.GetCustomization().GetDetails(),
 		CustomFieldAnswers: answers,
+	}
+}
+
+// NewClaimedDetails takes what is sealed from a claim whose recipient has no faults.
+func NewClaimedDetails(req *ordersv1.PlaceClaimedOrderRequest) Details {
+	d := Details{Client: newPerson(req.GetClient()), Recipient: newRecipient(req.GetRecipient())}
+	for _, a := range req.GetCustomFields() {
+		d.CustomFieldAnswers = append(d.CustomFieldAnswers, newCustomAnswer(a))
+	}
+	return d
+}
+
+func newPerson(c *ordersv1.OrderClient) Person {
+	return Person{Name: c.GetName(), Email: strings.TrimSpace(c.GetEmail())}
+}
+
+func newRecipient(r *ordersv1.OrderRecipient) Recipient {
+	a := r.GetAddress()
+	phone, _ := Phone(r.GetPhone())
+	return Recipient{
+		Name:       r.GetName(),
+		Phone:      phone,
+		Email:      strings.TrimSpace(r.GetEmail()),
+		Street:     a.GetStreet(),
+		City:       a.GetCity(),
+		PostalCode: a.GetPostalCode(),
+		Country:    a.GetCountry(),
 	}
 }

@@ -17,14 +17,17 @@ type NewOrder struct {
 	TenantID string
 	Details  Details
 	// Budget is set for a custom request.
-	Budget         *Budget
-	ManagerID      string
+	Budget    *Budget
+	ManagerID string
+	// PlacedByKeyID is 0 where no key placed the order.
 	PlacedByKeyID  int32
 	PlacedByKey    string
 	AfterHours     bool
 	BrandedPackage bool
 	// Reserved says that a unit of campaign stock is held under the order's id.
 	Reserved bool
+	// Claimed says that the id was chosen by a claim, which may have been abandoned.
+	Claimed bool
 }
 
 // Budget of a custom request, in the tenant's currency.

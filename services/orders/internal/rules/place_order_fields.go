@@ -38,8 +38,15 @@ const (
 // CheckPlaceOrder finds every fault in the shape of the request: what an invalid_request reports.
 // currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
-	dropBlanks(req)
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
+	CheckPlaceOrderAs(req, currency, errs)
+}
+
+// CheckPlaceOrderAs is CheckPlaceOrder for an order that need not have an external id: one that no
+// key places.
+func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	dropBlanks(req)
+	errs.MaxLen("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
 	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
 	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)
@@ -47,7 +54,7 @@ func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fie
 	optionalUUID(errs, "brandId", req.BrandId)
 	checkItems(req, currency, errs)
 	checkClient(req.GetClient(), errs)
-	checkRecipient(req.GetRecipient(), errs)
+	CheckRecipient(req.GetRecipient(), errs)
 	errs.MaxLen("managerEmail", req.GetManagerEmail(), maxEmail)
 	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
 	errs.MaxLen("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
@@ -135,7 +142,8 @@ func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
 	optionalEmail(errs, "client.email", c.Email)
 }
 
-func checkRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
+// CheckRecipient finds every fault of where a gift ships.
+func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	if r == nil {
 		errs.Add("recipient", problem.FieldRequired, "is required")
 		return

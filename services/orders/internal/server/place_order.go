@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -50,11 +49,11 @@ func (s *Server) preparePlaceOrder(
 	}
 	errs := fields.Collect(ctx)
 	rules.CheckPlaceOrder(req, settings.GetTenant().GetCurrency(), errs)
-	order, err := s.newOrder(ctx, p, settings, req, errs)
+	order, err := s.newOrder(ctx, p, uuid.Must(uuid.NewV7()).String(), settings, req, errs)
 	if err != nil {
 		return effect, err
 	}
-	event, err := placedEvent(p, order)
+	event, err := placedEvent(order)
 	if err != nil {
 		return effect, err
 	}
@@ -64,9 +63,11 @@ func (s *Server) preparePlaceOrder(
 	return effect, err
 }
 
-// newOrder decides everything about the order that the request and the settings decide.
+// newOrder decides everything about the order that the request and the settings decide. Its id is
+// orderID, or that of an earlier attempt at the same request.
 func (s *Server) newOrder(
-	ctx context.Context, p caller.Principal, settings *tenantSettings, req *ordersv1.PlaceOrderRequest, errs *fields.Errors,
+	ctx context.Context, p caller.Principal, orderID string, settings *tenantSettings, req *ordersv1.PlaceOrderRequest,
+	errs *fields.Errors,
 ) (*rules.NewOrder, error) {
 	item, err := s.decideItem(ctx, p, settings, req, errs)
 	if err != nil {
@@ -82,18 +83,17 @@ func (s *Server) newOrder(
 			return nil, err
 		}
 	}
-	orderID := uuid.Must(uuid.NewV7()).String()
 	if item.stocked {
 		if orderID, err = s.reserve(ctx, p, req, orderID); err != nil {
 			return nil, err
 		}
 	}
-	now := rules.Now(s.Clock)
+	now := s.now()
 	return &rules.NewOrder{
 		Record: &ordersv1.Order{
 			Id:                         orderID,
 			Reference:                  rules.NewReference(),
-			ExternalOrderId:            proto.String(req.GetExternalOrderId()),
+			ExternalOrderId:            rules.Optional(&req.ExternalOrderId),
 			ExternalRecipientId:        rules.Optional(req.ExternalRecipientId),
 			ExternalCampaignRef:        rules.Optional(req.ExternalCampaignRef),
 			ExternalActionRef:          rules.Optional(req.ExternalActionRef),
@@ -120,18 +120,18 @@ func (s *Server) newOrder(
 	}, nil
 }
 
-func placedEvent(p caller.Principal, o *rules.NewOrder) (outbox.Event, error) {
+func placedEvent(o *rules.NewOrder) (outbox.Event, error) {
 	data, err := restjson.Marshal(o.Record)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
 	}
 	return outbox.Event{
 		ID:          uuid.Must(uuid.NewV7()).String(),
-		Type:        "order.created",
+		Type:        rules.EventCreated,
 		TenantID:    o.TenantID,
 		BrandID:     o.Record.GetBrandId(),
 		SubjectID:   o.Record.GetId(),
-		OriginKeyID: p.KeyID,
+		OriginKeyID: o.PlacedByKeyID,
 		OccurredAt:  o.Record.GetUpdatedAt().AsTime(),
 		Data:        data,
 	}, nil

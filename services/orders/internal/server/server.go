@@ -21,14 +21,22 @@ type Server struct {
 	Catalog catalogv1.OrderingServiceClient
 	// GiveUp returns the stock held for an order that will not be placed.
 	GiveUp func(ctx context.Context, orderID string)
-	Hours  *rules.OpeningHours
-	Clock  func() time.Time
+	// Release returns the stock of an order that was cancelled, by the id of its hold.
+	Release func(ctx context.Context, hold string)
+	Hours   *rules.OpeningHours
+	Clock   func() time.Time
 }
+
+// now is the clock as orders keep it.
+func (s *Server) now() time.Time { return rules.Now(s.Clock) }
 
 // Collectors are the methods that report the edge's field faults with their own.
 func Collectors() []string {
 	return []string{
 		ordersv1.OrdersService_PlaceOrder_FullMethodName,
 		ordersv1.OrdersService_ListOrders_FullMethodName,
+		ordersv1.OrdersService_UpdateDelivery_FullMethodName,
+		ordersv1.OrdersService_CancelOrder_FullMethodName,
+		ordersv1.OrdersService_PostOrderMessage_FullMethodName,
 	}
 }

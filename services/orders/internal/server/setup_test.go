@@ -3,8 +3,10 @@ package server_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,9 +53,12 @@ func (d *directory) GetTenantSettings(
 // catalog answers checks as told and remembers what became of reservations.
 type catalog struct {
 	catalogv1.OrderingServiceClient
-	check     *catalogv1.CheckItemResponse
-	fault     error
-	reserve   error
+	check   *catalogv1.CheckItemResponse
+	fault   error
+	reserve error
+	settle  error
+
+	mu        sync.Mutex
 	reserved  map[string]string
 	confirmed []string
 	released  []string
@@ -64,6 +69,8 @@ func (c *catalog) CheckItem(context.Context, *catalogv1.CheckItemRequest, ...grp
 }
 
 func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption) (*catalogv1.ReserveResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.reserve != nil {
 		return nil, c.reserve
 	}
@@ -77,6 +84,8 @@ func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...g
 func (c *catalog) ListExpiredReservations(
 	context.Context, *catalogv1.ListExpiredReservationsRequest, ...grpc.CallOption,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	resp := &catalogv1.ListExpiredReservationsResponse{}
 	for _, id := range c.reserved {
 		resp.OrderIds = append(resp.OrderIds, id)
@@ -87,6 +96,11 @@ func (c *catalog) ListExpiredReservations(
 func (c *catalog) SettleReservations(
 	_ context.Context, r *catalogv1.SettleReservationsRequest, _ ...grpc.CallOption,
 ) (*catalogv1.SettleReservationsResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.settle != nil {
+		return nil, c.settle
+	}
 	c.confirmed = append(c.confirmed, r.GetConfirmedOrderIds()...)
 	c.released = append(c.released, r.GetReleasedOrderIds()...)
 	return &catalogv1.SettleReservationsResponse{}, nil
@@ -126,6 +140,7 @@ func setup(t *testing.T) *fixture {
 		Tenants: tenantcache.New(f.tenants),
 		Catalog: f.catalog,
 		GiveUp:  f.recovery.GiveUp,
+		Release: f.recovery.Release,
 		Hours:   hours,
 		Clock:   func() time.Time { return f.now },
 	}
@@ -162,4 +177,23 @@ func count(t *testing.T, pool *pgxpool.Pool, table string) (n int) {
 	t.Helper()
 	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
+}
+
+// event is a row of the outbox.
+type event struct {
+	kind       string
+	origin     int32
+	occurredAt time.Time
+	data       map[string]any
+}
+
+func lastEvent(t *testing.T, f *fixture) (e event) {
+	t.Helper()
+	var data []byte
+	require.NoError(t, f.pool.QueryRow(t.Context(),
+		"SELECT type, origin_key_id, occurred_at, data FROM outbox ORDER BY id DESC LIMIT 1",
+	).Scan(&e.kind, &e.origin, &e.occurredAt, &data))
+	require.NoError(t, json.Unmarshal(data, &e.data))
+	e.occurredAt = e.occurredAt.UTC()
+	return e
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 // Filter of a list of orders. Nil and empty members do not filter.
@@ -34,7 +35,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
-	orders, err := pgx.CollectRows(rows, scanRecord)
+	orders, err := pgx.CollectRows(rows, recordRow)
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
@@ -62,7 +63,7 @@ func (f Filter) statement() (string, []any) {
 		add("external_recipient_id = ?", *f.ExternalRecipientID)
 	}
 	if f.Status != nil {
-		add("status = ?", statusText(*f.Status))
+		add("status = ?", rules.StatusText(*f.Status))
 	}
 	if f.BrandID != nil {
 		add("brand_id = ?", *f.BrandID)

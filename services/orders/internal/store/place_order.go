@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -28,11 +27,16 @@ const insertOrder = `INSERT INTO orders (
   external_action_ref, source, brand_id, campaign_id, status, item_kind, product_id, product_name,
   variations, budget_amount, budget_currency, delivery_country, urgent, after_hours_service_accepted,
   branded_packaging_requested, received_outside_active_hours, manager_id, placed_by_key_id,
-  placed_by_key_name, details_sealed, created_at, updated_at)
+  placed_by_key_name, details_sealed, created_at, updated_at, catalog_selection, personal_link_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::numeric, $18,
-  $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`
+  $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`
 
-const insertPlaced = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'PLACED')`
+const (
+	insertOutcome = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, $2)`
+
+	outcomePlaced    = "PLACED"
+	outcomeUnstocked = "UNSTOCKED"
+)
 
 // QueuePlaceOrder returns what adds the order and its event to a transaction.
 func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder, e outbox.Event) (func(b *pgx.Batch), error) {
@@ -42,8 +46,11 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder, e outbox
 	}
 	return func(b *pgx.Batch) {
 		b.Queue(insertOrder, args...)
-		if o.Reserved {
-			b.Queue(insertPlaced, o.Record.GetId())
+		switch {
+		case o.Reserved:
+			b.Queue(insertOutcome, o.Record.GetId(), outcomePlaced)
+		case o.Claimed:
+			b.Queue(insertOutcome, o.Record.GetId(), outcomeUnstocked)
 		}
 		outbox.Append(ctx, b, e)
 	}, nil
@@ -51,14 +58,18 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder, e outbox
 
 func (s *Store) orderArgs(o *rules.NewOrder) ([]any, error) {
 	r, item := o.Record, o.Record.GetItems()[0]
-	details, err := json.Marshal(o.Details)
+	sealed, err := s.sealDetails(r.GetId(), o.Details)
 	if err != nil {
-		return nil, fmt.Errorf("encode details: %w", err)
+		return nil, err
 	}
 	var amount, currency *string
 	if o.Budget != nil {
 		text := o.Budget.Amount.String()
 		amount, currency = &text, &o.Budget.Currency
+	}
+	var keyID *int32
+	if o.PlacedByKeyID != 0 {
+		keyID = &o.PlacedByKeyID
 	}
 	variations := item.GetVariations()
 	if variations == nil {
@@ -68,10 +79,11 @@ func (s *Store) orderArgs(o *rules.NewOrder) ([]any, error) {
 		o.TenantID, r.GetId(), r.GetReference(), r.GetVersion(), nullable(r.GetExternalOrderId()), nullable(r.GetExternalRecipientId()),
 		nullable(r.GetExternalCampaignRef()), nullable(r.GetExternalActionRef()), sourceText(r.GetSource()), r.GetBrandId(),
 		nullable(r.GetCampaignId()),
-		statusText(r.GetStatus()), kindText(item.GetKind()), nullable(item.GetProductId()), item.GetProductName(), variations,
+		rules.StatusText(r.GetStatus()), kindText(item.GetKind()), nullable(item.GetProductId()), item.GetProductName(), variations,
 		amount, currency, r.GetDeliveryCountry(), r.GetUrgent(), o.AfterHours, o.BrandedPackage,
-		r.GetReceivedOutsideActiveHours(), nullable(o.ManagerID), o.PlacedByKeyID, o.PlacedByKey,
-		s.ring.Seal(details, place(r.GetId())), r.GetCreatedAt().AsTime(), r.GetUpdatedAt().AsTime(),
+		r.GetReceivedOutsideActiveHours(), nullable(o.ManagerID), keyID, nullable(o.PlacedByKey),
+		sealed, r.GetCreatedAt().AsTime(), r.GetUpdatedAt().AsTime(),
+		r.Selection != nil, r.PersonalLinkId,
 	}, nil
 }
 
@@ -115,6 +127,5 @@ func (s *Store) FindByExternalID(ctx context.Context, tenantID, externalID strin
 }
 
 // The schema spells enum values as the API does.
-func statusText(s ordersv1.OrderStatus) string { return s.String()[len("ORDER_STATUS_"):] }
 func sourceText(s ordersv1.OrderSource) string { return s.String()[len("ORDER_SOURCE_"):] }
 func kindText(k ordersv1.ItemKind) string      { return k.String()[len("ITEM_KIND_"):] }

@@ -28,7 +28,7 @@ func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, 
 	if err != nil {
 		return nil, fmt.Errorf("read order: %w", err)
 	}
-	order, err := pgx.CollectExactlyOneRow(rows, scanRecord)
+	order, err := pgx.CollectExactlyOneRow(rows, recordRow)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -38,18 +38,23 @@ func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, 
 	return order, nil
 }
 
-func scanRecord(row pgx.CollectableRow) (*ordersv1.Order, error) {
+func recordRow(row pgx.CollectableRow) (*ordersv1.Order, error) { return scanRecord(row) }
+
+// scanRecord reads recordColumns, and into more what the statement selects behind them.
+func scanRecord(row pgx.CollectableRow, more ...any) (*ordersv1.Order, error) {
 	o, item := &ordersv1.Order{}, &ordersv1.OrderItem{}
 	var source, status, kind string
 	var catalogSelection bool
 	var carrier, trackingReference, trackingURL *string
 	var createdAt, updatedAt time.Time
-	err := row.Scan(&o.Id, &o.Reference, &o.Version, &o.ExternalOrderId, &o.ExternalRecipientId,
+	into := []any{
+		&o.Id, &o.Reference, &o.Version, &o.ExternalOrderId, &o.ExternalRecipientId,
 		&o.ExternalCampaignRef, &o.ExternalActionRef, &source, &o.BrandId, &o.CampaignId, &catalogSelection,
 		&o.PersonalLinkId, &status, &kind, &item.ProductId, &item.ProductName, &item.Variations,
 		&o.DeliveryCountry, &o.Urgent, &o.ReceivedOutsideActiveHours, &carrier, &trackingReference, &trackingURL,
-		&o.CancellationReason, &createdAt, &updatedAt)
-	if err != nil {
+		&o.CancellationReason, &createdAt, &updatedAt,
+	}
+	if err := row.Scan(append(into, more...)...); err != nil {
 		return nil, err
 	}
 	o.Source = ordersv1.OrderSource(ordersv1.OrderSource_value["ORDER_SOURCE_"+source])

@@ -1,0 +1,41 @@
+package rules
+
+import (
+	"regexp"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+const (
+	maxActorID   = 128
+	maxActorName = 255
+)
+
+// actorID keeps e-mail addresses and names out of the audit, which holds no personal data.
+var actorID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
+
+// CheckActor finds every fault in the acting person of an operation.
+func CheckActor(a *commonv1.Actor, errs *fields.Errors) {
+	const at = "actor"
+	if a == nil {
+		errs.Add(at, problem.FieldRequired, "is required")
+		return
+	}
+	errs.MaxLen(at+".name", a.GetName(), maxActorName)
+	switch a.GetKind() {
+	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
+		if a.GetId() != "" {
+			errs.Add(at+".id", problem.FieldInvalid, "must be empty for SYSTEM")
+		}
+	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT,
+		commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
+		errs.Required(at+".id", a.GetId(), maxActorID)
+		if !actorID.MatchString(a.GetId()) {
+			errs.Add(at+".id", problem.FieldInvalid, "must be an id of letters, digits and . _ : / | -")
+		}
+	default:
+		errs.Add(at+".kind", problem.FieldRequired, "is required")
+	}
+}

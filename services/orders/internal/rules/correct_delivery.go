@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// CorrectDeliveryOf merges a correction into an order (API specification,
+// POST /orders/{orderId}:update-delivery). errs holds what was found in the request before. Of
+// several faults the status comes first, then the version, the fields and the country. Nil: the
+// correction changes nothing.
+func CorrectDeliveryOf(
+	current *Current, req *ordersv1.UpdateDeliveryRequest, errs *fields.Errors, now time.Time,
+) (*Change, error) {
+	record := current.Record
+	if err := StepOf(CorrectDelivery, record.GetStatus()).Err(CorrectDelivery, record.GetStatus()); err != nil {
+		return nil, err
+	}
+	if req.ExpectedVersion != nil && req.GetExpectedVersion() != record.GetVersion() {
+		return nil, problem.New(problem.VersionConflict,
+			"expectedVersion is not the order's version, which is %d.", record.GetVersion())
+	}
+	stored, err := current.Details()
+	if err != nil {
+		return nil, err
+	}
+	merged, err := mergeDelivery(stored, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	urgent := record.GetUrgent()
+	if req.Urgent != nil {
+		urgent = req.GetUrgent()
+	}
+	if merged.Recipient == stored.Recipient && merged.CourierComment == stored.CourierComment && urgent == record.GetUrgent() {
+		return nil, nil //nolint:nilnil // No change and no fault.
+	}
+	change, err := current.Apply(CorrectDelivery, now, func(next *ordersv1.Order) { next.Urgent = urgent })
+	if change != nil {
+		change.Details = &merged
+	}
+	return change, err
+}
+
+// mergeDelivery gives the details with the correction in them, or its faults.
+func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fields.Errors) (Details, error) {
+	if req.ExpectedVersion == nil {
+		errs.Add("expectedVersion", problem.FieldRequired, "is required")
+	}
+	recipient := mergeRecipient(stored.Recipient, req.GetRecipient())
+	CheckRecipient(recipient, errs)
+	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
+	if err := errs.Err(); err != nil {
+		return stored, err
+	}
+	if recipient.GetAddress().GetCountry() != stored.Recipient.Country {
+		return stored, problem.New(problem.CountryChangeNotAllowed, "A correction cannot move the delivery to another country.")
+	}
+	merged := stored
+	merged.Recipient = newRecipient(recipient)
+	if req.CourierComment != nil {
+		merged.CourierComment = req.GetCourierComment()
+		if fields.Blank(merged.CourierComment) {
+			merged.CourierComment = ""
+		}
+	}
+	return merged, nil
+}
+
+// mergeRecipient puts each member that is given in the place of the stored one. A blank e-mail or
+// postal code keeps what is stored; any other blank stays, for the check to refuse.
+func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.OrderRecipient {
+	a := c.GetAddress()
+	if a == nil {
+		a = &ordersv1.AddressCorrection{}
+	}
+	if c == nil {
+		c = &ordersv1.DeliveryCorrection{}
+	}
+	email, postalCode := given(stored.Email, Optional(c.Email)), given(stored.PostalCode, Optional(a.PostalCode))
+	return &ordersv1.OrderRecipient{
+		Name:  given(stored.Name, c.Name),
+		Phone: given(stored.Phone, c.Phone),
+		Email: &email,
+		Address: &ordersv1.OrderAddress{
+			Street:     given(stored.Street, a.Street),
+			City:       given(stored.City, a.City),
+			PostalCode: &postalCode,
+			Country:    given(stored.Country, a.Country),
+		},
+	}
+}
+
+func given(stored string, correction *string) string {
+	if correction == nil {
+		return stored
+	}
+	return *correction
+}

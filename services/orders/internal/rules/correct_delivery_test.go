@@ -1,0 +1,253 @@
+package rules_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+type (
+	correction = ordersv1.UpdateDeliveryRequest
+	delivery   = ordersv1.DeliveryCorrection
+	address    = ordersv1.AddressCorrection
+)
+
+var (
+	placedAt  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	corrected = placedAt.Add(time.Hour)
+)
+
+// stored is an order at version 3 with a recipient in Sweden.
+func stored(status ordersv1.OrderStatus) (*rules.Current, *rules.Details) {
+	details := &rules.Details{
+		Client: rules.Person{Name: "Client"},
+		Recipient: rules.Recipient{
+			Name: "Ann", Phone: "+46701234567", Email: "ann@example.com",
+			Street: "Storgatan 1", City: "Stockholm", PostalCode: "111 22", Country: "SE",
+		},
+		CourierComment: "Ring twice",
+	}
+	return &rules.Current{
+		TenantID: "t",
+		Record: &ordersv1.Order{
+			Id: "o", Version: 3, Status: status, DeliveryCountry: "SE", CreatedAt: timestamppb.New(placedAt), UpdatedAt: timestamppb.New(placedAt),
+		},
+		Details: func() (rules.Details, error) { return *details, nil },
+	}, details
+}
+
+const isProcessing = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING
+
+func correct(current *rules.Current, req *correction) (*rules.Change, error) {
+	return rules.CorrectDeliveryOf(current, req, &fields.Errors{}, corrected)
+}
+
+func TestAMemberThatIsGivenReplacesTheStoredOne(t *testing.T) {
+	for name, tc := range map[string]struct {
+		correction *correction
+		want       func(d *rules.Details)
+	}{
+		"name":        {&correction{Recipient: &delivery{Name: proto.String("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
+		"phone":       {&correction{Recipient: &delivery{Phone: proto.String("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" }},
+		"email":       {&correction{Recipient: &delivery{Email: proto.String("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" }},
+		"street":      {&correction{Recipient: &delivery{Address: &address{Street: proto.String("Nygatan 2")}}}, func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" }},
+		"city":        {&correction{Recipient: &delivery{Address: &address{City: proto.String("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" }},
+		"postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: proto.String("222 33")}}}, func(d *rules.Details) { d.Recipient.PostalCode = "222 33" }},
+		"comment":     {&correction{CourierComment: proto.String("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
+		"no comment":  {&correction{CourierComment: proto.String(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
+		"urgency":     {&correction{Urgent: proto.Bool(true)}, func(*rules.Details) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			current, want := stored(isProcessing)
+			tc.correction.ExpectedVersion = proto.Int64(3)
+			change, err := correct(current, tc.correction)
+			require.NoError(t, err)
+			tc.want(want)
+			require.Equal(t, want, change.Details)
+			require.EqualValues(t, 4, change.Record.GetVersion())
+			require.Equal(t, corrected, change.Record.GetUpdatedAt().AsTime())
+			require.Equal(t, tc.correction.GetUrgent(), change.Record.GetUrgent())
+			require.Equal(t, rules.Event{Type: "order.updated", OccurredAt: corrected, Data: change.Record}, change.Event)
+			require.EqualValues(t, 3, current.Record.GetVersion(), "the stored record is left alone")
+		})
+	}
+}
+
+func TestACorrectionThatChangesNothing(t *testing.T) {
+	for name, req := range map[string]*correction{
+		"is empty":                      {},
+		"has an empty recipient":        {Recipient: &delivery{Address: &address{}}},
+		"keeps e-mail and postal code":  {Recipient: &delivery{Email: proto.String(""), Address: &address{PostalCode: proto.String(" ")}}},
+		"repeats what is stored":        {Recipient: &delivery{Name: proto.String("Ann")}, CourierComment: proto.String("Ring twice"), Urgent: proto.Bool(false)},
+		"writes the phone in other way": {Recipient: &delivery{Phone: proto.String("+46 (70) 123-45.67")}},
+		"repeats the country":           {Recipient: &delivery{Address: &address{Country: proto.String("SE")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			current, _ := stored(isProcessing)
+			req.ExpectedVersion = proto.Int64(3)
+			change, err := correct(current, req)
+			require.NoError(t, err)
+			require.Nil(t, change)
+
+			req.ExpectedVersion = proto.Int64(2)
+			_, err = correct(current, req)
+			require.True(t, problem.Is(err, problem.VersionConflict), "refused all the same when stale")
+		})
+	}
+}
+
+func TestACorrectionIsRefusedWithTheField(t *testing.T) {
+	long := func(n int) *string { return proto.String(strings.Repeat("é", n)) }
+	for name, tc := range map[string]struct {
+		correction  *correction
+		field, code string
+	}{
+		"no version":       {&correction{}, "expectedVersion", problem.FieldRequired},
+		"empty name":       {&correction{Recipient: &delivery{Name: proto.String("")}}, "recipient.name", problem.FieldRequired},
+		"empty phone":      {&correction{Recipient: &delivery{Phone: proto.String(" ")}}, "recipient.phone", problem.FieldRequired},
+		"empty street":     {&correction{Recipient: &delivery{Address: &address{Street: proto.String("")}}}, "recipient.address.street", problem.FieldRequired},
+		"empty city":       {&correction{Recipient: &delivery{Address: &address{City: proto.String("")}}}, "recipient.address.city", problem.FieldRequired},
+		"empty country":    {&correction{Recipient: &delivery{Address: &address{Country: proto.String("")}}}, "recipient.address.country", problem.FieldRequired},
+		"no such country":  {&correction{Recipient: &delivery{Address: &address{Country: proto.String("se")}}}, "recipient.address.country", problem.FieldInvalid},
+		"not a phone":      {&correction{Recipient: &delivery{Phone: proto.String("070")}}, "recipient.phone", problem.FieldInvalid},
+		"not an e-mail":    {&correction{Recipient: &delivery{Email: proto.String("ann")}}, "recipient.email", problem.FieldInvalid},
+		"long name":        {&correction{Recipient: &delivery{Name: long(101)}}, "recipient.name", problem.FieldTooLong},
+		"long street":      {&correction{Recipient: &delivery{Address: &address{Street: long(256)}}}, "recipient.address.street", problem.FieldTooLong},
+		"long city":        {&correction{Recipient: &delivery{Address: &address{City: long(101)}}}, "recipient.address.city", problem.FieldTooLong},
+		"long postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: long(21)}}}, "recipient.address.postalCode", problem.FieldTooLong},
+		"long comment":     {&correction{CourierComment: long(501)}, "courierComment", problem.FieldTooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			current, _ := stored(isProcessing)
+			if name != "no version" {
+				tc.correction.ExpectedVersion = proto.Int64(3)
+			}
+			_, err := correct(current, tc.correction)
+			p, ok := problem.As(err)
+			require.True(t, ok)
+			require.Equal(t, problem.InvalidRequest, p.Code)
+			require.Len(t, p.Violations, 1)
+			require.Equal(t, tc.field, p.Violations[0].Field)
+			require.Equal(t, tc.code, p.Violations[0].Code)
+		})
+	}
+}
+
+func TestAStoredMemberThatIsInvalidMustBeSent(t *testing.T) {
+	for field, tc := range map[string]struct {
+		spoil func(r *rules.Recipient)
+		fix   *delivery
+	}{
+		"recipient.phone":              {func(r *rules.Recipient) { r.Phone = "070" }, &delivery{Phone: proto.String("+46701234567")}},
+		"recipient.name":               {func(r *rules.Recipient) { r.Name = "" }, &delivery{Name: proto.String("Ann")}},
+		"recipient.address.postalCode": {func(r *rules.Recipient) { r.PostalCode = "" }, &delivery{Address: &address{PostalCode: proto.String("111 22")}}},
+	} {
+		t.Run(field, func(t *testing.T) {
+			current, details := stored(isProcessing)
+			tc.spoil(&details.Recipient)
+			_, err := correct(current, &correction{ExpectedVersion: proto.Int64(3), Urgent: proto.Bool(true)})
+			p, ok := problem.As(err)
+			require.True(t, ok)
+			require.Len(t, p.Violations, 1)
+			require.Equal(t, field, p.Violations[0].Field)
+
+			change, err := correct(current, &correction{ExpectedVersion: proto.Int64(3), Recipient: tc.fix})
+			require.NoError(t, err)
+			require.NotNil(t, change)
+		})
+	}
+}
+
+func TestTheOrderOfACorrectionsFaults(t *testing.T) {
+	everything := &correction{ExpectedVersion: proto.Int64(1), Recipient: &delivery{
+		Name: proto.String(""), Address: &address{Country: proto.String("NO")},
+	}}
+	current, _ := stored(ordersv1.OrderStatus_ORDER_STATUS_SENT)
+	_, err := correct(current, everything)
+	p, ok := problem.As(err)
+	require.True(t, ok)
+	require.Equal(t, problem.NotEditable, p.Code)
+	require.Equal(t, "SENT", p.CurrentStatus)
+
+	current, _ = stored(isProcessing)
+	_, err = correct(current, everything)
+	require.True(t, problem.Is(err, problem.VersionConflict))
+
+	everything.ExpectedVersion = proto.Int64(3)
+	_, err = correct(current, everything)
+	require.True(t, problem.Is(err, problem.InvalidRequest))
+
+	everything.Recipient.Name = proto.String("Bo")
+	_, err = correct(current, everything)
+	require.True(t, problem.Is(err, problem.CountryChangeNotAllowed))
+}
+
+// A correction either fails, changes nothing, or leaves every member as given or as stored; made
+// again it changes nothing.
+func TestRandomCorrections(t *testing.T) {
+	const rounds = 20_000
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Repeatable.
+	pick := func(values ...string) *string {
+		i := random.IntN(len(values) + 1)
+		if i == len(values) {
+			return nil
+		}
+		return &values[i]
+	}
+	applied := 0
+	for range rounds {
+		current, before := stored(rules.Statuses()[1+random.IntN(2)])
+		if random.IntN(4) == 0 {
+			before.Recipient.PostalCode = ""
+		}
+		req := &correction{
+			ExpectedVersion: proto.Int64(int64(2 + random.IntN(2))),
+			CourierComment:  pick("", "Ring twice", "Knock"),
+			Recipient: &delivery{
+				Name: pick("", "Ann", "Bo"), Phone: pick("", "070", "+46 70 123 45 67", "+4722123456"), Email: pick("", "x", "bo@example.com"),
+				Address: &address{Street: pick("", "Nygatan 2"), City: pick("", "Lund"), PostalCode: pick("", "222 33"), Country: pick("SE", "NO", "", "XX")},
+			},
+		}
+		stale, locked := req.GetExpectedVersion() != 3, current.Record.GetStatus() != isProcessing
+		change, err := correct(current, req)
+		switch {
+		case locked:
+			require.True(t, problem.Is(err, problem.NotEditable))
+		case stale:
+			require.True(t, problem.Is(err, problem.VersionConflict))
+		}
+		if err != nil {
+			require.Nil(t, change)
+			continue
+		}
+		if change == nil {
+			continue
+		}
+		applied++
+		got := *change.Details
+		require.Contains(t, []string{before.Recipient.Name, req.GetRecipient().GetName()}, got.Recipient.Name)
+		require.Contains(t, []string{"+46701234567", "+4722123456"}, got.Recipient.Phone)
+		require.NotEmpty(t, got.Recipient.PostalCode)
+		require.Equal(t, "ann@example.com" == got.Recipient.Email, fields.Blank(req.GetRecipient().GetEmail()))
+		require.Equal(t, before.Recipient.Country, got.Recipient.Country)
+		require.Equal(t, before.Client, got.Client)
+		require.NotEqual(t, *before, got)
+
+		next := &rules.Current{Record: change.Record, Details: func() (rules.Details, error) { return got, nil }}
+		req.ExpectedVersion = proto.Int64(4)
+		again, err := correct(next, req)
+		require.NoError(t, err)
+		require.Nil(t, again)
+	}
+	require.Greater(t, applied, rounds/100)
+}

@@ -1,0 +1,111 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+const (
+	sentStatus      = ordersv1.OrderStatus_ORDER_STATUS_SENT
+	completedStatus = ordersv1.OrderStatus_ORDER_STATUS_COMPLETED
+	cancelledStatus = ordersv1.OrderStatus_ORDER_STATUS_CANCELLED
+)
+
+// standing is an order in the status, with what belongs to it.
+func standing(status ordersv1.OrderStatus) *rules.Current {
+	o := &ordersv1.Order{Version: 7, Status: status, UpdatedAt: timestamppb.New(time.Unix(1000, 0))}
+	switch status {
+	case sentStatus, completedStatus:
+		o.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://c.example/"}}
+	case cancelledStatus:
+		o.CancellationReason = proto.String("first reason")
+	default:
+	}
+	return &rules.Current{Record: o, StockHold: "hold"}
+}
+
+func TestAnyStatusCanBeCorrectedToAnyOther(t *testing.T) {
+	now := time.Unix(2000, 0)
+	for _, from := range rules.Statuses() {
+		for _, to := range rules.Statuses() {
+			t.Run(fmt.Sprintf("%s to %s", rules.StatusText(from), rules.StatusText(to)), func(t *testing.T) {
+				before := standing(from)
+				reason := ""
+				if to == cancelledStatus {
+					reason = "second reason"
+				}
+				change, err := rules.CorrectOrderStatus(before, to, reason, "new hold", now)
+				require.NoError(t, err)
+				if from == to {
+					require.Nil(t, change)
+					return
+				}
+				after := change.Record
+				require.Equal(t, to, after.GetStatus())
+				require.EqualValues(t, 8, after.GetVersion())
+				require.Equal(t, now.UTC(), after.GetUpdatedAt().AsTime())
+				require.Equal(t, to == cancelledStatus, after.CancellationReason != nil)
+				require.Equal(t, reason, after.GetCancellationReason())
+				require.Equal(t, from == completedStatus && to == sentStatus, len(after.GetShipments()) == 1)
+				require.Equal(t, to == cancelledStatus, change.ReleaseStock)
+				require.Equal(t, "new hold", change.TakeStock)
+				require.Equal(t, from == cancelledStatus, rules.Reopens(from, to))
+				require.Equal(t, "order.status_changed", change.Event.Type)
+				require.Equal(t, from, change.Event.Data.(*ordersv1.OrderStatusChanged).GetPreviousStatus())
+				require.True(t, proto.Equal(standing(from).Record, before.Record), "the order before stays as it was")
+			})
+		}
+	}
+}
+
+func TestAnOrderWithoutDetailsStaysOver(t *testing.T) {
+	for _, from := range []ordersv1.OrderStatus{completedStatus, cancelledStatus} {
+		for _, to := range rules.Statuses() {
+			before := standing(from)
+			before.DetailsErased = true
+			_, err := rules.CorrectOrderStatus(before, to, "", "", time.Unix(2000, 0))
+			if to == completedStatus || to == cancelledStatus {
+				require.NoError(t, err)
+				continue
+			}
+			p, ok := problem.As(err)
+			require.True(t, ok)
+			require.Equal(t, problem.NotEditable, p.Code)
+			require.Equal(t, rules.StatusText(from), p.CurrentStatus)
+		}
+	}
+}
+
+func TestACorrectionNamesAStatusAndAReasonWhereOneBelongs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		to     ordersv1.OrderStatus
+		reason string
+		want   []string
+	}{
+		"a status":                       {sentStatus, "", nil},
+		"a cancellation":                 {cancelledStatus, "by mistake", nil},
+		"no status":                      {0, "", []string{"status required"}},
+		"a status there is not":          {99, "", []string{"status required"}},
+		"a cancellation without reason":  {cancelledStatus, " ", []string{"reason required"}},
+		"a long reason":                  {cancelledStatus, strings.Repeat("å", 1001), []string{"reason too_long"}},
+		"a reason where none is kept":    {sentStatus, "because", []string{"reason invalid"}},
+		"the longest reason is in order": {cancelledStatus, strings.Repeat("å", 1000), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs := &fields.Errors{}
+			rules.CheckStatusCorrection(tc.to, tc.reason, errs)
+			require.Equal(t, tc.want, found(errs))
+		})
+	}
+}

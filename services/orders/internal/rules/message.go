@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+const maxMessageBody = 4000
+
+// MaxListedMessages is how many messages of an order its list shows: the newest ones.
+const MaxListedMessages = 1000
+
+// Message is a text on an order.
+type Message struct {
+	// Record is what every channel sees of it.
+	Record *ordersv1.OrderMessage
+	// AuthorID is the id of the key, or of the person in the caller's directory.
+	AuthorID string
+	// Internal hides the message from the tenant: a note of the service operator.
+	Internal bool
+}
+
+// NewMessage makes a message that is not posted yet.
+func NewMessage(author *ordersv1.MessageAuthor, authorID, body string) *Message {
+	return &Message{
+		Record:   &ordersv1.OrderMessage{Id: uuid.Must(uuid.NewV7()).String(), Author: author, Body: body},
+		AuthorID: authorID,
+	}
+}
+
+// CheckMessageBody finds the fault of a message's text.
+func CheckMessageBody(body string, errs *fields.Errors) { errs.Required("body", body, maxMessageBody) }
+
+// Post puts the message on the order: last is when the order's last one was posted, the zero time
+// if there is none. The record stays as it is.
+func (m *Message) Post(current *Current, last, now time.Time) (*Change, error) {
+	action := PostMessage
+	if m.Internal {
+		action = AddNote
+	}
+	status := current.Record.GetStatus()
+	step := StepOf(action, status)
+	if err := step.Err(action, status); err != nil {
+		return nil, err
+	}
+	posted := Later(now, last)
+	m.Record.CreatedAt = timestamppb.New(posted)
+	return &Change{Event: Event{Type: step.Event, OccurredAt: posted, Data: &ordersv1.OrderMessagePosted{
+		OrderId:         current.Record.GetId(),
+		ExternalOrderId: current.Record.ExternalOrderId,
+		Message:         m.Record,
+	}}}, nil
+}

@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"net/url"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// Lengths of a shipment's fields in Unicode code points.
+const (
+	maxCarrier           = 100
+	maxTrackingReference = 128
+	maxTrackingURL       = 2048
+)
+
+// CheckShipment finds every fault in a shipment.
+func CheckShipment(s *ordersv1.Shipment, errs *fields.Errors) {
+	const at = "shipment"
+	if s == nil {
+		errs.Add(at, problem.FieldRequired, "is required")
+		return
+	}
+	errs.Required(at+".carrier", s.GetCarrier(), maxCarrier)
+	errs.Required(at+".trackingReference", s.GetTrackingReference(), maxTrackingReference)
+	errs.Required(at+".trackingUrl", s.GetTrackingUrl(), maxTrackingURL)
+	if u, err := url.Parse(s.GetTrackingUrl()); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		errs.Add(at+".trackingUrl", problem.FieldInvalid, "must be an https address without credentials")
+	}
+}
+
+// hasShipment says whether the order's one shipment is this.
+func hasShipment(o *ordersv1.Order, s *ordersv1.Shipment) bool {
+	return len(o.GetShipments()) == 1 && proto.Equal(o.GetShipments()[0], s)
+}

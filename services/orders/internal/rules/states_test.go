@@ -1,0 +1,100 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// TestEveryActionInEveryStatus holds the state machine against the API specification, section
+// States and transitions: the status after, ! for a refusal and = for no change.
+func TestEveryActionInEveryStatus(t *testing.T) {
+	for action, row := range map[rules.Action][5]string{
+		// REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED
+		rules.Approve:         {"PROCESSING", "=", "!not_editable", "!not_editable", "!not_editable"},
+		rules.Dispatch:        {"!not_editable", "SENT", "!not_editable", "!not_editable", "!not_editable"},
+		rules.Deliver:         {"!not_editable", "!not_editable", "COMPLETED", "=", "!not_editable"},
+		rules.CorrectDelivery: {"!not_editable", "PROCESSING", "!not_editable", "!not_editable", "!not_editable"},
+		rules.CorrectTracking: {"!not_editable", "!not_editable", "SENT", "!not_editable", "!not_editable"},
+		rules.Cancel:          {"CANCELLED", "CANCELLED", "!not_cancellable", "!not_cancellable", "="},
+	} {
+		for i, status := range rules.Statuses() {
+			t.Run(string(action)+" "+rules.StatusText(status), func(t *testing.T) {
+				current, _ := stored(status)
+				change, err := current.Apply(action, corrected, nil)
+				require.Equal(t, row[i], outcome(t, change, err))
+				if change == nil {
+					return
+				}
+				require.EqualValues(t, 4, change.Record.GetVersion())
+				if change.Record.GetStatus() == status {
+					require.Equal(t, rules.Event{Type: "order.updated", OccurredAt: corrected, Data: change.Record}, change.Event)
+					return
+				}
+				require.Equal(t, "order.status_changed", change.Event.Type)
+				data, ok := change.Event.Data.(*ordersv1.OrderStatusChanged)
+				require.True(t, ok)
+				require.Equal(t, status, data.GetPreviousStatus())
+				require.Same(t, change.Record, data.GetOrder())
+			})
+		}
+	}
+}
+
+func outcome(t *testing.T, change *rules.Change, err error) string {
+	t.Helper()
+	if err != nil {
+		p, ok := problem.As(err)
+		require.True(t, ok)
+		require.NotEmpty(t, p.CurrentStatus)
+		return "!" + string(p.Code)
+	}
+	if change == nil {
+		return "="
+	}
+	return rules.StatusText(change.Record.GetStatus())
+}
+
+func TestEveryActionHasAStepInEveryStatus(t *testing.T) {
+	for _, action := range rules.Actions() {
+		for _, status := range rules.Statuses() {
+			step := rules.StepOf(action, status)
+			require.NotZero(t, step.Outcome, "%s %s", action, status)
+			require.Equal(t, step.Outcome == rules.Refused, step.Problem != "", "%s %s", action, status)
+		}
+	}
+	require.Zero(t, rules.StepOf(rules.Cancel, ordersv1.OrderStatus_ORDER_STATUS_UNSPECIFIED))
+}
+
+func TestAMessageIsPostedInEveryStatus(t *testing.T) {
+	for _, status := range rules.Statuses() {
+		for _, internal := range []bool{false, true} {
+			current, _ := stored(status)
+			m := rules.NewMessage(&ordersv1.MessageAuthor{Name: "Shop"}, "7", "x")
+			m.Internal = internal
+			change, err := m.Post(current, time.Time{}, corrected)
+			require.NoError(t, err)
+			require.Nil(t, change.Record)
+			require.Equal(t, internal, change.Event.Type == "", "a note is no event")
+		}
+	}
+}
+
+func TestOfARecordLaterChangesHaveLaterTimes(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, at.Add(1), rules.Later(at.Add(1), at))
+	require.Equal(t, at.Add(time.Microsecond), rules.Later(at, at))
+	require.Equal(t, at.Add(time.Microsecond), rules.Later(at.Add(-time.Hour), at))
+
+	current, _ := stored(ordersv1.OrderStatus_ORDER_STATUS_PROCESSING)
+	current.Record.UpdatedAt = timestamppb.New(corrected.Add(time.Hour))
+	change, err := current.Apply(rules.Cancel, corrected, nil)
+	require.NoError(t, err)
+	require.Equal(t, corrected.Add(time.Hour+time.Microsecond), change.Record.GetUpdatedAt().AsTime())
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// CancelOrder cancels an order (API specification, POST /orders/{orderId}:cancel).
+func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderRequest) (*ordersv1.CancelOrderResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.Collect(ctx)
+	rules.CheckCancelReason(req.GetReason(), errs)
+	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.CancelOrderResponse]{
+		Empty: func() *ordersv1.CancelOrderResponse { return &ordersv1.CancelOrderResponse{} },
+		Decide: func(current *rules.Current) (*rules.Change, error) {
+			if err := errs.Err(); err != nil {
+				return nil, err
+			}
+			return rules.CancelOrder(current, req.GetReason(), s.now())
+		},
+		Answer: func(record *ordersv1.Order) *ordersv1.CancelOrderResponse {
+			return &ordersv1.CancelOrderResponse{Order: record}
+		},
+	})
+}

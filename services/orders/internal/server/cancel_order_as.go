@@ -1,0 +1,26 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// CancelOrderAs cancels an order for a person; refusing a request is cancelling it.
+func (o *Operations) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
+	errs := fields.Collect(ctx)
+	rules.CheckCancelReason(req.GetReason(), errs)
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CANCEL, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
+		return rules.CancelOrder(current, req.GetReason(), o.Orders.now())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CancelOrderAsResponse{Order: order}, nil
+}

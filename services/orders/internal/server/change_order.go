@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// changeAsKey runs the action for the calling key on an order it reaches. The caller of changeAsKey
+// leaves out who acts.
+func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R]) (R, error) {
+	a.TenantID, a.OriginKeyID = p.TenantID, p.KeyID
+	decide := a.Decide
+	a.Decide = func(current *rules.Current) (*rules.Change, error) {
+		if !p.Reaches(current.Record.GetBrandId()) {
+			return nil, store.ErrNotFound
+		}
+		return decide(current)
+	}
+	return changeOrder(ctx, s, orderID, a)
+}
+
+// changeOrder runs the action, and then returns the stock it gave up.
+func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string, a store.Action[R]) (answer R, err error) {
+	id, ok := fields.ParseUUID(orderID)
+	if !ok {
+		if answer, found, err := idempotency.Replay(ctx, s.Store.Pool(), a.Empty); found || err != nil {
+			return answer, err
+		}
+		return answer, problem.RecordNotFound()
+	}
+	a.OrderID = id
+	var hold string
+	decide := a.Decide
+	a.Decide = func(current *rules.Current) (*rules.Change, error) {
+		change, err := decide(current)
+		// Each attempt decides anew; the last one counts.
+		hold = ""
+		if change != nil && change.ReleaseStock {
+			hold = current.StockHold
+		}
+		return change, err
+	}
+	answer, err = store.ChangeOrder(ctx, s.Store, a)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer, problem.RecordNotFound()
+	}
+	if err == nil && hold != "" {
+		s.Release(ctx, hold)
+	}
+	return answer, err
+}

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// DispatchOrder sends an order on its way.
+func (o *Operations) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
+	errs := fields.Collect(ctx)
+	rules.CheckShipment(req.GetShipment(), errs)
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
+		return rules.DispatchOrder(current, req.GetShipment(), o.Orders.now())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.DispatchOrderResponse{Order: order}, nil
+}

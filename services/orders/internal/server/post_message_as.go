@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// PostMessageAs posts a message for a person.
+func (o *Operations) PostMessageAs(ctx context.Context, req *ordersv1.PostMessageAsRequest) (*ordersv1.PostMessageAsResponse, error) {
+	entry, err := o.post(ctx, ordersv1.Operation_OPERATION_POST_MESSAGE, req)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.PostMessageAsResponse{Entry: entry}, nil
+}
+
+// AddInternalNote adds a note that only the operator reads.
+func (o *Operations) AddInternalNote(
+	ctx context.Context, req *ordersv1.AddInternalNoteRequest,
+) (*ordersv1.AddInternalNoteResponse, error) {
+	entry, err := o.post(ctx, ordersv1.Operation_OPERATION_ADD_NOTE, req)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.AddInternalNoteResponse{Entry: entry}, nil
+}
+
+// posting is what a message and a note have in common.
+type posting interface {
+	call
+	GetMessageId() string
+	GetBody() string
+}
+
+func (o *Operations) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
+	errs := fields.Collect(ctx)
+	rules.CheckAuthor(req.GetActor(), errs)
+	id := requiredUUID(errs, "messageId", req.GetMessageId())
+	rules.CheckMessageBody(req.GetBody(), errs)
+	a, err := o.admit(ctx, op, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	message := rules.NewActorMessage(id, req.GetActor(), o.OperatorName, req.GetBody())
+	message.Internal = op == ordersv1.Operation_OPERATION_ADD_NOTE
+	entry, err := changeOrder(ctx, o.Orders, a.OrderID, o.postOnce(a, message))
+	if errors.Is(store.PostMessageError(err), store.ErrMessageIDTaken) {
+		return nil, messageIDReused()
+	}
+	return entry, err
+}
+
+// postOnce posts the message unless it has been posted already.
+func (o *Operations) postOnce(a rules.Audit, message *rules.Message) store.Action[*ordersv1.ConversationEntry] {
+	var posted *store.PostedMessage
+	action := store.Action[*ordersv1.ConversationEntry]{
+		TenantID: a.TenantID,
+		Empty:    func() *ordersv1.ConversationEntry { return &ordersv1.ConversationEntry{} },
+	}.Posting(message, func() error { return nil }, o.Orders.now)
+	read, decide, also := action.Read, action.Decide, action.Also
+	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
+		store.QueueFindMessage(b, message.Record.GetId(), &posted)
+		read(b, tenantID, orderID)
+	}
+	action.Decide = func(current *rules.Current) (*rules.Change, error) {
+		switch {
+		case posted == nil:
+			return decide(current)
+		case posted.TenantID == a.TenantID && posted.OrderID == a.OrderID && rules.SameMessage(posted.Message, message):
+			return &rules.Change{}, nil
+		}
+		return nil, messageIDReused()
+	}
+	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		if posted == nil {
+			also(b, before, change)
+		}
+		store.QueueAudit(b, a, before.Record, before.Record)
+	}
+	action.Answer = func(*ordersv1.Order) *ordersv1.ConversationEntry {
+		if posted != nil {
+			return conversationEntry(posted.Message)
+		}
+		return conversationEntry(message)
+	}
+	return action
+}
+
+func messageIDReused() error {
+	return problem.New(problem.IdempotencyKeyReused, "This messageId was used before for another message.")
+}
+
+func conversationEntry(m *rules.Message) *ordersv1.ConversationEntry {
+	return &ordersv1.ConversationEntry{Message: m.Record, AuthorId: m.AuthorID, Internal: m.Internal}
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// ReadOrder opens the delivery details of one order. The audit has the row before anything is
+// answered.
+func (o *Operations) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.Collect(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Orders.Store.AuditRead(ctx, a); err != nil {
+		return nil, orderFault(err)
+	}
+	file, err := o.Orders.Store.GetFile(ctx, a.TenantID, a.OrderID)
+	if err != nil {
+		return nil, orderFault(err)
+	}
+	resp := &ordersv1.ReadOrderResponse{Order: file.Record, Fulfilment: file.Fulfilment, DetailsState: detailsState(a, file)}
+	if resp.GetDetailsState() == ordersv1.DetailsState_DETAILS_STATE_READABLE {
+		details, err := file.Details()
+		if err != nil {
+			return nil, err
+		}
+		resp.Details = rules.PresentDetails(details)
+	}
+	return resp, nil
+}
+
+func detailsState(a rules.Audit, file *store.File) ordersv1.DetailsState {
+	team := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT
+	switch {
+	case file.DetailsErased:
+		return ordersv1.DetailsState_DETAILS_STATE_ERASED
+	case team && file.Record.GetSource() == ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK:
+		return ordersv1.DetailsState_DETAILS_STATE_WITHHELD
+	}
+	return ordersv1.DetailsState_DETAILS_STATE_READABLE
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+const (
+	insertAudit = `INSERT INTO order_audit (id, tenant_id, order_id, actor_kind, actor_id, operation,
+  status_before, version_before, status_after, version_after)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+
+	// An order that does not exist adds no row.
+	insertReadAudit = `INSERT INTO order_audit (id, tenant_id, order_id, actor_kind, actor_id, operation,
+  status_before, version_before, status_after, version_after)
+SELECT $1, tenant_id, id, $4, $5, $6, status, version, status, version FROM orders WHERE tenant_id = $2 AND id = $3`
+)
+
+// QueueAudit adds what an operation made of an order to its transaction. before is nil for an order
+// that was placed.
+func QueueAudit(b *pgx.Batch, a rules.Audit, before, after *ordersv1.Order) {
+	args := append(auditArgs(a), state(before)...)
+	b.Queue(insertAudit, append(args, state(after)...)...)
+}
+
+// AuditRead records that the order is about to be read. ErrNotFound when the tenant has no such
+// order.
+func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
+	tag, err := s.pool.Exec(ctx, insertReadAudit, auditArgs(a)...)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// AuditSearch records that orders are about to be searched.
+func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
+	args := append(auditArgs(a), nil, nil, nil, nil)
+	if _, err := s.pool.Exec(ctx, insertAudit, args...); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	return nil
+}
+
+func auditArgs(a rules.Audit) []any {
+	return []any{
+		uuid.Must(uuid.NewV7()).String(), nullable(a.TenantID), nullable(a.OrderID),
+		actorKindText(a.Actor.GetKind()), a.Actor.GetId(), operationText(a.Operation),
+	}
+}
+
+func state(o *ordersv1.Order) []any {
+	if o == nil {
+		return []any{nil, nil}
+	}
+	return []any{rules.StatusText(o.GetStatus()), o.GetVersion()}
+}
+
+// The schema spells enum values without their prefix.
+func actorKindText(k commonv1.ActorKind) string { return strings.TrimPrefix(k.String(), "ACTOR_KIND_") }
+
+func operationText(op ordersv1.Operation) string { return strings.TrimPrefix(op.String(), "OPERATION_") }

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+const (
+	insertMessage = `INSERT INTO order_messages
+  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+	selectLastMessage = `SELECT created_at FROM order_messages WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT 1`
+
+	selectBrand = `SELECT brand_id FROM orders WHERE tenant_id = $1 AND id = $2`
+
+	messageColumns = `id, author_kind, author_id, author_name, internal, body, created_at`
+
+	selectVisibleMessages = `SELECT ` + messageColumns + ` FROM order_messages
+WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq DESC LIMIT $3`
+
+	selectAllMessages = `SELECT ` + messageColumns + ` FROM order_messages
+WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3`
+)
+
+const authorKindPrefix = "MESSAGE_AUTHOR_KIND_"
+
+// Posting completes an action to one that posts the message. check finds the faults of the request:
+// they are answered once the order is known to be there.
+func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time.Time) Action[R] {
+	var last time.Time
+	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
+		last = time.Time{}
+		b.Queue(selectLastMessage, tenantID, orderID).QueryRow(func(row pgx.Row) error {
+			if err := row.Scan(&last); !errors.Is(err, pgx.ErrNoRows) {
+				return err
+			}
+			return nil
+		})
+	}
+	a.Decide = func(current *rules.Current) (*rules.Change, error) {
+		if err := check(); err != nil {
+			return nil, err
+		}
+		return m.Post(current, last, now())
+	}
+	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
+		r := m.Record
+		b.Queue(insertMessage, r.GetId(), before.TenantID, before.Record.GetId(), authorKindText(r.GetAuthor().GetKind()),
+			m.AuthorID, r.GetAuthor().GetName(), m.Internal, r.GetBody(), r.GetCreatedAt().AsTime())
+	}
+	return a
+}
+
+func authorKindText(k ordersv1.MessageAuthorKind) string {
+	return strings.TrimPrefix(k.String(), authorKindPrefix)
+}
+
+// Messages reads the newest messages of an order, oldest first, and its brand. ErrNotFound when the
+// tenant has no such order.
+func (s *Store) Messages(
+	ctx context.Context, tenantID, orderID string, withInternal bool, limit int,
+) (brandID string, messages []*rules.Message, err error) {
+	statement := selectVisibleMessages
+	if withInternal {
+		statement = selectAllMessages
+	}
+	b := &pgx.Batch{}
+	b.Queue(selectBrand, tenantID, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&brandID) })
+	b.Queue(statement, tenantID, orderID, limit).Query(func(rows pgx.Rows) (err error) {
+		messages, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Message, error) { return scanMessage(row) })
+		return err
+	})
+	err = s.pool.SendBatch(ctx, b).Close()
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil, ErrNotFound
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read messages: %w", err)
+	}
+	slices.Reverse(messages)
+	return brandID, messages, nil
+}
+
+// scanMessage reads messageColumns, and into more what the statement selects behind them.
+func scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
+	m := &rules.Message{Record: &ordersv1.OrderMessage{Author: &ordersv1.MessageAuthor{}}}
+	var kind string
+	var createdAt time.Time
+	into := []any{&m.Record.Id, &kind, &m.AuthorID, &m.Record.Author.Name, &m.Internal, &m.Record.Body, &createdAt}
+	if err := row.Scan(append(into, more...)...); err != nil {
+		return nil, err
+	}
+	m.Record.Author.Kind = ordersv1.MessageAuthorKind(ordersv1.MessageAuthorKind_value[authorKindPrefix+kind])
+	m.Record.CreatedAt = timestamppb.New(createdAt)
+	return m, nil
+}
