@@ -18,8 +18,10 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
+	"github.com/partnergifting/platform/services/catalog/internal/picture"
 	"github.com/partnergifting/platform/services/catalog/internal/server"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
+	"github.com/partnergifting/platform/services/catalog/internal/upkeep"
 )
 
 // Config of the service.
@@ -35,6 +37,8 @@ type Config struct {
 	PublicURL string `env:"PUBLIC_URL,required" doc:"Base address of the public API as integrators see it."`
 	// ReservationTTL zero: two minutes.
 	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"2m" doc:"How long reserved stock waits for its order."`
+	// AuditRetention zero: three years.
+	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" doc:"How long the audit of operations is kept, 8784h at least."`
 }
 
 const defaultReservationTTL = 2 * time.Minute
@@ -51,10 +55,14 @@ type Service struct {
 	tenants *grpc.ClientConn
 	files   *images.Files
 	server  *rpc.Server
+	upkeep  *upkeep.Worker
 }
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	if cfg.AuditRetention > 0 && cfg.AuditRetention < upkeep.MinAudit {
+		return nil, upkeep.ErrAudit
+	}
 	s := &Service{tel: tel}
 	if err := s.open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -64,12 +72,19 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		ttl = defaultReservationTTL
 	}
 	st := store.New(s.pool)
+	s.upkeep = &upkeep.Worker{Store: st, Audit: cfg.AuditRetention, Log: tel.Logger}
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
+	studio := picture.NewStudio()
 	s.server = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
 	catalogv1.RegisterCatalogServiceServer(s.server, server.NewCatalog(st, tenantcache.New(directory), cfg.PublicURL))
 	catalogv1.RegisterImagesServiceServer(s.server, server.NewImages(st, s.files))
-	catalogv1.RegisterOrderingServiceServer(s.server, server.NewOrdering(st, time.Now, ttl))
-	catalogv1.RegisterCatalogOperationsServiceServer(s.server, server.NewOperations(st, s.files, directory))
+	catalogv1.RegisterOrderingServiceServer(s.server, server.NewOrdering(st, ttl))
+	catalogv1.RegisterSelectionsServiceServer(s.server, server.NewSelections(st, cfg.PublicURL))
+	catalogv1.RegisterBrandLogosServiceServer(s.server, server.NewBrandLogos(st, s.files, studio, directory, cfg.PublicURL))
+	catalogv1.RegisterImportServiceServer(s.server, server.NewImports(st))
+	catalogv1.RegisterCatalogOperationsServiceServer(s.server, server.NewOperations(st, s.files, studio, directory))
+	catalogv1.RegisterProductOperationsServiceServer(s.server, server.NewProductOperations(st))
+	catalogv1.RegisterCampaignOperationsServiceServer(s.server, server.NewCampaignOperations(st))
 	return s, nil
 }
 
@@ -88,6 +103,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.server.Run},
+		daemon.Part{Name: "upkeep", Run: s.upkeep.Run},
 		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
 	)
 	return errors.Join(err, s.close())

@@ -24,20 +24,28 @@ import (
 )
 
 const (
-	tenantID  = "0196a000-0000-7000-8000-000000000001"
+	tenantID = "0196a000-0000-7000-8000-000000000001"
+	// otherTenantID has the same settings and no brand in common.
+	otherTenantID = "0196a000-0000-7000-8000-000000000002"
+
 	brandID   = "0196a000-0000-7000-8000-0000000000b1"
 	publicURL = "https://gifts.example.com/api/public/v1"
 )
 
 // stack is the running service with its clients and, for what no RPC tells, its database.
 type stack struct {
-	t         *testing.T
-	catalog   catalogv1.CatalogServiceClient
-	ops       catalogv1.CatalogOperationsServiceClient
-	ordering  catalogv1.OrderingServiceClient
-	images    catalogv1.ImagesServiceClient
-	directory *directory
-	db        *pgxpool.Pool
+	t          *testing.T
+	catalog    catalogv1.CatalogServiceClient
+	ops        catalogv1.CatalogOperationsServiceClient
+	ordering   catalogv1.OrderingServiceClient
+	images     catalogv1.ImagesServiceClient
+	logos      catalogv1.BrandLogosServiceClient
+	imports    catalogv1.ImportServiceClient
+	selections catalogv1.SelectionsServiceClient
+	products   catalogv1.ProductOperationsServiceClient
+	campaigns  catalogv1.CampaignOperationsServiceClient
+	directory  *directory
+	db         *pgxpool.Pool
 }
 
 // setup runs the service on a fresh database, over real gRPC, beside a directory of one tenant.
@@ -84,6 +92,11 @@ func (s *stack) dial(addr string) {
 	s.ops = catalogv1.NewCatalogOperationsServiceClient(conn)
 	s.ordering = catalogv1.NewOrderingServiceClient(conn)
 	s.images = catalogv1.NewImagesServiceClient(conn)
+	s.logos = catalogv1.NewBrandLogosServiceClient(conn)
+	s.imports = catalogv1.NewImportServiceClient(conn)
+	s.selections = catalogv1.NewSelectionsServiceClient(conn)
+	s.products = catalogv1.NewProductOperationsServiceClient(conn)
+	s.campaigns = catalogv1.NewCampaignOperationsServiceClient(conn)
 }
 
 // run runs a part until the test ends and demands that it ends well.

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -19,10 +20,12 @@ type mirror struct {
 	s      *stack
 	gifts  map[string]string
 	newest time.Time
+	// page is the size of a page; zero: 7.
+	page int32
 }
 
 func (m *mirror) read(since *timestamppb.Timestamp) {
-	for _, e := range m.s.list(&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: since, Limit: limit(7)}) {
+	for _, e := range m.s.list(&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: since, Limit: limit(cmp.Or(m.page, 7))}) {
 		at := e.GetUnlisted().GetUpdatedAt()
 		if p := e.GetProduct(); p != nil {
 			m.gifts[p.GetId()] = p.String()

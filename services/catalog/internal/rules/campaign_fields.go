@@ -55,11 +55,11 @@ const (
 // ReadCampaign validates a campaign as far as it stands for itself.
 func ReadCampaign(errs *fields.Errors, req *catalogv1.PutCampaignRequest) Campaign {
 	c := Campaign{
-		TenantID: recordID(errs, "tenantId", req.GetTenantId()),
-		ID:       recordID(errs, "id", req.GetId()),
-		BrandID:  recordID(errs, "brandId", req.GetBrandId()),
+		TenantID: RecordID(errs, "tenantId", req.GetTenantId()),
+		ID:       RecordID(errs, "id", req.GetId()),
+		BrandID:  RecordID(errs, "brandId", req.GetBrandId()),
 		Name:     req.GetName(),
-		Status:   readCampaignStatus(errs, req.GetStatus()),
+		Status:   ReadCampaignStatus(errs, req.GetStatus()),
 	}
 	errs.Required("name", req.GetName(), maxName)
 	if req.GetExpiresAt() != nil {
@@ -72,14 +72,15 @@ func ReadCampaign(errs *fields.Errors, req *catalogv1.PutCampaignRequest) Campai
 	atMost(errs, "offerings", len(req.GetOfferings()), maxOfferings)
 	products := once{}
 	for i, o := range req.GetOfferings() {
-		offering := readOffering(errs, at("offerings", i, ""), o)
+		offering := ReadOffering(errs, at("offerings", i, ""), o)
 		products.check(errs, at("offerings", i, "productId"), offering.ProductID)
 		c.Offerings = append(c.Offerings, offering)
 	}
 	return c
 }
 
-func readCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string {
+// ReadCampaignStatus demands a status.
+func ReadCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string {
 	switch s {
 	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT:
 		return CampaignDraft
@@ -95,8 +96,9 @@ func readCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string 
 	return ""
 }
 
-func readOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput) Offering {
-	o := Offering{ProductID: recordID(errs, path+".productId", in.GetProductId())}
+// ReadOffering validates an offering, whose fields stand under path, as far as it stands for itself.
+func ReadOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput) Offering {
+	o := Offering{ProductID: RecordID(errs, path+".productId", in.GetProductId())}
 	switch in.GetSupplyType() {
 	case catalogv1.SupplyType_SUPPLY_TYPE_STOCKED:
 		o.SupplyType = Stocked
@@ -121,8 +123,8 @@ func readOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput)
 			sku.InitialStock = &stock
 		}
 		switch {
-		case s.GetInitialStock() < 0:
-			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "must not be negative")
+		case s.GetInitialStock() < 0 || s.GetInitialStock() > MaxStock:
+			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "must be between 0 and 1000000000")
 		case s.InitialStock != nil && o.SupplyType == OnDemand:
 			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "is for STOCKED offerings only")
 		}
@@ -144,16 +146,28 @@ func (c Campaign) CheckBrand(errs *fields.Errors, settings *tenantsv1.GetTenantS
 // CheckGifts demands that every offering's gift exists and comes in the offered combinations.
 func (c Campaign) CheckGifts(errs *fields.Errors, gifts map[string]Product) {
 	for i, o := range c.Offerings {
-		gift, ok := gifts[o.ProductID]
-		if !ok {
-			errs.Add(at("offerings", i, "productId"), problem.FieldInvalid, "names no gift")
-			continue
+		o.CheckGift(errs, at("offerings", i, ""), gifts)
+	}
+}
+
+// CheckGift demands that the offering's gift exists and comes in the offered combinations.
+func (o Offering) CheckGift(errs *fields.Errors, path string, gifts map[string]Product) {
+	gift, ok := gifts[o.ProductID]
+	if !ok {
+		errs.Add(path+".productId", problem.FieldInvalid, "names no gift")
+		return
+	}
+	for i, s := range o.SKUs {
+		if !Chosen(gift.Variations, s.Variations) {
+			errs.Add(at(path+".skus", i, "variations"), problem.FieldInvalid,
+				"must have exactly one value of the gift for each of its dimensions")
 		}
-		for j, s := range o.SKUs {
-			if !Chosen(gift.Variations, s.Variations) {
-				errs.Add(at(at("offerings", i, "skus"), j, "variations"), problem.FieldInvalid,
-					"must have exactly one value of the gift for each of its dimensions")
-			}
-		}
+	}
+}
+
+// CheckRoom demands that a campaign with so many other offerings can take one more.
+func CheckRoom(errs *fields.Errors, others int) {
+	if others >= maxOfferings {
+		errs.Add("offering", problem.FieldInvalid, "is one more than a campaign can have")
 	}
 }

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"time"
-
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -10,17 +8,17 @@ import (
 // record does not exist.
 type ItemFacts struct {
 	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
-	CampaignBrandID   *string
-	CampaignStatus    *string
-	CampaignExpiresAt *time.Time
-	OfferingStatus    *string
-	SupplyType        *string
-	ProductState      *State
-	ProductName       *string
-	Customization     *bool
-	Deliverable       *bool
-	Variations        []Variation
-	SKUOffered        bool
+	CampaignBrandID *string
+	// CampaignStatus is the status now, not what was written down last.
+	CampaignStatus *string
+	OfferingStatus *string
+	SupplyType     *string
+	ProductState   *State
+	ProductName    *string
+	Customization  *bool
+	Deliverable    *bool
+	Variations     []Variation
+	SKUOffered     bool
 }
 
 // Item is what is asked of the facts.
@@ -36,9 +34,8 @@ type Item struct {
 	Variations    map[string]string
 }
 
-// CheckItem refuses an item that may not be ordered at the instant, with the first fault in the
-// order of the API's code table.
-func CheckItem(item Item, f ItemFacts, now time.Time) error {
+// CheckItem refuses an item that may not be ordered, with the first fault in the order of the API's code table.
+func CheckItem(item Item, f ItemFacts) error {
 	published := f.ProductState != nil && *f.ProductState == Published
 	if item.Customization && published && !*f.Customization {
 		return problem.Invalid(problem.Violation{
@@ -46,7 +43,7 @@ func CheckItem(item Item, f ItemFacts, now time.Time) error {
 		})
 	}
 	if item.InCampaign {
-		if err := checkCampaign(item, f, now); err != nil {
+		if err := checkCampaign(item, f); err != nil {
 			return err
 		}
 	}
@@ -65,14 +62,14 @@ func CheckItem(item Item, f ItemFacts, now time.Time) error {
 	}
 }
 
-func checkCampaign(item Item, f ItemFacts, now time.Time) error {
+func checkCampaign(item Item, f ItemFacts) error {
 	switch {
 	case f.CampaignBrandID == nil || !item.Reaches(*f.CampaignBrandID):
-		return problem.New(problem.CampaignNotFound, "No such campaign is visible to this key.")
+		return campaignNotFound()
 	case item.BrandID != "" && item.BrandID != *f.CampaignBrandID:
 		return brandMismatch()
-	case CampaignStatus(*f.CampaignStatus, f.CampaignExpiresAt, now) != CampaignActive:
-		return problem.New(problem.CampaignNotActive, "The campaign is in preparation or completed.")
+	case *f.CampaignStatus != CampaignActive:
+		return campaignNotActive()
 	case f.OfferingStatus == nil:
 		return problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift.")
 	default:
@@ -84,13 +81,4 @@ func brandMismatch() error {
 	e := problem.New(problem.BrandCampaignMismatch, "brandId is not the campaign's brand.")
 	e.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: e.Detail}}
 	return e
-}
-
-// CampaignStatus is the status at an instant: an active campaign completes on its own when it
-// expires, also when nobody calls.
-func CampaignStatus(stored string, expiresAt *time.Time, now time.Time) string {
-	if stored == CampaignActive && expiresAt != nil && !now.Before(*expiresAt) {
-		return CampaignCompleted
-	}
-	return stored
 }

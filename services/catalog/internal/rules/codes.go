@@ -23,7 +23,9 @@ const (
 	maxName        = 255
 	maxDescription = 10_000
 	maxCode        = 100
-	nilUUID        = "00000000-0000-0000-0000-000000000000"
+	// MaxLocale is how long the tag of a locale can be.
+	MaxLocale = 35
+	nilUUID   = "00000000-0000-0000-0000-000000000000"
 )
 
 var (
@@ -43,8 +45,8 @@ func at(list string, i int, field string) string {
 	return path
 }
 
-// recordID demands a UUID other than the nil one, below which every position of a list starts.
-func recordID(errs *fields.Errors, field, value string) string {
+// RecordID demands a UUID other than the nil one, below which every position of a list starts.
+func RecordID(errs *fields.Errors, field, value string) string {
 	if fields.Blank(value) {
 		errs.Add(field, problem.FieldRequired, "is required")
 		return ""
@@ -70,8 +72,7 @@ func isCurrency(value string) bool {
 
 // translationLocale demands a BCP 47 tag in its usual spelling that is not the base locale.
 func translationLocale(errs *fields.Errors, field, value string) {
-	const maxLocale = 35
-	errs.Required(field, value, maxLocale)
+	errs.Required(field, value, MaxLocale)
 	tag, err := language.Raw.Parse(value)
 	switch {
 	case err != nil || tag.String() != value:
@@ -81,15 +82,15 @@ func translationLocale(errs *fields.Errors, field, value string) {
 	}
 }
 
-// countries demands assigned country codes and gives them once each, in alphabetical order.
-func countries(errs *fields.Errors, field string, values []string) []string {
+// ReadCountries demands assigned country codes and gives them once each, in alphabetical order.
+func ReadCountries(errs *fields.Errors, field string, values []string) []string {
 	for i, c := range values {
 		if !country.Valid(c) {
 			errs.Add(at(field, i, ""), problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 		}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return slices.Compact(sorted)
+	return append([]string{}, slices.Compact(sorted)...) // Never nil, as it is read back.
 }
 
 func atMost(errs *fields.Errors, field string, length, limit int) {

@@ -3,38 +3,37 @@ package rules
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
-
-	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/problem"
 )
 
-const (
-	maxImageBytes = 10 << 20
-	fileIDLen     = 32
-)
+// MaxImageBytes bounds an uploaded image.
+const MaxImageBytes = 10 << 20
 
-// Image is an image of a gift. Its id is the first half of its digest, so the same bytes always
-// have the same id.
+const fileIDLen = 32
+
+// Image is a stored file. Its id is the first half of its digest, so the same bytes always have the
+// same id.
 type Image struct {
 	FileID      string
 	Digest      string
 	ContentType string
 	Size        int
+	// Width and Height in pixels are 0 for an image stored before they were read.
+	Width  int
+	Height int
 }
 
-// ReadImage validates an image by its bytes.
-func ReadImage(errs *fields.Errors, content []byte) Image {
+// NewImage names the image that has the content.
+func NewImage(content []byte, contentType string, width, height int) Image {
 	sum := sha256.Sum256(content)
 	digest := hex.EncodeToString(sum[:])
-	img := Image{FileID: digest[:fileIDLen], Digest: digest, ContentType: http.DetectContentType(content), Size: len(content)}
-	switch img.ContentType {
-	case "image/png", "image/jpeg", "image/webp":
-	default:
-		errs.Add("content", problem.FieldInvalid, "must be a PNG, JPEG or WebP image")
+	return Image{
+		FileID: digest[:fileIDLen], Digest: digest,
+		ContentType: contentType, Size: len(content), Width: width, Height: height,
 	}
-	if len(content) > maxImageBytes {
-		errs.Add("content", problem.FieldTooLong, "must have at most 10 MB")
-	}
-	return img
+}
+
+// ShownImage is a file as the images of a gift list it. Width is nil for the original.
+type ShownImage struct {
+	FileID string `json:"fileId"`
+	Width  *int32 `json:"width"`
 }

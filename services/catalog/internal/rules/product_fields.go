@@ -14,15 +14,15 @@ const (
 // ReadProduct validates a gift as far as it stands for itself; CheckReferences does the rest.
 func ReadProduct(errs *fields.Errors, req *catalogv1.PutProductRequest) Product {
 	p := Product{
-		ID:                     recordID(errs, "id", req.GetId()),
-		State:                  readState(errs, req.GetState()),
+		ID:                     RecordID(errs, "id", req.GetId()),
+		State:                  ReadState(errs, req.GetState()),
 		Text:                   Text{Name: req.GetName(), Description: req.GetDescription()},
-		Translations:           readTranslations(errs, req.GetTranslations()),
+		Translations:           ReadTranslations(errs, req.GetTranslations()),
 		Variations:             readVariations(errs, req.GetVariations()),
 		Categories:             req.GetCategories(),
 		ImageFileIDs:           req.GetImageFileIds(),
-		Countries:              countries(errs, "availableCountries", req.GetAvailableCountries()),
-		Prices:                 readPrices(errs, req.GetPrices()),
+		Countries:              ReadCountries(errs, "availableCountries", req.GetAvailableCountries()),
+		Prices:                 ReadPrices(errs, req.GetPrices()),
 		CustomizationAvailable: req.GetCustomizationAvailable(),
 		GiftSet:                req.GetGiftSet(),
 		ReadyToSend:            req.GetReadyToSend(),
@@ -34,7 +34,8 @@ func ReadProduct(errs *fields.Errors, req *catalogv1.PutProductRequest) Product 
 	return p
 }
 
-func readState(errs *fields.Errors, s catalogv1.ProductState) State {
+// ReadState demands a state.
+func ReadState(errs *fields.Errors, s catalogv1.ProductState) State {
 	switch s {
 	case catalogv1.ProductState_PRODUCT_STATE_DRAFT:
 		return Draft
@@ -52,7 +53,8 @@ func readState(errs *fields.Errors, s catalogv1.ProductState) State {
 	return ""
 }
 
-func readTranslations(errs *fields.Errors, list []*catalogv1.ProductTranslation) map[string]Text {
+// ReadTranslations validates translations and gives them by locale.
+func ReadTranslations(errs *fields.Errors, list []*catalogv1.ProductTranslation) map[string]Text {
 	const field = "translations"
 	atMost(errs, field, len(list), maxTranslations)
 	texts, locales := map[string]Text{}, once{}
@@ -66,7 +68,8 @@ func readTranslations(errs *fields.Errors, list []*catalogv1.ProductTranslation)
 	return texts
 }
 
-func readPrices(errs *fields.Errors, list []*catalogv1.RegionPrice) map[string]string {
+// ReadPrices validates prices and gives them by region.
+func ReadPrices(errs *fields.Errors, list []*catalogv1.RegionPrice) map[string]string {
 	const field = "prices"
 	atMost(errs, field, len(list), maxReferences)
 	prices, regions := map[string]string{}, once{}
@@ -112,7 +115,12 @@ func (k Known) CheckReferences(errs *fields.Errors, req *catalogv1.PutProductReq
 			errs.Add(at("imageFileIds", i, ""), problem.FieldInvalid, "names no image")
 		}
 	}
-	for i, p := range req.GetPrices() {
+	k.CheckPrices(errs, req.GetPrices())
+}
+
+// CheckPrices demands that every region a price is for exists.
+func (k Known) CheckPrices(errs *fields.Errors, prices []*catalogv1.RegionPrice) {
+	for i, p := range prices {
 		if _, ok := k.Regions[p.GetRegion()]; !ok {
 			errs.Add(at("prices", i, "region"), problem.FieldInvalid, "names no region")
 		}

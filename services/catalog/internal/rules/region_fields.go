@@ -17,7 +17,7 @@ type Region struct {
 // ReadRegion validates a region.
 func ReadRegion(errs *fields.Errors, req *catalogv1.PutRegionRequest) Region {
 	code(errs, "code", req.GetCode(), regionCode)
-	return Region{Code: req.GetCode(), Countries: countries(errs, "countries", req.GetCountries())}
+	return Region{Code: req.GetCode(), Countries: ReadCountries(errs, "countries", req.GetCountries())}
 }
 
 // Move is a change of the region a country belongs to; empty: none.

@@ -16,6 +16,8 @@ func Collectors() []string {
 		catalogv1.CatalogService_ListProducts_FullMethodName,
 		catalogv1.CatalogService_GetProduct_FullMethodName,
 		catalogv1.CatalogService_ListCategories_FullMethodName,
+		catalogv1.CatalogService_ListCampaigns_FullMethodName,
+		catalogv1.CatalogService_GetCampaign_FullMethodName,
 	}
 }
 

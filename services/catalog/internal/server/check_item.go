@@ -45,7 +45,7 @@ func (o *Ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 		Customization: req.GetCustomization(),
 		Variations:    req.GetVariations(),
 	}
-	if err := rules.CheckItem(item, facts, o.now()); err != nil {
+	if err := rules.CheckItem(item, facts); err != nil {
 		return nil, err
 	}
 	resp := &catalogv1.CheckItemResponse{ProductName: *facts.ProductName}

@@ -33,9 +33,9 @@ func (i *Images) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (
 	if !open {
 		return nil, problem.RecordNotFound()
 	}
-	content, err := i.files.Get(ctx, image.FileID)
-	if err != nil {
-		return nil, err
+	resp := &catalogv1.GetImageResponse{ContentType: image.ContentType, Digest: image.Digest, Size: int64(image.Size)}
+	if !req.GetHeadOnly() {
+		resp.Content, err = i.files.Get(ctx, image.FileID)
 	}
-	return &catalogv1.GetImageResponse{ContentType: image.ContentType, Content: content, Digest: image.Digest}, nil
+	return resp, err
 }

@@ -18,28 +18,29 @@ import (
 type productsQuery struct {
 	view  store.View
 	since *time.Time
-	after cursor.Position
+	// after is nil on the first page of a load.
+	after *cursor.Position
 	limit int
 	bind  cursor.Binding
 }
 
 // ListProducts pages through the listed gifts by id or, with updatedSince, through what changed in
 // the order of the changes. Either order stands still for a gift that does not change, so a page
-// never repeats or skips one; a gift that changes while it is read moves to the end of the changes.
+// never repeats or skips one. A gift that changes while it is read moves to the end of the changes;
+// a load may leave it to the sync after it (store.Listed).
 func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsRequest) (*catalogv1.ListProductsResponse, error) {
 	q, err := c.readProductsQuery(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.entries(ctx, q)
+	found, start, err := c.entries(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	resp := &catalogv1.ListProductsResponse{}
 	if len(found) > q.limit {
 		found = found[:q.limit]
-		last := found[q.limit-1]
-		next := q.bind.EncodePosition(cursor.Position{Time: last.UpdatedAt, ID: last.ID})
+		next := q.bind.EncodePosition(q.next(found[q.limit-1], start))
 		resp.NextCursor = &next
 	}
 	for _, e := range found {
@@ -52,12 +53,27 @@ func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsR
 	return resp, nil
 }
 
-// entries reads one more than asked for, which tells whether there is a next page.
-func (c *Catalog) entries(ctx context.Context, q productsQuery) ([]store.Entry, error) {
-	if q.since == nil {
-		return c.store.Listed(ctx, q.view, q.after.ID, q.limit+1)
+// entries reads one more than asked for, which tells whether there is a next page, and gives the
+// start of the load.
+func (c *Catalog) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
+	switch {
+	case q.since != nil:
+		found, err = c.store.Changed(ctx, q.view, *q.after, q.limit+1)
+	case q.after != nil:
+		start = q.after.Time
+		found, err = c.store.Listed(ctx, q.view, start, q.after.ID, q.limit+1)
+	default:
+		found, start, err = c.store.FirstListed(ctx, q.view, q.limit+1)
 	}
-	return c.store.Changed(ctx, q.view, q.after, q.limit+1)
+	return found, start, err
+}
+
+// next is the position behind the last entry of a page. That of a load keeps the load's start.
+func (q productsQuery) next(last store.Entry, start time.Time) cursor.Position {
+	if q.since == nil {
+		return cursor.Position{Time: start, ID: last.ID}
+	}
+	return cursor.Position{Time: last.UpdatedAt, ID: last.ID}
 }
 
 func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
@@ -76,21 +92,12 @@ func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProd
 		since: rules.ReadSince(errs, req.GetUpdatedSince()),
 	}
 	q.bind = cursor.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
-	q.after = q.start()
-	if after := page.After(req.After, q.bind, errs); after != nil {
-		q.after = *after
+	q.after = page.After(req.After, q.bind, errs)
+	if q.after == nil && q.since != nil {
+		q.after = &cursor.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.
 	}
 	q.limit = page.Limit(req.Limit, errs) // After the cursor, which belongs to pages of every size.
 	return q, errs.Err()
-}
-
-// start is the position before the first entry; no gift has the nil UUID.
-func (q productsQuery) start() cursor.Position {
-	p := cursor.Position{ID: uuid.Nil.String()}
-	if q.since != nil {
-		p.Time = *q.since
-	}
-	return p
 }
 
 func sinceText(since *time.Time) string {

@@ -7,6 +7,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
+	"github.com/partnergifting/platform/services/catalog/internal/picture"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
@@ -17,12 +18,15 @@ type Operations struct {
 
 	store     *store.Store
 	files     *images.Files
+	studio    *picture.Studio
 	directory tenantsv1.DirectoryServiceClient
 }
 
 // NewOperations makes the operations plane.
-func NewOperations(st *store.Store, files *images.Files, directory tenantsv1.DirectoryServiceClient) *Operations {
-	return &Operations{store: st, files: files, directory: directory}
+func NewOperations(
+	st *store.Store, files *images.Files, studio *picture.Studio, directory tenantsv1.DirectoryServiceClient,
+) *Operations {
+	return &Operations{store: st, files: files, studio: studio, directory: directory}
 }
 
 // PutRegion sets the countries of a region.

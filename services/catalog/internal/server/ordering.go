@@ -12,11 +12,10 @@ type Ordering struct {
 	catalogv1.UnimplementedOrderingServiceServer
 
 	store *store.Store
-	now   func() time.Time
 	ttl   time.Duration
 }
 
 // NewOrdering makes the service. ttl is how long a reservation waits for its order.
-func NewOrdering(st *store.Store, now func() time.Time, ttl time.Duration) *Ordering {
-	return &Ordering{store: st, now: now, ttl: ttl}
+func NewOrdering(st *store.Store, ttl time.Duration) *Ordering {
+	return &Ordering{store: st, ttl: ttl}
 }

@@ -18,7 +18,12 @@ type presenter struct {
 }
 
 func newPresenter(publicURL string) presenter {
-	return presenter{imageBase: strings.TrimSuffix(publicURL, "/") + "/catalog/images/"}
+	return presenter{imageBase: imageBase(publicURL)}
+}
+
+// imageBase is the URL of an image without its id.
+func imageBase(publicURL string) string {
+	return strings.TrimSuffix(publicURL, "/") + "/catalog/images/"
 }
 
 // entry shows of a gift that left the catalog only that it did.
@@ -39,20 +44,32 @@ func (p presenter) product(e store.Entry, currency string) (*catalogv1.Product, 
 	out := &catalogv1.Product{
 		Id: e.ID, Name: e.Text.Name, Description: e.Text.Description,
 		Listed: true, Available: e.Available, Priced: e.AmountEUR != nil,
+		Variations:             variations(e.Variations),
 		Categories:             e.Categories,
+		Images:                 p.images(e.Images),
 		CustomizationAvailable: e.CustomizationAvailable, GiftSet: e.GiftSet, ReadyToSend: e.ReadyToSend,
 		UpdatedAt: timestamppb.New(e.UpdatedAt),
-	}
-	for _, v := range e.Variations {
-		out.Variations = append(out.Variations, &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values})
-	}
-	for _, id := range e.ImageFileIDs {
-		out.Images = append(out.Images, &catalogv1.Image{Url: p.imageBase + id})
 	}
 	if err := estimate(out, e, currency); err != nil {
 		return nil, fmt.Errorf("estimate of gift %s: %w", e.ID, err)
 	}
 	return out, nil
+}
+
+func (p presenter) images(list []rules.ShownImage) []*catalogv1.Image {
+	out := make([]*catalogv1.Image, len(list))
+	for i, shown := range list {
+		out[i] = &catalogv1.Image{Url: p.imageBase + shown.FileID, Width: shown.Width}
+	}
+	return out
+}
+
+func variations(list []rules.Variation) []*catalogv1.Variation {
+	out := make([]*catalogv1.Variation, len(list))
+	for i, v := range list {
+		out[i] = &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values}
+	}
+	return out
 }
 
 // estimate fills both estimates. In a currency the catalog has no rate for there is none, though

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -16,14 +17,16 @@ const (
 
 	selectRegions = `SELECT code, EXISTS (SELECT FROM region_countries WHERE region = code) FROM regions`
 
-	selectGifts = `SELECT p.id::text, p.state, p.name, p.description, p.translations, p.variations, p.categories,
+	productColumns = `p.id::text, p.state, p.name, p.description, p.translations, p.variations, p.categories,
   p.image_file_ids, p.available_countries, p.customization_available, p.gift_set, p.ready_to_send,
-  coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')
+  coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')`
+
+	selectGifts = `SELECT ` + productColumns + `
 FROM products p WHERE p.id = ANY($1::uuid[])`
 )
 
 // readKnown reads which of the records that p refers to exist.
-func readKnown(ctx context.Context, tx pgx.Tx, p rules.Product) (rules.Known, error) {
+func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.Known, error) {
 	known := rules.Known{Subcategories: map[string]bool{}, Images: map[string]bool{}, Regions: map[string]bool{}}
 	b := &pgx.Batch{}
 	b.Queue(selectSubcategories, p.Categories).Query(into(known.Subcategories))
@@ -37,7 +40,7 @@ func readKnown(ctx context.Context, tx pgx.Tx, p rules.Product) (rules.Known, er
 		})
 		return err
 	})
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return rules.Known{}, fmt.Errorf("read references: %w", err)
 	}
 	return known, nil
@@ -55,20 +58,26 @@ func into(set map[string]bool) func(rows pgx.Rows) error {
 }
 
 // readGifts reads the gifts that exist among the ids.
-func readGifts(ctx context.Context, tx pgx.Tx, ids []string) (map[string]rules.Product, error) {
-	rows, err := tx.Query(ctx, selectGifts, ids)
+func readGifts(ctx context.Context, q postgres.Querier, ids []string) (map[string]rules.Product, error) {
+	rows, err := q.Query(ctx, selectGifts, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read gifts: %w", err)
 	}
 	gifts := map[string]rules.Product{}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (rules.Product, error) {
 		var p rules.Product
-		err := row.Scan(&p.ID, &p.State, &p.Text.Name, &p.Text.Description, &p.Translations, &p.Variations, &p.Categories,
-			&p.ImageFileIDs, &p.Countries, &p.CustomizationAvailable, &p.GiftSet, &p.ReadyToSend, &p.Prices)
-		return p, err
+		return p, row.Scan(productDestinations(&p)...)
 	})
 	for _, p := range found {
 		gifts[p.ID] = p
 	}
 	return gifts, err
+}
+
+// productDestinations are the destinations of productColumns.
+func productDestinations(p *rules.Product) []any {
+	return []any{
+		&p.ID, &p.State, &p.Text.Name, &p.Text.Description, &p.Translations, &p.Variations, &p.Categories,
+		&p.ImageFileIDs, &p.Countries, &p.CustomizationAvailable, &p.GiftSet, &p.ReadyToSend, &p.Prices,
+	}
 }

@@ -17,7 +17,7 @@ type ItemKey struct {
 }
 
 // One row comes back whatever is missing.
-const selectItemFacts = `SELECT c.brand_id::text, c.status, c.expires_at, o.status, o.supply_type,
+const selectItemFacts = `SELECT c.brand_id::text, ` + statusNow + `, o.status, o.supply_type,
   p.state, p.name, p.customization_available, $4 = ANY(p.available_countries), p.variations, s.id IS NOT NULL
 FROM (VALUES (1)) AS one (row)
 LEFT JOIN campaigns c ON c.tenant_id = $1 AND c.id = $2
@@ -30,7 +30,7 @@ LEFT JOIN products p ON p.id = $3`
 func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {
 	var f rules.ItemFacts
 	err := s.pool.QueryRow(ctx, selectItemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey).Scan(
-		&f.CampaignBrandID, &f.CampaignStatus, &f.CampaignExpiresAt, &f.OfferingStatus, &f.SupplyType,
+		&f.CampaignBrandID, &f.CampaignStatus, &f.OfferingStatus, &f.SupplyType,
 		&f.ProductState, &f.ProductName, &f.Customization, &f.Deliverable, &f.Variations, &f.SKUOffered)
 	if err != nil {
 		return rules.ItemFacts{}, fmt.Errorf("read item: %w", err)

@@ -31,7 +31,7 @@ type Entry struct {
 	Rate                   *string
 	Variations             []rules.Variation
 	Categories             []string
-	ImageFileIDs           []string
+	Images                 []rules.ShownImage
 	CustomizationAvailable bool
 	GiftSet                bool
 	ReadyToSend            bool
@@ -47,10 +47,18 @@ const (
   (SELECT amount_eur::text FROM product_prices
     WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1)),
   (SELECT rate::text FROM exchange_rates WHERE currency = $3),
-  p.variations, p.categories, p.image_file_ids, p.customization_available, p.gift_set, p.ready_to_send, p.updated_at
+  p.variations, p.categories, ` + shownImages + `, p.customization_available, p.gift_set, p.ready_to_send, p.updated_at
 FROM products p`
 
-	selectListed = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id > $4 ORDER BY p.id LIMIT $5`
+	selectNewest = `SELECT coalesce(max(updated_at), '0001-01-01Z') FROM products WHERE published_once`
+
+	selectFirstListed = selectEntries + ` WHERE p.state = 'PUBLISHED' ORDER BY p.id LIMIT $4`
+
+	// The subquery is the first change since the load began that no later one of its gift has replaced.
+	selectListed = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id > $4
+  AND p.updated_at <= coalesce(
+    (SELECT min(updated_at) FROM products WHERE published_once AND updated_at > $5) + interval '4 minutes', 'infinity')
+ORDER BY p.id LIMIT $6`
 
 	selectChanged = selectEntries + ` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
 ORDER BY p.updated_at, p.id LIMIT $6`
@@ -58,9 +66,31 @@ ORDER BY p.updated_at, p.id LIMIT $6`
 	selectEntry = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id = $4`
 )
 
-// Listed gives listed gifts after an id, by id.
-func (s *Store) Listed(ctx context.Context, v View, after string, limit int) ([]Entry, error) {
-	return s.entries(ctx, selectListed, v.Country, v.Locale, v.Currency, after, limit)
+// FirstListed begins a load: it gives listed gifts by id, and the load's start, which is the newest
+// change that it is sure to show.
+func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, time.Time, error) {
+	var start time.Time
+	var found []Entry
+	b := &pgx.Batch{}
+	// First, so that a change between the two is later than the start.
+	b.Queue(selectNewest).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
+	b.Queue(selectFirstListed, v.Country, v.Locale, v.Currency, limit).Query(func(rows pgx.Rows) (err error) {
+		found, err = pgx.CollectRows(rows, scanEntry)
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return nil, time.Time{}, fmt.Errorf("read gifts: %w", err)
+	}
+	return found, start, nil
+}
+
+// Listed goes on with a load after an id. Who syncs next asks for what changed since five minutes
+// before the newest updated_at that the load showed. So the load shows no gift that changed more
+// than four minutes after the first change since its start (the fifth is for readers who round): that
+// sync then finds every change since the start, those of the gifts left out among them, however long
+// the load takes.
+func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
+	return s.entries(ctx, selectListed, v.Country, v.Locale, v.Currency, after, start, limit)
 }
 
 // Changed gives gifts that changed after a position, in the order of the changes, with those that
@@ -83,10 +113,12 @@ func (s *Store) entries(ctx context.Context, sql string, args ...any) ([]Entry, 
 	if err != nil {
 		return nil, fmt.Errorf("read gifts: %w", err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Entry, error) {
-		var e Entry
-		err := row.Scan(&e.ID, &e.Listed, &e.Text.Name, &e.Text.Description, &e.Available, &e.AmountEUR, &e.Rate,
-			&e.Variations, &e.Categories, &e.ImageFileIDs, &e.CustomizationAvailable, &e.GiftSet, &e.ReadyToSend, &e.UpdatedAt)
-		return e, err
-	})
+	return pgx.CollectRows(rows, scanEntry)
+}
+
+func scanEntry(row pgx.CollectableRow) (Entry, error) {
+	var e Entry
+	err := row.Scan(&e.ID, &e.Listed, &e.Text.Name, &e.Text.Description, &e.Available, &e.AmountEUR, &e.Rate,
+		&e.Variations, &e.Categories, &e.Images, &e.CustomizationAvailable, &e.GiftSet, &e.ReadyToSend, &e.UpdatedAt)
+	return e, err
 }

@@ -71,22 +71,33 @@ func queueCampaign(b *pgx.Batch, c rules.Campaign, gifts map[string]rules.Produc
 	b.Queue(deleteOfferings, c.TenantID, c.ID)
 	b.Queue(withdrawSKUs, c.TenantID, c.ID)
 	for i, o := range c.Offerings {
-		status := rules.OfferingActive
-		if gifts[o.ProductID].State != rules.Published {
-			status = rules.OfferingNeedsReview
+		b.Queue(insertOffering, c.TenantID, c.ID, o.ProductID, statusOf(gifts[o.ProductID]), o.SupplyType, i)
+		if err := queueSKUs(b, c.TenantID, c.ID, o); err != nil {
+			return err
 		}
-		b.Queue(insertOffering, c.TenantID, c.ID, o.ProductID, status, o.SupplyType, i)
-		for _, sku := range o.SKUs {
-			id, err := uuid.NewV7()
-			if err != nil {
-				return fmt.Errorf("id of SKU: %w", err)
-			}
-			choice := sku.Variations
-			if choice == nil {
-				choice = map[string]string{}
-			}
-			b.Queue(upsertSKU, c.TenantID, c.ID, o.ProductID, rules.VariationsKey(choice), id.String(), choice, sku.InitialStock)
+	}
+	return nil
+}
+
+// statusOf is the status of an offering that is put while the gift is as it is.
+func statusOf(gift rules.Product) string {
+	if gift.State != rules.Published {
+		return rules.OfferingNeedsReview
+	}
+	return rules.OfferingActive
+}
+
+func queueSKUs(b *pgx.Batch, tenantID, campaignID string, o rules.Offering) error {
+	for _, sku := range o.SKUs {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return fmt.Errorf("id of SKU: %w", err)
 		}
+		choice := sku.Variations
+		if choice == nil {
+			choice = map[string]string{}
+		}
+		b.Queue(upsertSKU, tenantID, campaignID, o.ProductID, rules.VariationsKey(choice), id.String(), choice, sku.InitialStock)
 	}
 	return nil
 }

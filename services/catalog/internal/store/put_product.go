@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// The row is locked before SET is evaluated, so the clock is read after the lock.
 	upsertProduct = `INSERT INTO products (id, state, published_once, name, description, translations, variations, categories,
   available_countries, image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
-VALUES ($1, $2, $2 = 'PUBLISHED', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp())
+VALUES ($1, $2, $2 = 'PUBLISHED', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, next_change())
 ON CONFLICT (id) DO UPDATE SET
   state = EXCLUDED.state, published_once = products.published_once OR EXCLUDED.published_once,
   name = EXCLUDED.name, description = EXCLUDED.description, translations = EXCLUDED.translations,
@@ -22,8 +21,7 @@ ON CONFLICT (id) DO UPDATE SET
   available_countries = EXCLUDED.available_countries, image_file_ids = EXCLUDED.image_file_ids,
   customization_available = EXCLUDED.customization_available, gift_set = EXCLUDED.gift_set,
   ready_to_send = EXCLUDED.ready_to_send,
-  updated_at = CASE WHEN $13 THEN greatest(clock_timestamp(), products.updated_at + interval '1 microsecond')
-    ELSE products.updated_at END
+  updated_at = CASE WHEN $13 THEN next_change() ELSE products.updated_at END
 RETURNING updated_at`
 
 	deletePrices = `DELETE FROM product_prices WHERE product_id = $1 AND region <> ALL($2::text[])`
@@ -50,35 +48,33 @@ func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rule
 		if err != nil {
 			return err
 		}
-		before, exists := old[p.ID]
-		moved := !before.SameForReaders(p, known.Regions)
-		if updatedAt, err = writeProduct(ctx, tx, p, moved); err != nil {
-			return err
-		}
-		if !exists {
-			return nil
-		}
-		return suspendOfferings(ctx, tx, before, p)
+		// A gift that is new takes the place of none, which no campaign offers.
+		updatedAt, err = replaceProduct(ctx, tx, old[p.ID], p, known)
+		return err
 	})
 	return updatedAt, err
 }
 
 func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (updatedAt time.Time, err error) {
-	regions, amounts := make([]string, 0, len(p.Prices)), make([]string, 0, len(p.Prices))
-	for region, amount := range p.Prices {
-		regions, amounts = append(regions, region), append(amounts, amount)
-	}
 	b := &pgx.Batch{}
-	b.Queue(upsertProduct, p.ID, string(p.State), p.Text.Name, p.Text.Description, p.Translations, p.Variations,
-		list(p.Categories), list(p.Countries), list(p.ImageFileIDs),
-		p.CustomizationAvailable, p.GiftSet, p.ReadyToSend, moved,
-	).QueryRow(func(row pgx.Row) error { return row.Scan(&updatedAt) })
-	b.Queue(deletePrices, p.ID, regions)
-	b.Queue(upsertPrices, p.ID, regions, amounts)
+	queueProduct(b, p, moved, &updatedAt)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return time.Time{}, fmt.Errorf("write gift: %w", err)
 	}
 	return updatedAt.UTC(), nil
+}
+
+func queueProduct(b *pgx.Batch, p rules.Product, moved bool, updatedAt *time.Time) {
+	regions, amounts := make([]string, 0, len(p.Prices)), make([]string, 0, len(p.Prices))
+	for region, amount := range p.Prices {
+		regions, amounts = append(regions, region), append(amounts, amount)
+	}
+	b.Queue(upsertProduct, p.ID, string(p.State), p.Text.Name, p.Text.Description, p.Translations, p.Variations,
+		list(p.Categories), list(p.Countries), list(p.ImageFileIDs),
+		p.CustomizationAvailable, p.GiftSet, p.ReadyToSend, moved,
+	).QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
+	b.Queue(deletePrices, p.ID, regions)
+	b.Queue(upsertPrices, p.ID, regions, amounts)
 }
 
 // list is never null: the columns do not take it.

@@ -22,7 +22,7 @@ ON CONFLICT (country) DO UPDATE SET region = EXCLUDED.region WHERE region_countr
 
 	// A listed gift has changed for the readers of a moved country if its price there has.
 	touchRepriced = `UPDATE products p
-SET updated_at = greatest(clock_timestamp(), p.updated_at + interval '1 microsecond')
+SET updated_at = next_change()
 WHERE p.state = 'PUBLISHED' AND EXISTS (
   SELECT FROM unnest($1::text[], $2::text[]) AS m (was, becomes)
   WHERE (SELECT amount_eur FROM product_prices WHERE product_id = p.id AND region = m.was)

@@ -1,7 +1,7 @@
 // Package store keeps the catalog in PostgreSQL.
 //
 // The catalog's upkeep runs under one advisory lock, so updated_at grows in the order of the
-// commits. Reservations do not take it: they lock their own row, then the SKU's.
+// commits, whatever the clock does. Reservations do not take it: they lock their own row, then the SKU's.
 package store
 
 import (

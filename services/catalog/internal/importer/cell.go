@@ -1,0 +1,45 @@
+package importer
+
+import "strings"
+
+const escape = '\\'
+
+// split divides a cell at a separator that no backslash precedes, and leaves the backslashes for
+// deeper levels. Nothing has no entries; space around an entry does not count.
+func split(cell string, separator byte) []string {
+	if strings.TrimSpace(cell) == "" {
+		return nil
+	}
+	var entries []string
+	start := 0
+	for i := 0; i < len(cell); i++ {
+		switch cell[i] {
+		case escape:
+			i++
+		case separator:
+			entries = append(entries, cell[start:i])
+			start = i + 1
+		}
+	}
+	return append(entries, cell[start:])
+}
+
+// text takes the backslashes out of an entry, and the space around it.
+func text(g *gift, field, entry string) string {
+	entry = strings.TrimSpace(entry)
+	if strings.IndexByte(entry, escape) < 0 {
+		return entry
+	}
+	var b strings.Builder
+	for i := 0; i < len(entry); i++ {
+		if entry[i] == escape {
+			i++
+			if i == len(entry) || strings.IndexByte(`;|=\`, entry[i]) < 0 {
+				g.wrong(field, `a backslash must precede one of ; | = \`)
+				return entry
+			}
+		}
+		b.WriteByte(entry[i])
+	}
+	return b.String()
+}

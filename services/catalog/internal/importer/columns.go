@@ -1,0 +1,153 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+var (
+	errUnknownColumn = errors.New("no such column")
+	errColumnTwice   = errors.New("the column stands twice")
+	errMissingColumn = errors.New("the column is missing")
+)
+
+// gift is a row under construction.
+type gift struct {
+	*catalogv1.PutProductRequest
+
+	faults []problem.Violation
+}
+
+func (g *gift) wrong(field, message string) { g.faults = append(g.faults, invalid(field, message)) }
+
+// column reads its cell of a row.
+type column struct {
+	name string
+	read func(g *gift, cell string)
+}
+
+// columns are those of a fixed name; the translated ones have the locale in theirs.
+func columns() []column {
+	return []column{
+		{"id", func(g *gift, cell string) { g.Id = cell }},
+		{"state", readState},
+		{"name", func(g *gift, cell string) { g.Name = cell }},
+		{"description", func(g *gift, cell string) { g.Description = cell }},
+		{"variations", readVariations},
+		{"categories", func(g *gift, cell string) { g.Categories = list(g, "categories", cell) }},
+		{"availableCountries", func(g *gift, cell string) { g.AvailableCountries = list(g, "availableCountries", cell) }},
+		{"prices", readPrices},
+		{"imageFileIds", func(g *gift, cell string) { g.ImageFileIds = list(g, "imageFileIds", cell) }},
+		{"customizationAvailable", func(g *gift, cell string) { g.CustomizationAvailable = readSwitch(g, "customizationAvailable", cell) }},
+		{"giftSet", func(g *gift, cell string) { g.GiftSet = readSwitch(g, "giftSet", cell) }},
+		{"readyToSend", func(g *gift, cell string) { g.ReadyToSend = readSwitch(g, "readyToSend", cell) }},
+	}
+}
+
+// readColumns finds the columns of a file by their names.
+func readColumns(names []string) ([]column, error) {
+	var found []column
+	seen := map[string]bool{}
+	for _, name := range names {
+		name = strings.ToValidUTF8(strings.TrimSpace(name), "?")
+		if seen[name] {
+			return nil, fmt.Errorf("%w: %q", errColumnTwice, name)
+		}
+		seen[name] = true
+		c, err := columnOf(name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, c)
+	}
+	for _, needed := range []string{"id", "state", "name"} {
+		if !seen[needed] {
+			return nil, fmt.Errorf("%w: %q", errMissingColumn, needed)
+		}
+	}
+	return found, nil
+}
+
+func columnOf(name string) (column, error) {
+	fixed := columns()
+	if i := slices.IndexFunc(fixed, func(c column) bool { return c.name == name }); i >= 0 {
+		return fixed[i], nil
+	}
+	kind, locale, _ := strings.Cut(name, ":")
+	switch {
+	case kind == "name" && locale != "":
+		return column{name, func(g *gift, cell string) { g.translation(locale).Name = cell }}, nil
+	case kind == "description" && locale != "":
+		return column{name, func(g *gift, cell string) { g.translation(locale).Description = cell }}, nil
+	}
+	return column{}, fmt.Errorf("%w: %q", errUnknownColumn, name)
+}
+
+// translation gives the translation into a locale, which it adds if need be.
+func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
+	for _, t := range g.Translations {
+		if t.GetLocale() == locale {
+			return t
+		}
+	}
+	t := &catalogv1.ProductTranslation{Locale: locale}
+	g.Translations = append(g.Translations, t)
+	return t
+}
+
+func readState(g *gift, cell string) {
+	if cell == "" {
+		return // Which the rules refuse, as missing.
+	}
+	state, known := catalogv1.ProductState_value["PRODUCT_STATE_"+cell]
+	if !known || state == 0 {
+		g.wrong("state", "must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL")
+	}
+	g.State = catalogv1.ProductState(state)
+}
+
+func readSwitch(g *gift, field, cell string) bool {
+	if cell != "true" && cell != "false" && cell != "" {
+		g.wrong(field, "must be true, false or empty")
+	}
+	return cell == "true"
+}
+
+func readVariations(g *gift, cell string) {
+	for i, entry := range split(cell, ';') {
+		pair := split(entry, '=')
+		if len(pair) != 2 {
+			g.wrong(fmt.Sprintf("variations[%d]", i), "must have the form Dimension=Value|Value")
+			continue
+		}
+		v := &catalogv1.Variation{Dimension: text(g, "variations", pair[0])}
+		for _, value := range split(pair[1], '|') {
+			v.Values = append(v.Values, text(g, "variations", value))
+		}
+		g.Variations = append(g.Variations, v)
+	}
+}
+
+func readPrices(g *gift, cell string) {
+	for i, entry := range split(cell, ';') {
+		pair := split(entry, '=')
+		if len(pair) != 2 {
+			g.wrong(fmt.Sprintf("prices[%d]", i), "must have the form REGION=amount")
+			continue
+		}
+		g.Prices = append(g.Prices, &catalogv1.RegionPrice{Region: text(g, "prices", pair[0]), AmountEur: text(g, "prices", pair[1])})
+	}
+}
+
+func list(g *gift, field, cell string) []string {
+	entries := split(cell, ';')
+	for i, entry := range entries {
+		entries[i] = text(g, field, entry)
+	}
+	return entries
+}

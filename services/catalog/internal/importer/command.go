@@ -1,0 +1,155 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// Short says in the list of commands what the command does.
+const Short = "import gifts from a JSON or CSV file; import -h tells how"
+
+var (
+	// ErrRejected ends an import that reached the end of the file but could not take all rows.
+	ErrRejected = errors.New("rows were rejected; the report says why")
+	errNoFile   = errors.New("name a file: --file gifts.json (or - for the standard input, with --format)")
+	errNoAddr   = errors.New("say where the catalog service is: --catalog host:port or GIFTING_CATALOG_ADDR")
+)
+
+// Config is what the environment may say.
+type Config struct {
+	CatalogAddr string `env:"CATALOG_ADDR" doc:"host:port of the catalog service."`
+}
+
+// arguments of the command.
+type arguments struct {
+	catalog, file, format, report, reportFormat string
+}
+
+// Streams of the process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Command runs `catalog import` with the arguments behind its name.
+func Command(ctx context.Context, args []string, std Streams) error {
+	var cfg Config
+	if err := settings.Load(&cfg); err != nil {
+		return err
+	}
+	a, err := parse(args, cfg, std.Err)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.run(ctx, std)
+}
+
+func parse(args []string, cfg Config, help io.Writer) (arguments, error) {
+	var a arguments
+	set := flag.NewFlagSet("import", flag.ContinueOnError)
+	set.SetOutput(help)
+	set.StringVar(&a.file, "file", "", "the file of gifts; - is the standard input")
+	set.StringVar(&a.format, "format", "", "json, ndjson or csv; default: by the file's ending")
+	set.StringVar(&a.report, "report", "-", "where the report goes; - is the standard output")
+	set.StringVar(&a.reportFormat, "report-format", "", "ndjson or csv; default: by the report's ending, else ndjson")
+	set.StringVar(&a.catalog, "catalog", cfg.CatalogAddr, "host:port of the catalog service; default: GIFTING_CATALOG_ADDR")
+	set.Usage = func() {
+		_, _ = fmt.Fprint(help, Help)
+		set.PrintDefaults()
+	}
+	if err := set.Parse(args); err != nil {
+		return a, err
+	}
+	switch {
+	case a.file == "" || set.NArg() > 0:
+		return a, errNoFile
+	case a.catalog == "":
+		return a, errNoAddr
+	}
+	return a, nil
+}
+
+func (a arguments) run(ctx context.Context, std Streams) (err error) {
+	file, format, err := a.open(std.In)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	rows, err := Read(file, format)
+	if err != nil {
+		return err
+	}
+	to, report, err := a.openReport(std.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	conn, err := rpc.Dial(a.catalog, telemetry.Discard())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	totals, err := Import{
+		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn), Report: report, Progress: std.Err, Clock: time.Now,
+	}.Run(ctx)
+	if err == nil && totals.Rejected > 0 {
+		return fmt.Errorf("%d of %d %w", totals.Rejected, totals.Rows, ErrRejected)
+	}
+	return err
+}
+
+func (a arguments) open(in io.Reader) (io.ReadCloser, Format, error) {
+	format, err := Format(a.format), error(nil)
+	if format == "" {
+		format, err = FormatOf(a.file)
+	}
+	if err != nil || a.file == "-" {
+		return io.NopCloser(in), format, err
+	}
+	file, err := os.Open(a.file)
+	if err != nil {
+		return nil, "", fmt.Errorf("open the file: %w", err)
+	}
+	return file, format, nil
+}
+
+// nopCloser leaves the standard output open.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+func (a arguments) openReport(out io.Writer) (io.WriteCloser, Report, error) {
+	format := Format(a.reportFormat)
+	if format == "" {
+		format = NDJSON
+		if byName, err := FormatOf(a.report); err == nil {
+			format = byName
+		}
+	}
+	var to io.WriteCloser = nopCloser{out}
+	if a.report != "-" {
+		file, err := os.Create(a.report)
+		if err != nil {
+			return nil, nil, fmt.Errorf("create the report: %w", err)
+		}
+		to = file
+	}
+	report, err := NewReport(to, format)
+	if err != nil {
+		return nil, nil, errors.Join(err, to.Close())
+	}
+	return to, report, nil
+}

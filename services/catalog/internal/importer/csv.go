@@ -1,0 +1,93 @@
+package importer
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+var errEmptyFile = errors.New("the file is empty; it must begin with the names of its columns")
+
+// table reads the rows of a CSV file.
+type table struct {
+	meter   *meter
+	csv     *csv.Reader
+	columns []column
+}
+
+// newTable reads the column names.
+func newTable(m *meter, from io.Reader) (*table, error) {
+	t := &table{meter: m, csv: csv.NewReader(from)}
+	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is wrong, not the file.
+	m.row()
+	names, err := t.csv.Read()
+	if err == io.EOF {
+		return nil, &FileError{Line: 1, Err: errEmptyFile}
+	}
+	if err != nil {
+		return nil, fault(err, 1)
+	}
+	t.columns, err = readColumns(names)
+	if err != nil {
+		return nil, &FileError{Line: 1, Err: err}
+	}
+	return t, nil
+}
+
+// Next implements Rows.
+func (t *table) Next() (Row, error) {
+	t.meter.row()
+	cells, err := t.csv.Read()
+	if err == io.EOF {
+		return Row{}, err
+	}
+	line, _ := t.csv.FieldPos(0)
+	if err != nil {
+		return Row{}, fault(err, line)
+	}
+	row := Row{Line: line}
+	for _, cell := range cells {
+		row.Size += len(cell)
+	}
+	if row.Size > MaxRow {
+		return Row{}, &FileError{Line: line, Err: errRowTooLong}
+	}
+	row.Gift, row.Faults = t.gift(cells)
+	return row, nil
+}
+
+func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Violation) {
+	g := &gift{PutProductRequest: &catalogv1.PutProductRequest{}}
+	if len(cells) != len(t.columns) {
+		g.faults = append(g.faults, invalid("", fmt.Sprintf("has %d cells for %d columns", len(cells), len(t.columns))))
+	}
+	for i, c := range t.columns[:min(len(t.columns), len(cells))] {
+		if !utf8.ValidString(cells[i]) || strings.ContainsRune(cells[i], 0) {
+			g.wrong(c.name, "must be valid text without NUL characters")
+			continue
+		}
+		c.read(g, cells[i])
+	}
+	g.Translations = slices.DeleteFunc(g.Translations, func(t *catalogv1.ProductTranslation) bool {
+		return t.GetName() == "" && t.GetDescription() == ""
+	})
+	return g.PutProductRequest, g.faults
+}
+
+// fault says where the file stops being CSV.
+func fault(err error, line int) error {
+	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
+		return &FileError{Line: syntax.StartLine, Err: syntax.Err}
+	}
+	if errors.Is(err, errRowTooLong) {
+		err = errRowTooLong
+	}
+	return &FileError{Line: line, Err: err}
+}

@@ -1,0 +1,146 @@
+package importer
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/partnergifting/platform/pkg/restjson"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+var (
+	errNoArray  = errors.New("the file must be an array of objects, or one object in a line")
+	errTrailing = errors.New("something follows the end of the array")
+)
+
+// array reads the objects of a JSON array.
+type array struct {
+	meter *meter
+	lines *lines
+	json  *jsontext.Decoder
+	begun bool
+}
+
+// newArray reads names that stand twice and invalid text: they are faults of their row, not of the
+// file.
+func newArray(m *meter, from io.Reader) *array {
+	l := &lines{from: from}
+	return &array{meter: m, lines: l, json: jsontext.NewDecoder(l, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+}
+
+// Next implements Rows.
+func (a *array) Next() (Row, error) {
+	a.meter.row()
+	if !a.begun {
+		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
+			return Row{}, a.fault(err, errNoArray)
+		}
+		a.begun = true
+	}
+	if a.json.PeekKind() == ']' {
+		return Row{}, a.end()
+	}
+	value, err := a.json.ReadValue()
+	if err != nil {
+		return Row{}, a.fault(err, nil)
+	}
+	row := readJSON(value)
+	row.Line = a.lines.at(a.json.InputOffset() - int64(len(value)))
+	return row, nil
+}
+
+func (a *array) end() error {
+	if _, err := a.json.ReadToken(); err != nil {
+		return a.fault(err, nil)
+	}
+	if _, err := a.json.ReadToken(); err != io.EOF {
+		return a.fault(nil, errTrailing)
+	}
+	return io.EOF
+}
+
+// fault says where the file stops being JSON.
+func (a *array) fault(err, otherwise error) error {
+	at := a.json.InputOffset()
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at = syntax.ByteOffset
+	}
+	switch {
+	case errors.Is(err, errRowTooLong):
+		err = errRowTooLong
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = io.ErrUnexpectedEOF
+	case err == nil:
+		err = otherwise
+	}
+	return &FileError{Line: a.lines.at(at), Err: err}
+}
+
+// ndjson reads one object in a line.
+type ndjson struct {
+	meter *meter
+	from  *bufio.Reader
+	line  int
+}
+
+// Next implements Rows. Empty lines are passed over.
+func (n *ndjson) Next() (Row, error) {
+	for {
+		n.meter.row()
+		n.line++
+		text, err := readLine(n.from)
+		if err != nil && (err != io.EOF || len(text) == 0) {
+			if err != io.EOF {
+				err = &FileError{Line: n.line, Err: err}
+			}
+			return Row{}, err
+		}
+		if value := jsontext.Value(text); len(trimSpace(value)) > 0 {
+			row := readJSON(value)
+			row.Line = n.line
+			return row, nil
+		}
+	}
+}
+
+// readLine gives a line without its break. The last one comes with io.EOF if it has none.
+func readLine(from *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := from.ReadSlice('\n')
+		line = append(line, part...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+		if len(line) > MaxRow {
+			return nil, errRowTooLong
+		}
+	}
+}
+
+// readJSON reads a gift. What is wrong with it is the row's.
+func readJSON(value []byte) Row {
+	row := Row{Gift: &catalogv1.PutProductRequest{}, Size: len(value)}
+	row.Faults = restjson.Unmarshal(value, row.Gift)
+	if len(row.Faults) == 1 && row.Faults[0].Field == "" {
+		return row // It is no object at all, so it has no members to be judged.
+	}
+	unknown, err := unknownMembers(value, row.Gift.ProtoReflect().Descriptor())
+	if err != nil {
+		row.Faults = append(row.Faults, invalid("", fmt.Sprintf("is not valid JSON: %v", err)))
+	}
+	row.Faults = append(row.Faults, unknown...)
+	return row
+}
+
+func trimSpace(value jsontext.Value) jsontext.Value {
+	start := 0
+	for start < len(value) && (value[start] == ' ' || value[start] == '\t' || value[start] == '\r' || value[start] == '\n') {
+		start++
+	}
+	return value[start:]
+}

@@ -1,0 +1,95 @@
+package importer
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Entry of a report: what became of a row.
+type Entry struct {
+	Line    int     `json:"line"`
+	ID      string  `json:"id"`
+	Outcome string  `json:"outcome"`
+	Errors  []Fault `json:"errors"`
+}
+
+// Fault of a field.
+type Fault struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// The outcomes of a row.
+const (
+	Created   = "created"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Rejected  = "rejected"
+)
+
+// maxFaults bounds an entry.
+const maxFaults = 20
+
+func faultsOf(violations []problem.Violation) []Fault {
+	faults := []Fault{}
+	for _, v := range violations[:min(len(violations), maxFaults)] {
+		faults = append(faults, Fault{Field: v.Field, Code: v.Code, Message: v.Message})
+	}
+	return faults
+}
+
+// Report takes the entries of an import.
+type Report interface {
+	Write(e Entry) error
+	// Flush makes what was written readable.
+	Flush() error
+}
+
+// NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors, of which each is
+// field, code and message.
+func NewReport(to io.Writer, format Format) (Report, error) {
+	switch format {
+	case JSON, NDJSON:
+		return &jsonReport{to: bufio.NewWriter(to)}, nil
+	case CSV:
+		r := csvReport{csv.NewWriter(to)}
+		return r, r.to.Write([]string{"line", "id", "outcome", "errors"})
+	}
+	return nil, ErrFormat
+}
+
+type jsonReport struct{ to *bufio.Writer }
+
+func (r *jsonReport) Write(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = r.to.Write(append(line, '\n'))
+	return err
+}
+
+func (r *jsonReport) Flush() error { return r.to.Flush() }
+
+type csvReport struct{ to *csv.Writer }
+
+func (r csvReport) Write(e Entry) error {
+	var faults []string
+	for _, f := range e.Errors {
+		faults = append(faults, strings.TrimSpace(f.Field+" "+f.Code+": "+f.Message))
+	}
+	return r.to.Write([]string{strconv.Itoa(e.Line), e.ID, e.Outcome, strings.Join(faults, "; ")})
+}
+
+func (r csvReport) Flush() error {
+	r.to.Flush()
+	return r.to.Error()
+}

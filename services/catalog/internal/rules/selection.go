@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// MaxSelection is how many gifts a selection from the catalog can name.
+const MaxSelection = 1000
+
+// ReadSelection demands exactly one kind of selection: a campaign, or gifts of the catalog.
+func ReadSelection(errs *fields.Errors, in *catalogv1.Selection) {
+	switch {
+	case in == nil:
+		errs.Add("selection", problem.FieldRequired, "is required")
+	case in.CampaignId == nil && len(in.GetProductIds()) == 0:
+		errs.Add("selection.productIds", problem.FieldRequired, "must name at least one gift")
+	case in.CampaignId != nil && len(in.GetProductIds()) > 0:
+		errs.Add("selection.productIds", problem.FieldInvalid, "must be empty beside campaignId")
+	}
+	atMost(errs, "selection.productIds", len(in.GetProductIds()), MaxSelection)
+}
+
+// CheckSelectedGifts refuses gifts that links cannot offer: one that does not exist before one that
+// is not published. known holds the states of those that exist.
+func CheckSelectedGifts(ids []string, known map[string]State) error {
+	for _, id := range ids {
+		if _, ok := known[id]; !ok {
+			return problem.New(problem.ProductNotFound, "productIds names a gift that is not in the catalog.")
+		}
+	}
+	for i, id := range ids {
+		if known[id] != Published {
+			return problem.New(problem.ProductNotAvailable, "The gift of productIds[%d] is not available.", i)
+		}
+	}
+	return nil
+}
+
+// CheckSelectedCampaign refuses a campaign that links cannot offer: one that does not exist or that
+// the caller does not reach before one that does not run. brandID is empty where there is none.
+func CheckSelectedCampaign(brandID, status string, reaches func(brandID string) bool) error {
+	switch {
+	case brandID == "" || !reaches(brandID):
+		return campaignNotFound()
+	case status != CampaignActive:
+		return campaignNotActive()
+	default:
+		return nil
+	}
+}
+
+func campaignNotFound() error {
+	return problem.New(problem.CampaignNotFound, "No such campaign is visible to this key.")
+}
+
+func campaignNotActive() error {
+	return problem.New(problem.CampaignNotActive, "The campaign is in preparation or completed.")
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// GetCampaignRecord answers a campaign with its offerings and stock.
+func (o *CampaignOperations) GetCampaignRecord(
+	ctx context.Context, req *catalogv1.GetCampaignRecordRequest,
+) (*catalogv1.GetCampaignRecordResponse, error) {
+	c, found, err := o.store.Campaign(ctx, idOrUnknown(req.GetTenantId()), idOrUnknown(req.GetCampaignId()), rules.BaseLocale)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, problem.RecordNotFound()
+	}
+	record := campaignRecord(c.CampaignHead)
+	for _, offering := range c.Offerings {
+		record.Offerings = append(record.Offerings, offeringRecord(offering))
+	}
+	return &catalogv1.GetCampaignRecordResponse{Record: record}, nil
+}
+
+// ListCampaignRecords pages through a tenant's campaigns, newest first.
+func (o *CampaignOperations) ListCampaignRecords(
+	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
+) (*catalogv1.ListCampaignRecordsResponse, error) {
+	errs := fields.Collect(ctx)
+	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true}
+	if req.BrandId != nil {
+		id := errs.UUID("brandId", req.GetBrandId())
+		filter.BrandID = &id
+	}
+	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
+		filter.Status = rules.ReadCampaignStatus(errs, req.GetStatus())
+	}
+	bind := cursor.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
+	filter.After = page.After(req.After, bind, errs)
+	limit := page.Limit(req.Limit, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	filter.Limit = limit + 1
+	found, err := o.store.Campaigns(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListCampaignRecordsResponse{}
+	if len(found) > limit {
+		found = found[:limit]
+		next := bind.EncodePosition(found[limit-1].Position())
+		resp.NextCursor = &next
+	}
+	for _, c := range found {
+		resp.Records = append(resp.Records, campaignRecord(c))
+	}
+	return resp, nil
+}
+
+func campaignRecord(c store.CampaignHead) *catalogv1.CampaignRecord {
+	return &catalogv1.CampaignRecord{
+		Id: c.ID, TenantId: c.TenantID, BrandId: c.BrandID, Name: c.Name, Status: campaignStatus(c.Status),
+		ExpiresAt: timestamp(c.ExpiresAt), CreatedAt: timestamppb.New(c.CreatedAt),
+	}
+}
+
+func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
+	return &catalogv1.OfferingRecord{
+		ProductId: o.ProductID, ProductName: o.Text.Name, ProductPublished: o.Published,
+		Status: offeringStatus(o.Status), SupplyType: supplyType(o.SupplyType), Skus: skus(o.SKUs),
+	}
+}

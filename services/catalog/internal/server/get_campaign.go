@@ -1,0 +1,31 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// GetCampaign answers a campaign of a brand the key reaches, with its offerings.
+func (c *Catalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignRequest) (*catalogv1.GetCampaignResponse, error) {
+	principal, tenant, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.Collect(ctx)
+	locale := rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales())
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	campaign, found, err := c.store.Campaign(ctx, principal.TenantID, idOrUnknown(req.GetCampaignId()), locale)
+	if err != nil {
+		return nil, err
+	}
+	if !found || !principal.Reaches(campaign.BrandID) {
+		return nil, problem.RecordNotFound()
+	}
+	return &catalogv1.GetCampaignResponse{Campaign: c.present.campaign(campaign)}, nil
+}

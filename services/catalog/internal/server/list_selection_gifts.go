@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// ListSelectionGifts shows what a player may choose now. A locale the catalog has no texts in is
+// answered in en-US: it was judged when the link was made.
+func (s *Selections) ListSelectionGifts(
+	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
+) (*catalogv1.ListSelectionGiftsResponse, error) {
+	errs := fields.Collect(ctx)
+	tenantID := errs.UUID("tenantId", req.GetTenantId())
+	rules.ReadSelection(errs, req.GetSelection())
+	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if req.GetSelection().CampaignId != nil {
+		return s.campaignGifts(ctx, tenantID, req)
+	}
+	gifts, err := s.store.GiftViews(ctx, idsOrUnknown(req.GetSelection().GetProductIds()), req.GetLocale())
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListSelectionGiftsResponse{Open: true}
+	for _, g := range gifts {
+		resp.Gifts = append(resp.Gifts, s.present.selectionGift(g))
+	}
+	return resp, nil
+}
+
+// campaignGifts leaves out what the campaign cannot give now. A campaign that is gone is closed.
+func (s *Selections) campaignGifts(
+	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest,
+) (*catalogv1.ListSelectionGiftsResponse, error) {
+	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), req.GetLocale())
+	if err != nil {
+		return nil, err
+	}
+	if campaign.Status != rules.CampaignActive {
+		return &catalogv1.ListSelectionGiftsResponse{}, nil
+	}
+	resp := &catalogv1.ListSelectionGiftsResponse{Open: true}
+	for _, o := range campaign.Offerings {
+		if !o.Published || o.Status != rules.OfferingActive {
+			continue
+		}
+		gift := s.present.selectionGift(o.GiftView)
+		for _, sku := range o.SKUs {
+			gift.Skus = append(gift.Skus, &catalogv1.SelectionSku{Variations: sku.Variations, StockRemaining: sku.Stock})
+		}
+		resp.Gifts = append(resp.Gifts, gift)
+	}
+	return resp, nil
+}
+
+func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
+	return &catalogv1.SelectionGift{
+		ProductId: g.ProductID, Name: g.Text.Name, Description: g.Text.Description,
+		Images: p.images(g.Images), Variations: variations(g.Variations), Countries: g.Countries,
+	}
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// PutOffering adds an offering to a campaign or replaces the one of the same gift.
+func (o *CampaignOperations) PutOffering(
+	ctx context.Context, req *catalogv1.PutOfferingRequest,
+) (*catalogv1.PutOfferingResponse, error) {
+	errs := fields.Collect(ctx)
+	offering := rules.ReadOffering(errs, "offering", req.GetOffering())
+	tenantID, act := readCampaignAct(errs, req, "offering.put", map[string]any{
+		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
+	})
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	check := func(gifts map[string]rules.Product, others int) error {
+		unfit := &fields.Errors{}
+		rules.CheckRoom(unfit, others)
+		offering.CheckGift(unfit, "offering", gifts)
+		return unfit.Err()
+	}
+	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, tenantID, act, offering, check)
+}
+
+// RemoveOffering stops offering a gift in a campaign.
+func (o *CampaignOperations) RemoveOffering(
+	ctx context.Context, req *catalogv1.RemoveOfferingRequest,
+) (*catalogv1.RemoveOfferingResponse, error) {
+	errs := fields.Collect(ctx)
+	productID := errs.UUID("productId", req.GetProductId())
+	tenantID, act := readCampaignAct(errs, req, "offering.remove", map[string]string{"productId": productID})
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return &catalogv1.RemoveOfferingResponse{}, o.store.RemoveOffering(ctx, tenantID, productID, act)
+}
+
+// ResumeOffering ends the review of an offering.
+func (o *CampaignOperations) ResumeOffering(
+	ctx context.Context, req *catalogv1.ResumeOfferingRequest,
+) (*catalogv1.ResumeOfferingResponse, error) {
+	errs := fields.Collect(ctx)
+	productID := errs.UUID("productId", req.GetProductId())
+	tenantID, act := readCampaignAct(errs, req, "offering.resume", map[string]string{"productId": productID})
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return &catalogv1.ResumeOfferingResponse{}, o.store.ResumeOffering(ctx, tenantID, productID, act)
+}

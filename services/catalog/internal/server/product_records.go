@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// GetProductRecord answers a gift in whatever state.
+func (o *ProductOperations) GetProductRecord(
+	ctx context.Context, req *catalogv1.GetProductRecordRequest,
+) (*catalogv1.GetProductRecordResponse, error) {
+	r, found, err := o.store.ProductRecord(ctx, idOrUnknown(req.GetProductId()))
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, problem.RecordNotFound()
+	}
+	return &catalogv1.GetProductRecordResponse{Record: productRecord(r)}, nil
+}
+
+// ListProductRecords pages through all gifts by id.
+func (o *ProductOperations) ListProductRecords(
+	ctx context.Context, req *catalogv1.ListProductRecordsRequest,
+) (*catalogv1.ListProductRecordsResponse, error) {
+	errs := fields.Collect(ctx)
+	var state rules.State
+	if req.GetState() != catalogv1.ProductState_PRODUCT_STATE_UNSPECIFIED {
+		state = rules.ReadState(errs, req.GetState())
+	}
+	bind := cursor.Bind("catalog/records", string(state))
+	after := unknownID
+	if p := page.After(req.After, bind, errs); p != nil {
+		after = p.ID
+	}
+	limit := page.Limit(req.Limit, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	found, err := o.store.ProductRecords(ctx, state, after, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListProductRecordsResponse{}
+	if len(found) > limit {
+		found = found[:limit]
+		next := bind.EncodePosition(cursor.Position{Time: time.UnixMicro(0), ID: found[limit-1].ID})
+		resp.NextCursor = &next
+	}
+	for _, r := range found {
+		resp.Records = append(resp.Records, productRecord(r))
+	}
+	return resp, nil
+}
+
+func productRecord(r store.ProductRecord) *catalogv1.ProductRecord {
+	return &catalogv1.ProductRecord{
+		Product: putRequest(r.Product), PublishedOnce: r.PublishedOnce, UpdatedAt: timestamppb.New(r.UpdatedAt),
+	}
+}
+
+// putRequest is the request that puts the gift as it is.
+func putRequest(p rules.Product) *catalogv1.PutProductRequest {
+	out := &catalogv1.PutProductRequest{
+		Id:    p.ID,
+		State: catalogv1.ProductState(catalogv1.ProductState_value["PRODUCT_STATE_"+string(p.State)]),
+		Name:  p.Text.Name, Description: p.Text.Description,
+		Variations: variations(p.Variations), Categories: p.Categories, AvailableCountries: p.Countries, ImageFileIds: p.ImageFileIDs,
+		CustomizationAvailable: p.CustomizationAvailable, GiftSet: p.GiftSet, ReadyToSend: p.ReadyToSend,
+	}
+	for _, locale := range slices.Sorted(maps.Keys(p.Translations)) {
+		t := p.Translations[locale]
+		out.Translations = append(out.Translations, &catalogv1.ProductTranslation{Locale: locale, Name: t.Name, Description: t.Description})
+	}
+	for _, region := range slices.Sorted(maps.Keys(p.Prices)) {
+		out.Prices = append(out.Prices, &catalogv1.RegionPrice{Region: region, AmountEur: p.Prices[region]})
+	}
+	return out
+}

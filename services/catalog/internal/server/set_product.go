@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// SetProductState moves a gift in its life.
+func (o *ProductOperations) SetProductState(
+	ctx context.Context, req *catalogv1.SetProductStateRequest,
+) (*catalogv1.SetProductStateResponse, error) {
+	errs := fields.Collect(ctx)
+	state := rules.ReadState(errs, req.GetState())
+	at, err := o.change(ctx, errs, req, "product.state", map[string]rules.State{"state": state},
+		func(p *rules.Product) { p.State = state }, nil)
+	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
+}
+
+// SetProductPrices replaces the prices of a gift.
+func (o *ProductOperations) SetProductPrices(
+	ctx context.Context, req *catalogv1.SetProductPricesRequest,
+) (*catalogv1.SetProductPricesResponse, error) {
+	errs := fields.Collect(ctx)
+	prices := rules.ReadPrices(errs, req.GetPrices())
+	at, err := o.change(ctx, errs, req, "product.prices", map[string]any{"pricesEur": prices},
+		func(p *rules.Product) { p.Prices = prices },
+		func(errs *fields.Errors, known rules.Known) { known.CheckPrices(errs, req.GetPrices()) })
+	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
+}
+
+// SetProductAvailability replaces the countries a gift can be supplied to.
+func (o *ProductOperations) SetProductAvailability(
+	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
+) (*catalogv1.SetProductAvailabilityResponse, error) {
+	errs := fields.Collect(ctx)
+	countries := rules.ReadCountries(errs, "availableCountries", req.GetAvailableCountries())
+	at, err := o.change(ctx, errs, req, "product.availability", map[string]any{"countries": countries},
+		func(p *rules.Product) { p.Countries = countries }, nil)
+	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
+}
+
+// SetProductTranslations replaces the translations of a gift.
+func (o *ProductOperations) SetProductTranslations(
+	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
+) (*catalogv1.SetProductTranslationsResponse, error) {
+	errs := fields.Collect(ctx)
+	texts := rules.ReadTranslations(errs, req.GetTranslations())
+	at, err := o.change(ctx, errs, req, "product.translations", map[string]any{"translations": texts},
+		func(p *rules.Product) { p.Translations = texts }, nil)
+	return &catalogv1.SetProductTranslationsResponse{UpdatedAt: at}, err
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// Act is what somebody does with a gift or a campaign.
+type Act struct {
+	Actor   rules.Actor
+	Action  string
+	Subject string
+	// Detail is kept as JSON.
+	Detail any
+}
+
+// AuditEntry is an act as it was recorded.
+type AuditEntry struct {
+	ID     string
+	At     time.Time
+	Actor  rules.Actor
+	Action string
+	Detail string
+}
+
+const (
+	insertAudit = `INSERT INTO catalog_audit (id, actor_kind, actor_id, action, subject_id, detail) VALUES ($1, $2, $3, $4, $5, $6)`
+
+	selectAudit = `SELECT id::text, at, actor_kind, actor_id, action, detail::text FROM catalog_audit
+WHERE subject_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4`
+)
+
+// record writes the act in the transaction of its effect.
+func (a Act) record(ctx context.Context, tx pgx.Tx) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("id of audit entry: %w", err)
+	}
+	return a.recordAs(ctx, tx, id.String())
+}
+
+func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
+	if a.Detail == nil {
+		a.Detail = struct{}{}
+	}
+	if _, err := tx.Exec(ctx, insertAudit, id, a.Actor.Kind, a.Actor.ID, a.Action, a.Subject, a.Detail); err != nil {
+		return fmt.Errorf("record act: %w", err)
+	}
+	return nil
+}
+
+// Audit reads a page of what was done with a gift or a campaign, newest first.
+func (s *Store) Audit(ctx context.Context, subject string, after cursor.Position, limit int) ([]AuditEntry, error) {
+	rows, err := s.pool.Query(ctx, selectAudit, subject, after.Time, after.ID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read audit: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (AuditEntry, error) {
+		var e AuditEntry
+		return e, row.Scan(&e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Action, &e.Detail)
+	})
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+const (
+	// The lock makes corrections and orders of one SKU wait for each other.
+	lockSKU = `SELECT s.stock FROM skus s WHERE s.tenant_id = $1 AND s.campaign_id = $2 AND s.id = $3 FOR UPDATE`
+
+	selectCorrection = `SELECT detail FROM catalog_audit WHERE id = $1`
+
+	setStock = `UPDATE skus SET stock = $2 WHERE id = $1`
+)
+
+// StockCorrection is a correction as the audit keeps it.
+type StockCorrection struct {
+	SKUID    string `json:"skuId"`
+	Add      int32  `json:"add,omitempty"`
+	Expected *int32 `json:"expected,omitempty"`
+	Stock    int32  `json:"stock,omitempty"`
+	Reason   string `json:"reason"`
+	Before   int32  `json:"before"`
+	After    int32  `json:"after"`
+}
+
+// CorrectStock corrects the stock of a SKU of the campaign that the act names, and gives the stock
+// right after. Repeated with the same id it gives the first answer; with the same id and something
+// else to do it is refused.
+func (s *Store) CorrectStock(
+	ctx context.Context, tenantID, id string, act Act, c rules.Correction, entry StockCorrection,
+) (after int32, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		stock, err := lockStock(ctx, tx, tenantID, act.Subject, entry.SKUID)
+		if err != nil {
+			return err
+		}
+		first, repeated, err := readCorrection(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if repeated {
+			after = first.After
+			return first.sameAs(entry)
+		}
+		if after, err = c.Apply(stock); err != nil {
+			return err
+		}
+		entry.Before, entry.After = stock, after
+		if _, err := tx.Exec(ctx, setStock, entry.SKUID, after); err != nil {
+			return fmt.Errorf("set stock: %w", err)
+		}
+		act.Detail = entry
+		return act.recordAs(ctx, tx, id)
+	})
+	if _, taken := postgres.UniqueViolation(err); taken {
+		return 0, correctionReused() // At the same moment, for another SKU.
+	}
+	return after, err
+}
+
+func lockStock(ctx context.Context, tx pgx.Tx, tenantID, campaignID, skuID string) (int32, error) {
+	var stock *int32
+	err := tx.QueryRow(ctx, lockSKU, tenantID, campaignID, skuID).Scan(&stock)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, problem.RecordNotFound()
+	case err != nil:
+		return 0, fmt.Errorf("lock SKU: %w", err)
+	case stock == nil:
+		return 0, problem.Invalid(problem.Violation{
+			Field: "skuId", Code: problem.FieldInvalid, Message: "names a SKU that never had finite stock",
+		})
+	}
+	return *stock, nil
+}
+
+func readCorrection(ctx context.Context, tx pgx.Tx, id string) (c StockCorrection, found bool, err error) {
+	var detail []byte
+	err = tx.QueryRow(ctx, selectCorrection, id).Scan(&detail)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return StockCorrection{}, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(detail, &c)
+	}
+	if err != nil {
+		return StockCorrection{}, false, fmt.Errorf("read correction: %w", err)
+	}
+	return c, true, nil
+}
+
+func (c StockCorrection) sameAs(asked StockCorrection) error {
+	same := c.SKUID == asked.SKUID && c.Add == asked.Add && c.Stock == asked.Stock && c.Reason == asked.Reason &&
+		(c.Expected == nil) == (asked.Expected == nil) && (c.Expected == nil || *c.Expected == *asked.Expected)
+	if !same {
+		return correctionReused()
+	}
+	return nil
+}
+
+func correctionReused() error {
+	return problem.New(problem.IdempotencyKeyReused, "correctionId names another correction.")
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// ImportProducts puts gifts, each with an id of its own, in one transaction, and gives what became
+// of each. check gives the faults of the gift at an index, which is then rejected. Gifts that are as
+// they should be are found without the lock of the upkeep, so that an import which begins anew
+// passes over what it did before without holding up anyone.
+func (s *Store) ImportProducts(
+	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
+) ([]rules.ImportOutcome, error) {
+	planned, err := s.planImport(ctx, s.pool, products, check)
+	if err != nil || !planned.writes() {
+		return planned.outcomes, err
+	}
+	err = s.upkeep(ctx, func(tx pgx.Tx) error {
+		if planned, err = s.planImport(ctx, tx, products, check); err != nil {
+			return err
+		}
+		return planned.write(ctx, tx, products)
+	})
+	return planned.outcomes, err
+}
+
+// importPlan is what is to become of each gift of an import.
+type importPlan struct {
+	known    rules.Known
+	before   map[string]rules.Product
+	outcomes []rules.ImportOutcome
+}
+
+func (s *Store) planImport(
+	ctx context.Context, q postgres.Querier, products []rules.Product, check func(i int, known rules.Known) bool,
+) (importPlan, error) {
+	var referred rules.Product
+	ids := make([]string, len(products))
+	for i, p := range products {
+		ids[i] = p.ID
+		referred.Categories = append(referred.Categories, p.Categories...)
+		referred.ImageFileIDs = append(referred.ImageFileIDs, p.ImageFileIDs...)
+	}
+	known, err := readKnown(ctx, q, referred)
+	if err != nil {
+		return importPlan{}, err
+	}
+	before, err := readGifts(ctx, q, ids)
+	if err != nil {
+		return importPlan{}, err
+	}
+	plan := importPlan{known: known, before: before, outcomes: make([]rules.ImportOutcome, len(products))}
+	for i, p := range products {
+		old, exists := before[p.ID]
+		switch {
+		case !check(i, known):
+			plan.outcomes[i] = rules.ImportRejected
+		case !exists:
+			plan.outcomes[i] = rules.ImportCreated
+		case old.Same(p):
+			plan.outcomes[i] = rules.ImportUnchanged
+		default:
+			plan.outcomes[i] = rules.ImportUpdated
+		}
+	}
+	return plan, nil
+}
+
+func (p importPlan) writes() bool {
+	for _, o := range p.outcomes {
+		if o == rules.ImportCreated || o == rules.ImportUpdated {
+			return true
+		}
+	}
+	return false
+}
+
+// write sends all gifts in one round trip, then suspends those that no longer fit their campaigns.
+func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
+	b := &pgx.Batch{}
+	updatedAt := new(time.Time)
+	for i, product := range products {
+		if p.outcomes[i] == rules.ImportCreated || p.outcomes[i] == rules.ImportUpdated {
+			queueProduct(b, product, !p.before[product.ID].SameForReaders(product, p.known.Regions), updatedAt)
+		}
+	}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("write gifts: %w", err)
+	}
+	for i, product := range products {
+		if p.outcomes[i] != rules.ImportUpdated {
+			continue
+		}
+		if err := suspendOfferings(ctx, tx, p.before[product.ID], product); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+-- +goose Up
+
+-- Serves the list of a tenant's campaigns, newest first.
+CREATE INDEX campaigns_newest ON campaigns (tenant_id, created_at DESC, id DESC);
+-- Serves the search for campaigns that have completed on their own.
+CREATE INDEX campaigns_expiry ON campaigns (expires_at) WHERE status = 'ACTIVE' AND expires_at IS NOT NULL;

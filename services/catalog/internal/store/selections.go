@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+const (
+	selectHead = `SELECT ` + campaignHead + ` FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2`
+
+	selectStates = `SELECT id::text, state FROM products WHERE id = ANY($1::uuid[])`
+
+	selectGiftViews = `SELECT ` + giftView + ` FROM products p
+WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
+ORDER BY array_position($2::uuid[], p.id)`
+)
+
+// CampaignHead reads a campaign of a tenant without its offerings; none: nothing.
+func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (CampaignHead, bool, error) {
+	var c CampaignHead
+	err := s.pool.QueryRow(ctx, selectHead, tenantID, id).Scan(c.columns()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return CampaignHead{}, false, nil
+	}
+	if err != nil {
+		return CampaignHead{}, false, fmt.Errorf("read campaign: %w", err)
+	}
+	return c, true, nil
+}
+
+// States gives the states of the gifts that exist among the ids.
+func (s *Store) States(ctx context.Context, ids []string) (map[string]rules.State, error) {
+	rows, err := s.pool.Query(ctx, selectStates, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read states of gifts: %w", err)
+	}
+	states := map[string]rules.State{}
+	var id string
+	var state rules.State
+	_, err = pgx.ForEachRow(rows, []any{&id, &state}, func() error {
+		states[id] = state
+		return nil
+	})
+	return states, err
+}
+
+// GiftViews gives the published gifts among the ids, in the order of the ids.
+func (s *Store) GiftViews(ctx context.Context, ids []string, locale string) ([]GiftView, error) {
+	rows, err := s.pool.Query(ctx, selectGiftViews, locale, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read gifts: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (GiftView, error) {
+		var g GiftView
+		err := row.Scan(append([]any{&g.ProductID}, g.columns()...)...)
+		return g, err
+	})
+}

@@ -1,0 +1,166 @@
+package catalog_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+func ofCampaign(id string) *catalogv1.Selection { return &catalogv1.Selection{CampaignId: &id} }
+
+func ofGifts(ids ...string) *catalogv1.Selection { return &catalogv1.Selection{ProductIds: ids} }
+
+func withState(state catalogv1.ProductState) func(*catalogv1.PutProductRequest) {
+	return func(p *catalogv1.PutProductRequest) { p.State = state }
+}
+
+func (s *stack) campaignIn(status catalogv1.CampaignStatus, expires *time.Time, offerings ...*catalogv1.OfferingInput) string {
+	s.t.Helper()
+	c := campaign(offerings...)
+	c.Status = status
+	if expires != nil {
+		c.ExpiresAt = timestamppb.New(*expires)
+	}
+	s.putCampaign(c)
+	return c.GetId()
+}
+
+func TestCheckSelection(t *testing.T) {
+	s := setup(t)
+	published, internal := gift(), gift(withState(catalogv1.ProductState_PRODUCT_STATE_INTERNAL))
+	s.put(published)
+	s.put(internal)
+	past := time.Now().Add(-time.Second)
+	active := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE, nil, offering(published.GetId(), onDemand, nil, "S"))
+	draft := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, nil)
+	expired := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE, &past)
+	good := func(selection *catalogv1.Selection) *catalogv1.CheckSelectionRequest {
+		return &catalogv1.CheckSelectionRequest{TenantId: tenantID, AllBrands: true, Selection: selection}
+	}
+
+	t.Run("a campaign that runs gives its brand", func(t *testing.T) {
+		for _, req := range []*catalogv1.CheckSelectionRequest{
+			good(ofCampaign(active)),
+			{TenantId: tenantID, BrandIds: []string{brandID}, Selection: ofCampaign(active)},
+		} {
+			got, err := s.selections.CheckSelection(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, brandID, got.GetCampaignBrandId())
+		}
+	})
+	t.Run("published gifts, one of them twice", func(t *testing.T) {
+		got, err := s.selections.CheckSelection(t.Context(), good(ofGifts(published.GetId(), published.GetId())))
+		require.NoError(t, err)
+		require.Empty(t, got.GetCampaignBrandId())
+	})
+	for name, tc := range map[string]struct {
+		req  *catalogv1.CheckSelectionRequest
+		want problem.Code
+	}{
+		"an unknown campaign":                   {good(ofCampaign(uuid.NewString())), problem.CampaignNotFound},
+		"a campaign id that is no UUID":         {good(ofCampaign("x\x00")), problem.CampaignNotFound},
+		"a campaign of a brand out of reach":    {&catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: ofCampaign(draft)}, problem.CampaignNotFound},
+		"a campaign of another tenant":          {&catalogv1.CheckSelectionRequest{TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active)}, problem.CampaignNotFound},
+		"a campaign in preparation":             {good(ofCampaign(draft)), problem.CampaignNotActive},
+		"a campaign that has expired":           {good(ofCampaign(expired)), problem.CampaignNotActive},
+		"an unknown gift, before one withdrawn": {good(ofGifts(internal.GetId(), uuid.NewString())), problem.ProductNotFound},
+		"a gift id that is no UUID":             {good(ofGifts("none")), problem.ProductNotFound},
+		"a gift that is not published":          {good(ofGifts(published.GetId(), internal.GetId())), problem.ProductNotAvailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.selections.CheckSelection(t.Context(), tc.req)
+			require.True(t, problem.Is(err, tc.want), "%v", err)
+		})
+	}
+}
+
+func TestFaultySelections(t *testing.T) {
+	s := setup(t)
+	both := ofCampaign(uuid.NewString())
+	both.ProductIds = []string{uuid.NewString()}
+	for name, tc := range map[string]struct {
+		selection *catalogv1.Selection
+		want      map[string]string
+	}{
+		"none":               {nil, map[string]string{"selection": "required"}},
+		"an empty one":       {ofGifts(), map[string]string{"selection.productIds": "required"}},
+		"both kinds at once": {both, map[string]string{"selection.productIds": "invalid"}},
+		"too many gifts":     {ofGifts(make([]string, 1001)...), map[string]string{"selection.productIds": "too_long"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.selections.CheckSelection(t.Context(), &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: tc.selection})
+			require.Equal(t, tc.want, violations(t, err))
+			_, err = s.selections.ListSelectionGifts(t.Context(),
+				&catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: tc.selection})
+			require.Equal(t, tc.want, violations(t, err))
+		})
+	}
+}
+
+func TestWhatAPlayerMayChoose(t *testing.T) {
+	s := setup(t)
+	fileID := s.upload(png)
+	blanket := gift(func(p *catalogv1.PutProductRequest) {
+		p.ImageFileIds, p.AvailableCountries = []string{fileID}, []string{"SE", "FI"}
+		p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt"}}
+	})
+	mug, gone := gift(), gift()
+	for _, p := range []*catalogv1.PutProductRequest{blanket, mug, gone} {
+		s.put(p)
+	}
+	c := campaign(
+		offering(mug.GetId(), onDemand, nil, "M"), offering(gone.GetId(), onDemand, nil, "S"),
+		offering(blanket.GetId(), stocked, limit(2), "S"))
+	s.putCampaign(c)
+	gone.State = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED
+	s.put(gone)
+	list := func(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
+		t.Helper()
+		got, err := s.selections.ListSelectionGifts(t.Context(),
+			&catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
+		require.NoError(t, err)
+		return got
+	}
+
+	t.Run("of a campaign: in display order, with stock, without what left the catalog", func(t *testing.T) {
+		_, err := s.ordering.Reserve(t.Context(), s.attempt(c.GetId(), blanket.GetId(), "S"))
+		require.NoError(t, err)
+		got := list(ofCampaign(c.GetId()), "sv-SE")
+		require.True(t, got.GetOpen())
+		require.Len(t, got.GetGifts(), 2)
+		require.Equal(t, mug.GetId(), got.GetGifts()[0].GetProductId())
+		require.Nil(t, got.GetGifts()[0].GetSkus()[0].StockRemaining)
+		second := got.GetGifts()[1]
+		require.Equal(t, "Ullfilt", second.GetName())
+		require.Equal(t, "Warm.", second.GetDescription())
+		require.Equal(t, publicURL+"/catalog/images/"+fileID, second.GetImages()[0].GetUrl())
+		require.Equal(t, []string{"S", "M"}, second.GetVariations()[0].GetValues())
+		require.Equal(t, []string{"FI", "SE"}, second.GetCountries())
+		require.Len(t, second.GetSkus(), 1)
+		require.Equal(t, map[string]string{"Size": "S"}, second.GetSkus()[0].GetVariations())
+		require.EqualValues(t, 1, second.GetSkus()[0].GetStockRemaining())
+	})
+	t.Run("of the catalog: in the order of the selection", func(t *testing.T) {
+		got := list(ofGifts(blanket.GetId(), gone.GetId(), uuid.NewString(), "none", mug.GetId()), "xx")
+		require.True(t, got.GetOpen())
+		require.Len(t, got.GetGifts(), 2)
+		require.Equal(t, "Wool blanket", got.GetGifts()[0].GetName(), "en-US stands in for a locale without texts")
+		require.Empty(t, got.GetGifts()[0].GetSkus())
+		require.Equal(t, mug.GetId(), got.GetGifts()[1].GetProductId())
+	})
+	t.Run("of a campaign that does not run: nothing", func(t *testing.T) {
+		for _, id := range []string{
+			uuid.NewString(), s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, nil, c.GetOfferings()...),
+		} {
+			got := list(ofCampaign(id), "")
+			require.False(t, got.GetOpen())
+			require.Empty(t, got.GetGifts())
+		}
+	})
+}
