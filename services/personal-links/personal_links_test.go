@@ -29,6 +29,9 @@ func config(t *testing.T) personallinks.Config {
 		RPC:      rpc.Config{Addr: listener.Addr().String()},
 		Database: postgres.Config{URL: pgtest.NewURL(t)},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+		ClaimURL: "https://gifts.example.com/c",
+		// The peers are asked by calls only.
+		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1",
 	}
 }
 
@@ -61,6 +64,9 @@ func TestTheServiceServesUntilItIsToldToStop(t *testing.T) {
 func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 	for name, change := range map[string]func(cfg *personallinks.Config){
 		"no seal keys":                 func(cfg *personallinks.Config) { cfg.SealKeys = "" },
+		"a claim URL that is none":     func(cfg *personallinks.Config) { cfg.ClaimURL = "gifts.example.com" },
+		"a claim URL with a query":     func(cfg *personallinks.Config) { cfg.ClaimURL += "?a=b" },
+		"a peer without port":          func(cfg *personallinks.Config) { cfg.OrdersAddr = "127.0.0.1" },
 		"a database that is not there": func(cfg *personallinks.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
 	} {
 		t.Run(name, func(t *testing.T) {

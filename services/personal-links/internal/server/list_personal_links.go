@@ -35,7 +35,7 @@ func (p *Public) ListPersonalLinks(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	links, more, err := p.store.List(ctx, query)
+	links, more, err := p.Store.List(ctx, query)
 	if err != nil {
 		return nil, err
 	}

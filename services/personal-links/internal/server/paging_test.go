@@ -91,7 +91,7 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 	var writer errgroup.Group
 	writer.Go(func() error {
 		for n := 100; ctx.Err() == nil; n++ {
-			if err := b.tryInsert(t.Context(), b.link(n)); err != nil {
+			if err := b.tryInsert(context.WithoutCancel(t.Context()), b.link(n)); err != nil {
 				return err
 			}
 			select {

@@ -2,7 +2,13 @@
 package server
 
 import (
+	"time"
+
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -10,13 +16,21 @@ import (
 type Public struct {
 	linksv1.UnimplementedPersonalLinksServiceServer
 
-	store *store.Store
+	Store   *store.Store
+	Ring    *seal.Ring
+	Tenants *tenantcache.Cache
+	Catalog catalogv1.SelectionsServiceClient
+	Claims  *claims.Saga
+	// ClaimURL is the address in front of a token.
+	ClaimURL string
+	Clock    func() time.Time
 }
-
-// NewPublic makes the public plane.
-func NewPublic(s *store.Store) *Public { return &Public{store: s} }
 
 // Collectors are the methods that report the edge's field faults together with their own.
 func Collectors() []string {
-	return []string{linksv1.PersonalLinksService_ListPersonalLinks_FullMethodName}
+	return []string{
+		linksv1.PersonalLinksService_ListPersonalLinks_FullMethodName,
+		linksv1.PersonalLinksService_CreatePersonalLinks_FullMethodName,
+		linksv1.PersonalLinksService_CancelPersonalLink_FullMethodName,
+	}
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -13,12 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/server"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -32,26 +39,104 @@ type bench struct {
 	pool   *pgxpool.Pool
 	ring   *seal.Ring
 	client linksv1.PersonalLinksServiceClient
-	tenant string
+	site   linksv1.GiftSiteServiceClient
+	// operations is the operations plane.
+	operations linksv1.PersonalLinkOperationsServiceClient
+	store      *store.Store
+	saga       *claims.Saga
+	tenant     string
+	// brand and campaign are the tenant's.
+	brand, campaign string
+	directory       *directory
+	catalog         *gifts
+	orders          *claimedOrders
 }
 
 func setup(t *testing.T) *bench {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
-	b := &bench{t: t, pool: pgtest.New(t, store.Migrations()), ring: ring, tenant: newID()}
+	b := &bench{
+		t: t, pool: pgtest.New(t, store.Migrations(), outbox.Migrations(), idempotency.Migrations()), ring: ring,
+		tenant: newID(), brand: newID(), campaign: newID(), orders: newClaimedOrders(),
+	}
+	b.directory = &directory{settings: b.settings()}
+	b.catalog = &gifts{campaignID: b.campaign, brandID: b.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
+	b.store = store.New(b.pool, ring)
+	b.saga = &claims.Saga{
+		Links: b.store, Orders: b.orders, Lease: claims.DefaultLease, Clock: time.Now,
+		Log: slog.New(slog.DiscardHandler), Woken: func() {},
+	}
+	b.serve()
+	return b
+}
+
+func (b *bench) serve() {
+	b.t.Helper()
 	tel := telemetry.Discard()
 	s := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
-	linksv1.RegisterPersonalLinksServiceServer(s, server.NewPublic(store.New(b.pool, ring)))
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	linksv1.RegisterPersonalLinksServiceServer(s, &server.Public{
+		Store: b.store, Ring: b.ring, Tenants: tenantcache.New(b.directory), Catalog: b.catalog, Claims: b.saga,
+		ClaimURL: "https://gifts.example.com/c", Clock: time.Now,
+	})
+	linksv1.RegisterGiftSiteServiceServer(s, &server.GiftSite{
+		Store: b.store, Tenants: b.directory, Catalog: b.catalog, Claims: b.saga,
+	})
+	linksv1.RegisterPersonalLinkOperationsServiceServer(s, &server.Operations{
+		Store: b.store, Tenants: b.directory, Claims: b.saga, Clock: time.Now,
+	})
+	listener, err := (&net.ListenConfig{}).Listen(b.t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(b.t, err)
 	go func() { _ = s.Serve(listener) }()
-	t.Cleanup(s.Stop)
+	b.t.Cleanup(s.Stop)
 	conn, err := rpc.Dial(listener.Addr().String(), tel)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	b.client = linksv1.NewPersonalLinksServiceClient(conn)
-	return b
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { _ = conn.Close() })
+	b.client, b.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
+	b.operations = linksv1.NewPersonalLinkOperationsServiceClient(conn)
+}
+
+// The team of the tenant.
+const (
+	anAdministrator = "0198f2e4-0000-7000-8000-000000000001"
+	aCoordinator    = "0198f2e4-0000-7000-8000-000000000002"
+	aMember         = "0198f2e4-0000-7000-8000-000000000003"
+	formerMember    = "0198f2e4-0000-7000-8000-000000000004"
+)
+
+func (b *bench) settings() *tenantsv1.GetTenantSettingsResponse {
+	return &tenantsv1.GetTenantSettingsResponse{
+		Tenant: &tenantsv1.Tenant{Id: b.tenant, Locales: []string{"en-US", "sv-SE"}},
+		Brands: []*tenantsv1.Brand{{Id: b.brand, Name: "North Club", PrimaryColour: pointer("#102030")}},
+		Team: []*tenantsv1.TeamMember{
+			{Id: anAdministrator, Email: "ada@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
+			{Id: aCoordinator, Email: "cora@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true},
+			{Id: aMember, Email: "mia@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
+			{Id: formerMember, Email: "gone@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR},
+		},
+	}
+}
+
+const (
+	mugID    = "887658a1-e837-418d-85c0-a1d3ec462bb1"
+	jerseyID = "887658a1-e837-418d-85c0-a1d3ec462bb2"
+)
+
+func mug() *catalogv1.SelectionGift {
+	return &catalogv1.SelectionGift{ProductId: mugID, Name: "Mug", Description: "A mug", Countries: []string{"SE", "IE"}}
+}
+
+// jersey comes in two sizes, of which one is gone.
+func jersey() *catalogv1.SelectionGift {
+	return &catalogv1.SelectionGift{
+		ProductId: jerseyID, Name: "Jersey", Countries: []string{"SE"},
+		Images:     []*catalogv1.Image{{Url: "https://img.example.com/1", Width: pointer[int32](640)}},
+		Variations: []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M", "L"}}},
+		Skus: []*catalogv1.SelectionSku{
+			{Variations: map[string]string{"Size": "S"}, StockRemaining: pointer[int32](0)},
+			{Variations: map[string]string{"Size": "M"}, StockRemaining: pointer[int32](3)},
+		},
+	}
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
 // Query is one page of the list of a tenant's links.
@@ -29,9 +30,7 @@ type Query struct {
 	Limit int
 }
 
-const selectLinks = `SELECT id, external_recipient_id, brand_id, campaign_id, status, claim_url_sealed, order_id,
-  created_at, approved_at, claimed_at, cancelled_at, updated_at
-FROM links WHERE tenant_id = $1`
+const selectRecords = `SELECT ` + recordColumns + ` FROM links l WHERE l.tenant_id = $1`
 
 // List gives at most q.Limit links and whether more follow. Both orders end in the id and are
 // total, so a page continues exactly where the one before it ended, whatever was written meanwhile.
@@ -41,7 +40,7 @@ func (s *Store) List(ctx context.Context, q Query) (links []*linksv1.PersonalLin
 	if err != nil {
 		return nil, false, fmt.Errorf("list links: %w", err)
 	}
-	links, err = pgx.CollectRows(rows, s.scanLink)
+	links, err = pgx.CollectRows(rows, s.scanRecord)
 	if err != nil {
 		return nil, false, fmt.Errorf("list links: %w", err)
 	}
@@ -55,7 +54,7 @@ func (s *Store) List(ctx context.Context, q Query) (links []*linksv1.PersonalLin
 // and meets its index.
 func (q Query) statement() (sql string, args []any) {
 	var b strings.Builder
-	b.WriteString(selectLinks)
+	b.WriteString(selectRecords)
 	args = []any{q.TenantID}
 	and := func(condition string, values ...any) {
 		for _, v := range values {
@@ -74,7 +73,7 @@ func (q Query) statement() (sql string, args []any) {
 		and("campaign_id = ?", *q.CampaignID)
 	}
 	if q.Status != linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED {
-		and("status = ?", statusColumn(q.Status))
+		and("status = ?", rules.StatusName(q.Status))
 	}
 	if q.UpdatedSince != nil {
 		and("updated_at >= ?", *q.UpdatedSince)

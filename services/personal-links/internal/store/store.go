@@ -26,3 +26,6 @@ type Store struct {
 
 // New makes the store over a migrated database.
 func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
+
+// Pool is the database the store's transactions run on.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }

@@ -1,0 +1,108 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Batch is about to be stored: its links and the answer that tells of them.
+type Batch struct {
+	ID         string
+	TenantID   string
+	KeyID      int32
+	KeyName    string
+	ProductIDs []string
+	CreatedAt  time.Time
+	Links      []NewLink
+	Results    []*linksv1.PersonalLinkResult
+}
+
+// NewLink is a link with what its token is looked up by.
+type NewLink struct {
+	*Link
+	TokenHash []byte
+}
+
+// Sender is who sends a batch, and under which brand its links appear.
+type Sender struct {
+	TenantID string
+	KeyID    int32
+	KeyName  string
+	BrandID  string
+	// ClaimURL is the address in front of a token.
+	ClaimURL string
+}
+
+// NewBatch makes a link for each recipient without fault.
+func NewBatch(
+	from Sender, selection Selection, settings *tenantsv1.GetTenantSettingsResponse,
+	recipients []*linksv1.PersonalLinkRecipient, now time.Time,
+) *Batch {
+	b := &Batch{
+		ID: newID(), TenantID: from.TenantID, KeyID: from.KeyID, KeyName: from.KeyName,
+		ProductIDs: selection.ProductIDs, CreatedAt: now.UTC().Truncate(time.Microsecond),
+		Results: make([]*linksv1.PersonalLinkResult, 0, len(recipients)),
+	}
+	check := NewRecipients(settings)
+	status := firstStatus(settings.GetTenant().GetApprovalRequired())
+	for i, in := range recipients {
+		index := int32(i) //nolint:gosec // At most MaxRecipients.
+		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: Optional(in.ExternalRecipientId)}
+		b.Results = append(b.Results, result)
+		recipient, faults := check.Check(in)
+		if len(faults) > 0 {
+			reject(result, faults)
+			continue
+		}
+		link := b.newLink(from, selection, recipient, index, status)
+		result.Outcome = linksv1.PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_CREATED
+		result.Result = &linksv1.PersonalLinkResult_Link{Link: link.Record}
+		b.Links = append(b.Links, link)
+	}
+	return b
+}
+
+func reject(result *linksv1.PersonalLinkResult, faults []problem.Violation) {
+	errs := &linksv1.RecipientErrors{}
+	for _, v := range faults {
+		errs.Errors = append(errs.Errors, &linksv1.RecipientError{Field: v.Field, Code: v.Code, Message: v.Message})
+	}
+	result.Outcome = linksv1.PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_REJECTED
+	result.Result = &linksv1.PersonalLinkResult_Errors{Errors: errs}
+}
+
+func (b *Batch) newLink(
+	from Sender, selection Selection, to Recipient, index int32, status linksv1.PersonalLinkStatus,
+) NewLink {
+	token := NewToken()
+	hash, _ := HashToken(token)
+	record := &linksv1.PersonalLink{
+		Id: newID(), ExternalRecipientId: to.ExternalID, BrandId: from.BrandID, Status: status,
+		ClaimUrl:  ClaimURL(from.ClaimURL, token),
+		CreatedAt: timestamppb.New(b.CreatedAt), UpdatedAt: timestamppb.New(b.CreatedAt),
+	}
+	if selection.CampaignID == "" {
+		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
+	} else {
+		record.CampaignId = &selection.CampaignID
+	}
+	return NewLink{TokenHash: hash, Link: &Link{
+		Record: record, TenantID: b.TenantID, BatchID: &b.ID, BatchIndex: &index,
+		Locale: to.Locale, ManagerID: to.ManagerID, Details: &to.Details, ProductIDs: b.ProductIDs,
+	}}
+}
+
+func firstStatus(approvalRequired bool) linksv1.PersonalLinkStatus {
+	if approvalRequired {
+		return Requested
+	}
+	return Active
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -1,0 +1,131 @@
+package rules
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// Lengths in Unicode code points (API specification, section Limits).
+const (
+	maxName       = 100
+	maxPhone      = 50
+	maxStreet     = 255
+	maxCity       = 100
+	maxPostalCode = 20
+	maxDimension  = 255
+	maxDimensions = 50
+)
+
+var (
+	phoneSeparators = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
+	international   = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
+)
+
+// CheckClaim finds the faults of a claim that can be told without the gift, so that a player hears
+// of all at once. Whether a phone number of the right form is possible is for orders to say.
+func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
+	req.ProductId = requiredUUID("productId", req.GetProductId(), errs)
+	if len(req.GetVariations()) > maxDimensions {
+		errs.Add("variations", problem.FieldInvalid, "holds too many dimensions")
+	}
+	for dimension, value := range req.GetVariations() {
+		path := "variations." + dimension
+		errs.MaxLen(path, dimension, maxDimension)
+		errs.MaxLen(path, value, maxDimension)
+	}
+	checkRecipient(req.GetRecipient(), errs)
+}
+
+func requiredUUID(field, value string, errs *fields.Errors) string {
+	if fields.Blank(value) {
+		errs.Add(field, problem.FieldRequired, "is required")
+		return ""
+	}
+	return errs.UUID(field, value)
+}
+
+func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
+	const at = "recipient."
+	errs.Required(at+"name", r.GetName(), maxName)
+	errs.Required(at+"phone", r.GetPhone(), maxPhone)
+	if !international.MatchString(phoneSeparators.Replace(strings.TrimSpace(r.GetPhone()))) {
+		errs.Add(at+"phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
+	}
+	if !fields.Blank(r.GetEmail()) {
+		errs.Email(at+"email", r.GetEmail(), maxEmail)
+	}
+	errs.Required(at+"street", r.GetStreet(), maxStreet)
+	errs.Required(at+"city", r.GetCity(), maxCity)
+	errs.MaxLen(at+"postalCode", r.GetPostalCode(), maxPostalCode)
+	switch {
+	case fields.Blank(r.GetCountry()):
+		errs.Add(at+"country", problem.FieldRequired, "is required")
+	case !country.Valid(r.GetCountry()):
+		errs.Add(at+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+	case country.PostalCodeRequired(r.GetCountry()) && fields.Blank(r.GetPostalCode()):
+		errs.Add(at+"postalCode", problem.FieldRequired, "is required in this country")
+	}
+}
+
+// FindGift gives the gift of the selection that the player chose; nil: it is not among them now.
+func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.SelectionGift {
+	i := slices.IndexFunc(gifts, func(g *catalogv1.SelectionGift) bool { return g.GetProductId() == productID })
+	if i < 0 {
+		return nil
+	}
+	return gifts[i]
+}
+
+// CheckGift refuses a gift that cannot be had as it was chosen. Everything but the choice itself may
+// have changed since the page was shown.
+func CheckGift(gift *catalogv1.SelectionGift, variations map[string]string, toCountry string) error {
+	switch {
+	case gift == nil:
+		return problem.New(problem.ProductNotAvailable, "The gift is not among those of the link any more.")
+	case !slices.Contains(gift.GetCountries(), toCountry):
+		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be sent to this country.")
+	case !choosable(gift, variations):
+		return problem.New(problem.InvalidVariations, "Choose one value for each of the gift's variations.")
+	case !InStock(gift, variations):
+		return problem.New(problem.OutOfStock, "Nothing is left of the gift with these variations.")
+	}
+	return nil
+}
+
+func choosable(gift *catalogv1.SelectionGift, variations map[string]string) bool {
+	if len(variations) != len(gift.GetVariations()) {
+		return false
+	}
+	for _, v := range gift.GetVariations() {
+		if !slices.Contains(v.GetValues(), variations[v.GetDimension()]) {
+			return false
+		}
+	}
+	return len(gift.GetSkus()) == 0 || sku(gift, variations) != nil
+}
+
+func sku(gift *catalogv1.SelectionGift, variations map[string]string) *catalogv1.SelectionSku {
+	for _, s := range gift.GetSkus() {
+		if maps.Equal(s.GetVariations(), variations) {
+			return s
+		}
+	}
+	return nil
+}
+
+// InStock says whether a unit of the combination is left, or the gift is never limited.
+func InStock(gift *catalogv1.SelectionGift, variations map[string]string) bool {
+	return len(gift.GetSkus()) == 0 || available(sku(gift, variations))
+}
+
+func available(s *catalogv1.SelectionSku) bool {
+	return s != nil && (s.StockRemaining == nil || s.GetStockRemaining() > 0)
+}

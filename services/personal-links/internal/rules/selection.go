@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// maxProducts bounds what a page of gifts can hold.
+const maxProducts = 1000
+
+// MaxRecipients of a batch.
+const MaxRecipients = 1000
+
+// Selection is what the links of a batch offer: a campaign's gifts, or some of the catalog.
+type Selection struct {
+	CampaignID string
+	BrandID    string
+	ProductIDs []string
+}
+
+// CheckSelection finds every fault in the shape of the two selections. Blank ids count as missing.
+func CheckSelection(req *linksv1.CreatePersonalLinksRequest, errs *fields.Errors) Selection {
+	s := Selection{
+		CampaignID: optionalUUID("campaignId", req.CampaignId, errs),
+		BrandID:    optionalUUID("brandId", req.BrandId, errs),
+	}
+	campaign, brand := !blank(req.CampaignId), !blank(req.BrandId)
+	switch {
+	case campaign && (brand || req.GetProductIds() != nil):
+		errs.Add("campaignId", problem.FieldNotAllowedWithCatalogSelection, "cannot be combined with brandId or productIds")
+	case !campaign && !brand && req.GetProductIds() == nil:
+		errs.Add("campaignId", problem.FieldRequired, "is required, or brandId with productIds")
+	case !campaign && !brand:
+		errs.Add("brandId", problem.FieldRequired, "is required with productIds")
+	case brand && req.GetProductIds() == nil:
+		errs.Add("productIds", problem.FieldRequired, "is required with brandId")
+	}
+	s.ProductIDs = checkProducts(req.GetProductIds().GetIds(), errs)
+	return s
+}
+
+func blank(s *string) bool { return s == nil || fields.Blank(*s) }
+
+func optionalUUID(field string, value *string, errs *fields.Errors) string {
+	if blank(value) {
+		return ""
+	}
+	return errs.UUID(field, *value)
+}
+
+// checkProducts gives each id once, in the order in which the player sees the gifts.
+func checkProducts(ids []string, errs *fields.Errors) []string {
+	if len(ids) > maxProducts {
+		errs.Add("productIds", problem.FieldInvalid, "must hold at most 1000 ids")
+		return nil
+	}
+	seen := make(map[string]struct{}, len(ids))
+	var kept []string
+	for i, raw := range ids {
+		id := errs.UUID(fmt.Sprintf("productIds[%d]", i), raw)
+		if _, twice := seen[id]; !twice {
+			seen[id] = struct{}{}
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+// CheckNumber answers a batch that has no gifts, no recipients or too many.
+func (s Selection) CheckNumber(recipients int) error {
+	switch {
+	case s.CampaignID == "" && len(s.ProductIDs) == 0:
+		return problem.New(problem.NoProducts, "productIds must name at least one gift.")
+	case recipients == 0:
+		return problem.New(problem.NoRecipients, "The batch has no recipients.")
+	case recipients > MaxRecipients:
+		return problem.New(problem.TooManyRecipients, "A batch has at most %d recipients.", MaxRecipients)
+	}
+	return nil
+}
+
+// HasBrand says whether the tenant has the brand.
+func HasBrand(brands []*tenantsv1.Brand, id string) bool {
+	return slices.ContainsFunc(brands, func(b *tenantsv1.Brand) bool { return b.GetId() == id })
+}

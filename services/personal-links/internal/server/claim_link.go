@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+// ClaimLink places the order of the player's choice and ends the link with it.
+func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	link, err := g.byToken(ctx, req.GetToken())
+	if err != nil {
+		return nil, err
+	}
+	if link.Record.GetStatus() != rules.Active {
+		return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
+	}
+	errs := fields.Collect(ctx)
+	rules.CheckClaim(req, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	selection, err := g.selection(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if !selection.GetOpen() {
+		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
+	}
+	gift := rules.FindGift(selection.GetGifts(), req.GetProductId())
+	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
+		// Another claim of this link may have taken the last unit: then it is the link that is gone.
+		if link, err = g.Store.Get(ctx, link.TenantID, link.Record.GetId()); err != nil {
+			return nil, err
+		}
+		if link.Record.GetStatus() == rules.Active && link.ClaimOrderID == nil {
+			return nil, refused
+		}
+	}
+	return g.claim(ctx, link, req)
+}
+
+func (g *GiftSite) claim(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	result, err := g.Claims.Claim(ctx, link, orderOf(link, req))
+	switch {
+	case problem.Is(err, problem.CampaignNotActive):
+		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
+	case err != nil:
+		return nil, onPage(err)
+	}
+	resp := &linksv1.ClaimLinkResponse{State: rules.ClaimState(result.Link.Record.GetStatus())}
+	if result.Order != nil {
+		resp.OrderReference = &result.Order.Reference
+	}
+	return resp, nil
+}
+
+// orderOf says everything of the claimed order but its id.
+func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaimedOrderRequest {
+	r := req.GetRecipient()
+	order := &ordersv1.PlaceClaimedOrderRequest{
+		TenantId: l.TenantID, PersonalLinkId: l.Record.GetId(), BrandId: l.Record.GetBrandId(), CampaignId: l.Record.CampaignId,
+		ExternalRecipientId: l.Record.ExternalRecipientId, ManagerId: l.ManagerID,
+		ProductId: req.GetProductId(), Variations: req.GetVariations(),
+		Recipient: &ordersv1.OrderRecipient{
+			Name: r.GetName(), Phone: r.GetPhone(), Email: r.Email,
+			Address: &ordersv1.OrderAddress{
+				Street: r.GetStreet(), City: r.GetCity(), PostalCode: r.PostalCode, Country: r.GetCountry(),
+			},
+		},
+	}
+	if l.Details != nil {
+		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: rules.Optional(&l.Details.Email)}
+		for _, a := range l.Details.Answers {
+			order.CustomFields = append(order.CustomFields,
+				&ordersv1.CustomFieldAnswer{FieldId: a.FieldID, TextValue: a.Text, Checked: a.Checked})
+		}
+	}
+	return order
+}
+
+// onPage names the fields of a refusal as they stand on the page.
+func onPage(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || p.Code != problem.InvalidRequest {
+		return err
+	}
+	onPage := *p
+	onPage.Violations = nil
+	for _, v := range p.Violations {
+		v.Field = strings.Replace(v.Field, "recipient.address.", "recipient.", 1)
+		onPage.Violations = append(onPage.Violations, v)
+	}
+	return &onPage
+}

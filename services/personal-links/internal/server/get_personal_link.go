@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+// GetPersonalLink reads one link (API specification, GET /personal-links/{linkId}).
+func (p *Public) GetPersonalLink(
+	ctx context.Context, req *linksv1.GetPersonalLinkRequest,
+) (*linksv1.GetPersonalLinkResponse, error) {
+	principal, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := fields.ParseUUID(req.GetLinkId())
+	if !ok {
+		return nil, problem.RecordNotFound()
+	}
+	record, err := p.Store.GetRecord(ctx, principal.TenantID, id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !principal.Reaches(record.GetBrandId()) {
+		return nil, problem.RecordNotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &linksv1.GetPersonalLinkResponse{Link: record}, nil
+}

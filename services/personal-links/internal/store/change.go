@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+const lockLink = selectLink + ` FOR UPDATE OF l`
+
+const updateLink = `UPDATE links SET status = $3, order_id = $4, approved_at = $5, claimed_at = $6, cancelled_at = $7,
+  updated_at = $8, reason_sealed = $9, claim_order_id = $10,
+  claim_lease_until = CASE WHEN $10::uuid IS NULL THEN NULL ELSE now() + $11::interval END
+WHERE tenant_id = $1 AND id = $2`
+
+// QueueLock locks a link and puts it into into; one that does not exist leaves it nil.
+func (s *Store) QueueLock(b *pgx.Batch, tenantID, id string, into **rules.Link) {
+	*into = nil
+	b.Queue(lockLink, tenantID, id).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, s.scanLink)
+		if len(found) == 1 {
+			*into = found[0]
+		}
+		return err
+	})
+}
+
+// Change is what has become of a link that QueueLock gave.
+type Change struct {
+	Link *rules.Link
+	// Lease is how long the caller that marked the link has to place its order.
+	Lease time.Duration
+	// Event is the kind of event to record; empty for a change that cannot be seen outside.
+	Event string
+	// OriginKeyID is the key whose request made the change; 0 when it was no key.
+	OriginKeyID int32
+	Audit       *Audit
+}
+
+// QueueChange returns what writes the change, its trace and its event.
+func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), error) {
+	l, r := c.Link, c.Link.Record
+	var reason []byte
+	if l.Reason != nil {
+		reason = s.ring.Seal([]byte(*l.Reason), reasonPlace(r.GetId()))
+	}
+	args := []any{
+		l.TenantID, r.GetId(), rules.StatusName(r.GetStatus()), r.OrderId, timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
+		timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
+	}
+	if c.Event == "" {
+		return func(b *pgx.Batch) { b.Queue(updateLink, args...) }, nil
+	}
+	event, err := rules.Event(l, c.Event, c.OriginKeyID)
+	if err != nil {
+		return nil, err
+	}
+	return func(b *pgx.Batch) {
+		b.Queue(updateLink, args...)
+		if c.Audit != nil {
+			c.Audit.queue(b, l.TenantID, []string{r.GetId()}, event.OccurredAt)
+		}
+		outbox.Append(ctx, b, event)
+	}, nil
+}
+
+// Update locks the link, lets decide change it and commits what it says; nil: nothing. It gives the
+// link as it then is.
+func (s *Store) Update(
+	ctx context.Context, tenantID, id string, decide func(l *rules.Link) (*Change, error),
+) (link *rules.Link, err error) {
+	err = postgres.ReadThenWrite(ctx, s.pool,
+		func(b *pgx.Batch) { s.QueueLock(b, tenantID, id, &link) },
+		func() (func(b *pgx.Batch), error) {
+			if link == nil {
+				return nil, ErrNotFound
+			}
+			change, err := decide(link)
+			if err != nil || change == nil {
+				return nil, err
+			}
+			change.Link = link
+			return s.QueueChange(ctx, *change)
+		})
+	if err != nil {
+		return nil, fmt.Errorf("change link: %w", err)
+	}
+	return link, nil
+}

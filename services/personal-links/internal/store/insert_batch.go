@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+const insertBatch = `INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)`
+
+// One statement for all links: a batch of a thousand is one round trip.
+const insertLinks = `INSERT INTO links (tenant_id, batch_id, brand_id, campaign_id, status, created_at, updated_at,
+  id, batch_index, external_recipient_id, locale, manager_id, claim_url_sealed, token_hash, details_sealed)
+SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::text, $6::timestamptz, $6::timestamptz, x.*
+FROM unnest($7::uuid[], $8::int[], $9::text[], $10::text[], $11::uuid[], $12::bytea[], $13::bytea[], $14::bytea[]) AS x`
+
+// linkRows are the columns in which the links of a batch differ.
+type linkRows struct {
+	ids             []string
+	indexes         []*int32
+	recipients      []*string
+	locales         []string
+	managers        []*string
+	urls            [][]byte
+	tokens, details [][]byte
+}
+
+// QueueBatch returns what adds the batch, its links and their events to a transaction. A batch
+// without links adds nothing.
+func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx.Batch), error) {
+	if len(batch.Links) == 0 {
+		return nil, nil //nolint:nilnil // There is nothing to do.
+	}
+	rows, err := s.linkRows(batch.Links)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]outbox.Event, 0, len(batch.Links))
+	for _, l := range batch.Links {
+		event, err := rules.Event(l.Link, rules.EventCreated, batch.KeyID)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, event)
+	}
+	first := batch.Links[0].Record
+	products := append([]string{}, batch.ProductIDs...)
+	return func(b *pgx.Batch) {
+		b.Queue(insertBatch, batch.TenantID, batch.ID, products, batch.KeyID, batch.KeyName, batch.CreatedAt)
+		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, rules.StatusName(first.GetStatus()),
+			batch.CreatedAt, rows.ids, rows.indexes, rows.recipients, rows.locales, rows.managers, rows.urls, rows.tokens, rows.details)
+		outbox.AppendAll(ctx, b, events)
+	}, nil
+}
+
+func (s *Store) linkRows(links []rules.NewLink) (r linkRows, err error) {
+	for _, l := range links {
+		id := l.Record.GetId()
+		details, err := s.sealDetails(l.Link)
+		if err != nil {
+			return r, err
+		}
+		r.ids = append(r.ids, id)
+		r.indexes = append(r.indexes, l.BatchIndex)
+		r.recipients = append(r.recipients, l.Record.ExternalRecipientId)
+		r.locales = append(r.locales, l.Locale)
+		r.managers = append(r.managers, l.ManagerID)
+		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), id))
+		r.tokens = append(r.tokens, l.TokenHash)
+		r.details = append(r.details, details)
+	}
+	return r, nil
+}
+
+func (s *Store) sealDetails(l *rules.Link) ([]byte, error) {
+	plain, err := json.Marshal(l.Details)
+	if err != nil {
+		return nil, fmt.Errorf("encode details: %w", err)
+	}
+	return s.ring.Seal(plain, detailsPlace(l.Record.GetId())), nil
+}
