@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/docs"
 	"github.com/partnergifting/platform/gateway/internal/edge"
+	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/images"
 	"github.com/partnergifting/platform/gateway/internal/limits"
@@ -31,6 +33,8 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -47,6 +51,7 @@ type Config struct {
 	EventsAddr        string             `env:"EVENTS_ADDR,required" doc:"host:port of the events service."`
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" doc:"host:port of the webhook service."`
 	RedisURL          string             `env:"REDIS_URL" doc:"Redis that counts requests; empty: each instance counts for itself."`
+	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" doc:"How long a request may wait for Redis before its instance counts for itself."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
 	FingerprintKey    string             `env:"FINGERPRINT_KEY,required" doc:"Base64 of 32 bytes, the same on every gateway: keys the hashes of requests."`
 }
@@ -57,6 +62,13 @@ const (
 	imageLimit   = 600
 	failureLimit = 60
 	limitWindow  = time.Minute
+)
+
+// The limits of the gift site for an address, which many players of a mobile network may share.
+const (
+	visitLimit   = 300
+	claimLimit   = 60
+	unknownLimit = 60
 )
 
 const (
@@ -132,6 +144,7 @@ func (g *Gateway) openRedis() error {
 
 func (g *Gateway) dial() (edge.Services, error) {
 	var s edge.Services
+	register := &idempotent.Register{Log: g.tel.Logger}
 	for _, service := range []struct {
 		addr string
 		conn **grpc.ClientConn
@@ -143,13 +156,14 @@ func (g *Gateway) dial() (edge.Services, error) {
 		{g.cfg.EventsAddr, &s.Events},
 		{g.cfg.WebhookAddr, &s.Webhook},
 	} {
-		conn, err := rpc.Dial(service.addr, g.tel, edge.SendCaller)
+		conn, err := rpc.Dial(service.addr, g.tel, edge.ClaimKey(register), edge.SendCaller)
 		if err != nil {
 			return s, err
 		}
 		*service.conn = conn
 		g.conns = append(g.conns, conn)
 	}
+	register.Client = commonv1.NewIdempotencyRegisterServiceClient(s.Orders)
 	return s, nil
 }
 
@@ -187,6 +201,10 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 	if err != nil {
 		return nil, err
 	}
+	site, err := g.giftSite(meter, services, proxies)
+	if err != nil {
+		return nil, err
+	}
 	return &edge.Handler{
 		Operations:    table,
 		Keys:          access.NewKeys(tenantsv1.NewDirectoryServiceClient(services.Tenants), g.cfg.Environment, time.Now),
@@ -196,17 +214,42 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 		Fingerprinter: idempotent.Fingerprinter{Key: key},
 		Problems:      g.writer,
 		Next:          next,
-		Images: &images.Handler{
+		Images: images.New(images.Options{
+			Prefix:   edge.BasePath + edge.ImagesPath,
 			Images:   catalogv1.NewImagesServiceClient(services.Catalog),
 			Limiter:  imageLimiter,
 			Problems: g.writer,
 			ClientIP: proxies.ClientIP,
-		},
+			Clock:    time.Now,
+			Log:      g.tel.Logger,
+		}),
 		Docs:     pages,
+		HTTPS:    strings.HasPrefix(g.cfg.PublicURL, "https://"),
+		GiftSite: site,
 		Tracer:   g.tel.Tracers.Tracer("gateway"),
 		Duration: duration,
 		Log:      g.tel.Logger,
 	}, nil
+}
+
+func (g *Gateway) giftSite(meter metric.Meter, services edge.Services, proxies edge.Proxies) (http.Handler, error) {
+	visits, err := g.limiter(meter, limits.Policy{Name: "visits", Limit: visitLimit, Window: limitWindow})
+	if err != nil {
+		return nil, err
+	}
+	claims, err := g.limiter(meter, limits.Policy{Name: "claims", Limit: claimLimit, Window: limitWindow})
+	if err != nil {
+		return nil, err
+	}
+	return giftsite.New(giftsite.Options{
+		Links:     linksv1.NewGiftSiteServiceClient(services.PersonalLinks),
+		PublicURL: g.cfg.PublicURL,
+		Visits:    visits,
+		Claims:    claims,
+		Unknown:   limits.NewWindow(limits.Policy{Limit: unknownLimit, Window: limitWindow}, time.Now),
+		ClientIP:  proxies.ClientIP,
+		Log:       g.tel.Logger,
+	})
 }
 
 const minFingerprintKey = 32
@@ -214,7 +257,7 @@ const minFingerprintKey = 32
 var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes")
 
 func (g *Gateway) limiter(meter metric.Meter, p limits.Policy) (*limits.Limiter, error) {
-	o := limits.Options{Policy: p, Instance: rand.Text(), Meter: meter, Clock: time.Now}
+	o := limits.Options{Policy: p, Instance: rand.Text(), Budget: g.cfg.RedisBudget, Meter: meter, Clock: time.Now}
 	if g.redis != nil { // A nil client in the interface would not be nil.
 		o.Redis = g.redis
 	}

@@ -10,12 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// publishVersion does what the tenants service does after a change of the tenant.
-func publishVersion(t *testing.T, tenantID string, version int64) {
+func openRedis(t *testing.T) *redis.Client {
 	t.Helper()
 	opts, err := redis.ParseURL(os.Getenv(redisVariable))
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
 	t.Cleanup(func() { _ = client.Close() })
-	require.NoError(t, client.Set(t.Context(), fmt.Sprintf("gifting:tenant-version:{%s}", tenantID), version, time.Minute).Err())
+	return client
+}
+
+// publishVersion does what the tenants service does after a change of the tenant.
+func publishVersion(t *testing.T, tenantID string, version int64) {
+	t.Helper()
+	require.NoError(t, openRedis(t).Set(t.Context(), fmt.Sprintf("gifting:tenant-version:{%s}", tenantID), version, time.Minute).Err())
 }

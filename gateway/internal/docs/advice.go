@@ -88,6 +88,10 @@ var serviceAdvice = map[problem.Code]advice{
 		"Something went wrong in the service.",
 		"Retry after a pause, a POST with the same `Idempotency-Key` and body. If it stays, report `instance`.",
 	},
+	problem.RangeNotSatisfiable: {
+		"`Range` begins behind the end of the image. `Content-Range` tells how many bytes it has.",
+		"Ask for a part the image has, or leave `Range` out.",
+	},
 	problem.ServiceUnavailable: {
 		"Something the service needs is down at the moment.",
 		"Retry after `Retry-After` seconds, a POST with the same `Idempotency-Key` and body.",

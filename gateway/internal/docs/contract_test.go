@@ -26,7 +26,12 @@ var (
 		"gifting.catalog.v1.Product.estimate", "gifting.catalog.v1.Product.estimate_eur",
 	}
 	// requiredLists are lists a request must have.
-	requiredLists = []protoreflect.FullName{"gifting.orders.v1.PlaceOrderRequest.items"}
+	requiredLists = []protoreflect.FullName{
+		"gifting.orders.v1.PlaceOrderRequest.items", "gifting.personallinks.v1.CreatePersonalLinksRequest.recipients",
+	}
+	// requiredOptional are members with the keyword optional that a request must have: it tells
+	// the absent one from zero.
+	requiredOptional = []protoreflect.FullName{"gifting.orders.v1.UpdateDeliveryRequest.expected_version"}
 	// notRequired are members without the keyword optional that a request may leave out.
 	notRequired = []protoreflect.FullName{"gifting.orders.v1.OrderCustomization.details"}
 )
@@ -35,6 +40,8 @@ var (
 type comparison struct {
 	document
 	request bool
+	// inPath are members of the request that stand in the path and not in the body.
+	inPath []string
 }
 
 func contract(t *testing.T, op *operation.Operation) (protoreflect.MethodDescriptor, *annotations.HttpRule) {
@@ -81,7 +88,7 @@ func TestBodiesAreThoseOfTheContracts(t *testing.T) {
 			require.Equal(t, "*", rule.GetBody())
 			require.Equal(t, !op.BodyOptional, body["required"])
 			schema := d.at("paths", camel(op.Path), "post", "requestBody", "content", "application/json", "schema")
-			comparison{document: d, request: true}.message(method.Input(), d.object(schema))
+			comparison{document: d, request: true, inPath: op.PathFields}.message(method.Input(), d.object(schema))
 		})
 	}
 }
@@ -93,12 +100,8 @@ func TestParametersAreThoseOfTheContracts(t *testing.T) {
 			d.t = t
 			method, _ := contract(t, op)
 			c := comparison{document: d, request: true}
-			var want, got []string
-			if op.Method == http.MethodPost {
-				want = append(want, "header Idempotency-Key required")
-			} else {
-				want = parametersOf(method.Input(), op.PathFields)
-			}
+			var got []string
+			want := parametersOf(method.Input(), op)
 			parameters, _ := d.operation(op)["parameters"].([]any)
 			for _, p := range parameters {
 				parameter := d.object(p)
@@ -117,13 +120,19 @@ func TestParametersAreThoseOfTheContracts(t *testing.T) {
 	}
 }
 
-func parametersOf(request protoreflect.MessageDescriptor, inPath []string) []string {
+// parametersOf is what stands outside of the body: of a POST only what is in the path.
+func parametersOf(request protoreflect.MessageDescriptor, op *operation.Operation) []string {
 	var want []string
+	if op.Method == http.MethodPost {
+		want = append(want, "header Idempotency-Key required")
+	}
 	for i := range request.Fields().Len() {
 		field := request.Fields().Get(i)
 		line := "query " + field.JSONName()
-		if slices.Contains(inPath, string(field.Name())) {
+		if slices.Contains(op.PathFields, string(field.Name())) {
 			line = "path " + field.JSONName()
+		} else if op.Method == http.MethodPost {
+			continue
 		}
 		if !field.HasOptionalKeyword() {
 			line += " required"
@@ -168,9 +177,14 @@ func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {
 	c.t.Helper()
 	require.Equal(c.t, "object", only(c.t, schema), m.FullName())
 	properties, _ := schema["properties"].(object)
+	inPath := c.inPath
+	c.inPath = nil
 	var required []string
 	for i := range m.Fields().Len() {
 		field := m.Fields().Get(i)
+		if slices.Contains(inPath, string(field.Name())) {
+			continue
+		}
 		require.Contains(c.t, properties, field.JSONName(), m.FullName())
 		property := c.object(properties[field.JSONName()])
 		if c.required(field) {
@@ -179,17 +193,20 @@ func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {
 		require.Equal(c.t, c.nullable(field), nullable(property), "whether %s may be null", field.FullName())
 		c.value(field, property)
 	}
-	require.Len(c.t, properties, m.Fields().Len(), m.FullName())
+	require.Len(c.t, properties, m.Fields().Len()-len(inPath), m.FullName())
 	require.ElementsMatch(c.t, required, texts(schema["required"]), "required members of %s", m.FullName())
 }
 
-// required: an answer has every member.
+// required: an answer has every member but those of which it has one.
 func (c comparison) required(field protoreflect.FieldDescriptor) bool {
 	if !c.request {
-		return true
+		return field.ContainingOneof() == nil || field.HasOptionalKeyword()
 	}
 	if field.IsList() || field.IsMap() {
 		return slices.Contains(requiredLists, field.FullName())
+	}
+	if slices.Contains(requiredOptional, field.FullName()) {
+		return true
 	}
 	return !field.HasOptionalKeyword() && !slices.Contains(notRequired, field.FullName())
 }

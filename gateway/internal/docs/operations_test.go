@@ -92,15 +92,12 @@ func TestHeadersOfAnswers(t *testing.T) {
 	for _, op := range operations(t) {
 		responses := d.object(d.operation(op)["responses"])
 		for status := range responses {
-			want := []string{"Request-Id"}
+			want := []string{"Request-Id", "RateLimit", "RateLimit-Policy"}
 			switch status {
 			case "401":
-				want = append(want, "WWW-Authenticate")
+				want = []string{"Request-Id", "WWW-Authenticate"}
 			case "429", "503":
 				want = append(want, "Retry-After")
-			case "500":
-			default:
-				want = append(want, "RateLimit", "RateLimit-Policy")
 			}
 			if status == "409" {
 				want = append(want, "Retry-After")

@@ -54,6 +54,7 @@ var codes = []struct {
 	{"rate_limited", 429},
 	{"internal_error", 500},
 	{"service_unavailable", 503},
+	{"range_not_satisfiable", 416},
 }
 
 var fieldCodes = []string{

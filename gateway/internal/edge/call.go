@@ -2,7 +2,9 @@ package edge
 
 import (
 	"context"
-	"net/url"
+	"slices"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/pkg/caller"
@@ -15,7 +17,6 @@ type call struct {
 	op        *operation.Operation
 	principal caller.Principal
 	request   caller.Request
-	query     url.Values
 	body      []byte
 }
 
@@ -41,9 +42,20 @@ type reader interface {
 	Read(p []byte) (int, error)
 }
 
-// AddViolations implements what the JSON codec hands its findings to.
-func (b *body) AddViolations(v []problem.Violation) {
-	b.call.request.Violations = append(b.call.request.Violations, v...)
+// AddViolations implements what the JSON codec hands its findings to. A member of the body that has
+// the name of a field of the path is an unknown one.
+func (b *body) AddViolations(found []problem.Violation) {
+	for _, v := range found {
+		if !b.call.inPath(v.Field) {
+			b.call.request.Violations = append(b.call.request.Violations, v)
+		}
+	}
+}
+
+func (c *call) inPath(member string) bool {
+	return slices.ContainsFunc(c.op.PathFields, func(name string) bool {
+		return c.op.Request.Descriptor().Fields().ByName(protoreflect.Name(name)).JSONName() == member
+	})
 }
 
 // Close implements io.Closer.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/docs"
+	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
@@ -49,14 +50,19 @@ type Handler struct {
 	// Next decodes the request and calls the owning service.
 	Next http.Handler
 	// Images and Docs answer the paths that need no key.
-	Images   http.Handler
-	Docs     http.Handler
+	Images http.Handler
+	Docs   http.Handler
+	// GiftSite answers the players' pages, which are no part of the API.
+	GiftSite http.Handler
+	// HTTPS says that callers reach the API by it, and are to stay with it.
+	HTTPS    bool
 	Tracer   trace.Tracer
 	Duration metric.Float64Histogram
 	Log      *slog.Logger
 }
 
-const imagesPath = "/catalog/images/"
+// ImagesPath is what the path of an image begins with, inside BasePath; its id follows.
+const ImagesPath = "/catalog/images/"
 
 // ServeHTTP runs the checks and passes on what survives them.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -65,9 +71,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer span.End()
 	requestID := span.SpanContext().TraceID().String()
 	w.Header().Set("Request-Id", requestID)
-	rec := &recorder{ResponseWriter: w, headOnly: r.Method == http.MethodHead}
+	h.secure(w.Header())
+	rec := &recorder{ResponseWriter: w}
 	r = r.WithContext(ctx)
 	route := "none"
+	var c *call
 	defer func() {
 		if value := recover(); value != nil {
 			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
@@ -77,10 +85,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(
 			attribute.String("http.request.method", knownMethod(r.Method)), attribute.String("http.route", route),
 			attribute.Int("http.response.status_code", rec.status)))
+		h.logAccess(ctx, r.Method, route, rec, c, time.Since(began))
 	}()
+	if strings.HasPrefix(r.URL.Path, giftsite.Prefix) {
+		route = giftsite.Route
+		h.GiftSite.ServeHTTP(rec, r)
+		return
+	}
 	path, inside := strings.CutPrefix(r.URL.Path, BasePath)
-	if inside && strings.HasPrefix(path, imagesPath) {
-		route = imagesPath + "{file_id}"
+	if inside && strings.HasPrefix(path, ImagesPath) {
+		route = ImagesPath + "{file_id}"
 		h.Images.ServeHTTP(rec, r)
 		return
 	}
@@ -90,7 +104,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c, err := h.check(rec, r, path, inside, requestID)
-	if c != nil && c.op != nil {
+	if c.op != nil {
 		route = c.op.Path
 	}
 	if err != nil {
@@ -126,7 +140,7 @@ func (h *Handler) check(w http.ResponseWriter, r *http.Request, path string, ins
 	c := &call{}
 	c.request.ID = requestID
 	if err := h.authenticate(w, r, c); err != nil {
-		return nil, err
+		return c, err
 	}
 	if err := h.route(w, r, path, inside, c); err != nil {
 		return c, err
@@ -138,7 +152,7 @@ func (h *Handler) check(w http.ResponseWriter, r *http.Request, path string, ins
 	if !acceptsJSON(r.Header) {
 		return c, problem.New(problem.NotAcceptable, "Answers are application/json, which Accept excludes.")
 	}
-	if err := checkMediaType(r, c.op); err != nil {
+	if err := checkMediaType(w, r, c.op); err != nil {
 		return c, err
 	}
 	if err := h.readBody(w, r, c); err != nil {
@@ -193,15 +207,19 @@ func (h *Handler) readRequest(r *http.Request, path string, c *call) error {
 		c.request.IdempotencyKey = key
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the query string is malformed"})
-	}
-	c.query = query
-	if c.op.Method == http.MethodPost {
+	malformed := problem.Violation{Code: problem.FieldInvalid, Message: "the query string is malformed"}
+	switch {
+	case err == nil && c.op.Method == http.MethodPost:
 		c.request.Fingerprint = h.Fingerprinter.Of(c.op.Method, path, query, c.body)
-		return nil
+	case err == nil:
+		c.request.Violations = restjson.UnmarshalQuery(query, c.op.Request.New().Interface(), c.op.PathFields...)
+	case c.op.Method == http.MethodPost:
+		// The look-up of the idempotency key comes first; the fault goes along with those of the body.
+		c.request.Fingerprint = h.Fingerprinter.Of(c.op.Method, path, url.Values{"": {r.URL.RawQuery}}, c.body)
+		c.request.Violations = []problem.Violation{malformed}
+	default:
+		return problem.Invalid(malformed)
 	}
-	c.request.Violations = restjson.UnmarshalQuery(query, c.op.Request.New().Interface(), c.op.PathFields...)
 	return nil
 }
 
@@ -214,6 +232,9 @@ func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c
 	out.Header = http.Header{"Content-Type": {"application/json"}}
 	out.URL.Path, out.URL.RawPath = path, ""
 	out.Method = c.op.Method
+	if c.op.Method == http.MethodPost {
+		out.URL.RawQuery = "" // A POST takes its fields from path and body alone.
+	}
 	out.Body = &body{reader: bytes.NewReader(c.body), call: c}
 	out.ContentLength = int64(len(c.body))
 	h.Next.ServeHTTP(w, out)

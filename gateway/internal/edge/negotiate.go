@@ -48,12 +48,13 @@ func jsonRange(part string) (specificity int, quality float64, ok bool) {
 }
 
 // checkMediaType answers unsupported_media_type to a POST whose body is not plain JSON.
-func checkMediaType(r *http.Request, op *operation.Operation) error {
+func checkMediaType(w http.ResponseWriter, r *http.Request, op *operation.Operation) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return problem.New(problem.UnsupportedMediaType, "A body must not be compressed.")
+	if !plain(r.Header.Values("Content-Encoding")) {
+		w.Header().Set("Accept-Encoding", "identity")
+		return problem.New(problem.UnsupportedMediaType, "A body must not be compressed: send it without Content-Encoding.")
 	}
 	if len(r.Header.Values("Content-Type")) > 1 {
 		return problem.New(problem.UnsupportedMediaType, "Content-Type must stand once.")
@@ -67,4 +68,15 @@ func checkMediaType(r *http.Request, op *operation.Operation) error {
 		return problem.New(problem.UnsupportedMediaType, "A POST body must be application/json.")
 	}
 	return nil
+}
+
+// plain says whether no coding was applied to a body: one that is unpacked here could be a thousand
+// times what its sender paid for.
+func plain(codings []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(codings, ","), ",") {
+		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+			return false
+		}
+	}
+	return true
 }

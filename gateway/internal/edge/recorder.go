@@ -7,11 +7,11 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// recorder remembers the status of an answer and drops the body of an answer to HEAD.
+// recorder remembers the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
-	status   int
-	headOnly bool
+	status int
+	bytes  int
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -27,10 +27,9 @@ func (r *recorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
-	if r.headOnly {
-		return len(p), nil
-	}
-	return r.ResponseWriter.Write(p)
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += n
+	return n, err
 }
 
 // problem answers with e unless an answer has begun.

@@ -88,22 +88,3 @@ func TestFingerprints(t *testing.T) {
 		require.NotEqual(t, of("/o", "", `{"a":9007199254740993}`), of("/o", "", `{"a":9007199254740992}`))
 	})
 }
-
-func FuzzFingerprint(f *testing.F) {
-	f.Add([]byte(`{"a":[1,{"b":null}]}`))
-	f.Add([]byte("\xff{"))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		p := idempotent.Fingerprinter{Key: []byte("k")}
-		require.Equal(t, p.Of("POST", "/", nil, body), p.Of("POST", "/", nil, append([]byte(" "), body...)[1:]))
-	})
-}
-
-func FuzzKey(f *testing.F) {
-	f.Add(`"a\"b"`)
-	f.Fuzz(func(t *testing.T, header string) {
-		key, err := idempotent.Key(http.Header{"Idempotency-Key": {header}})
-		if err == nil {
-			require.NotEmpty(t, strings.TrimSpace(key))
-		}
-	})
-}

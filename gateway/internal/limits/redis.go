@@ -96,9 +96,7 @@ func (l *Limiter) take(ctx context.Context, keys ...string) (Verdict, int64) {
 		verdict, version, err := l.takeRedis(ctx, keys)
 		if err == nil {
 			l.faults.Store(0)
-			if verdict.Allowed {
-				l.local.Take(keys[0]) // Should Redis go away, the local window is not empty.
-			}
+			l.remember(keys[0], verdict)
 			return verdict, version
 		}
 		if ctx.Err() == nil && l.faults.Add(1) >= patience {
@@ -107,6 +105,15 @@ func (l *Limiter) take(ctx context.Context, keys ...string) (Verdict, int64) {
 	}
 	l.fallback.Add(ctx, 1)
 	return l.local.Take(keys[0]), 0
+}
+
+// remember keeps the window of this process near the shared one, should Redis go away.
+func (l *Limiter) remember(counter string, v Verdict) {
+	if v.Allowed {
+		l.local.Take(counter)
+		return
+	}
+	l.local.Full(counter, v.Reset)
 }
 
 func (l *Limiter) takeRedis(ctx context.Context, keys []string) (Verdict, int64, error) {

@@ -38,15 +38,28 @@ type Window struct {
 
 	mu       sync.Mutex
 	subjects *simplelru.LRU[string, []time.Time]
+	full     *simplelru.LRU[string, time.Time]
 }
 
 // NewWindow makes an empty window.
 func NewWindow(policy Policy, clock func() time.Time) *Window {
-	subjects, err := simplelru.NewLRU[string, []time.Time](maxSubjects, nil)
+	return &Window{policy: policy, clock: clock, subjects: newLRU[[]time.Time](), full: newLRU[time.Time]()}
+}
+
+func newLRU[V any]() *simplelru.LRU[string, V] {
+	lru, err := simplelru.NewLRU[string, V](maxSubjects, nil)
 	if err != nil {
 		panic(err) // Only a size that is not positive gets here.
 	}
-	return &Window{policy: policy, clock: clock, subjects: subjects}
+	return lru
+}
+
+// Full takes note that all gateways together have used up the subject's requests, as Redis said it:
+// until there is room again this process accepts none either, should Redis fall silent.
+func (w *Window) Full(subject string, reset time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.full.Add(subject, w.clock().Add(reset))
 }
 
 // Take counts a request of the subject if it is allowed.
@@ -54,6 +67,9 @@ func (w *Window) Take(subject string) Verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.clock()
+	if until, _ := w.full.Get(subject); until.After(now) {
+		return Verdict{Reset: until.Sub(now)}
+	}
 	accepted := w.recent(subject, now)
 	if len(accepted) >= w.policy.Limit {
 		return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}

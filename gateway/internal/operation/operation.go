@@ -25,6 +25,8 @@ import (
 type Operation struct {
 	// Name is the full gRPC method.
 	Name string
+	// Owner is the package of the service that decides the operation.
+	Owner string
 	// Method is GET or POST.
 	Method string
 	// Path is the template, such as /orders/{order_id}.
@@ -90,7 +92,7 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 			return fmt.Errorf("request of %s: %w", name, err)
 		}
 		op := newOperation(name, binding, r)
-		op.Request = request
+		op.Request, op.Owner = request, string(service.ParentFile().Package())
 		t.operations = append(t.operations, op)
 	}
 	return nil

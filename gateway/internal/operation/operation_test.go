@@ -45,3 +45,12 @@ func TestPathsAndMethods(t *testing.T) {
 		})
 	}
 }
+
+func TestTheOwnerOfAnOperationIsThePackageOfItsService(t *testing.T) {
+	table, err := operation.New()
+	require.NoError(t, err)
+	for path, owner := range map[string]string{"/orders": "gifting.orders.v1", "/webhooks:test": "gifting.webhook.v1"} {
+		op, _ := table.Find(http.MethodPost, path)
+		require.Equal(t, owner, op.Owner)
+	}
+}

@@ -65,5 +65,5 @@ func (p Writer) malformed() []byte {
 	fault := problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the request is not well-formed HTTP"})
 	body := p.render(requestID, fault)
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
-		"Cache-Control: no-store\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s", ContentType, len(body), requestID, body)
+		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s", ContentType, len(body), requestID, body)
 }

@@ -1,0 +1,78 @@
+package giftsite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func gift(choices ...[2]string) *linksv1.ClaimGift {
+	g := &linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{
+		{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Colour", Values: []string{"Navy", "Grey"}},
+	}}
+	for _, c := range choices {
+		g.Choices = append(g.Choices, &linksv1.ClaimChoice{Variations: map[string]string{"Size": c[0], "Colour": c[1]}})
+	}
+	return g
+}
+
+// shown writes groups as a reader sees them: * checked, - disabled.
+func shown(groups []group) []string {
+	var out []string
+	for _, g := range groups {
+		line := g.Legend + ":"
+		for _, o := range g.Options {
+			line += " [" + o.Label + map[bool]string{true: "*"}[o.Checked] + map[bool]string{true: "-"}[o.Disabled] + "]"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestDimensionsAreChosenByThemselvesUnlessACombinationIsGone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gift   *linksv1.ClaimGift
+		picked map[string]string
+		want   []string
+	}{
+		"no dimensions":            {&linksv1.ClaimGift{}, nil, nil},
+		"never limited":            {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"all there":                {gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"a value gone":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil, []string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"}},
+		"a combination gone":       {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"one left":                 {gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"}},
+		"picked":                   {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
+		"picked as one":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]"}},
+		"picked and gone":          {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"picked what never was":    {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"a dimension without name": {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tc.want, shown(groupsOf(read(t).all[0], tc.gift, tc.picked)))
+		})
+	}
+}
+
+func TestAListOfCombinationsStaysShort(t *testing.T) {
+	g := &linksv1.ClaimGift{}
+	first := map[string]string{}
+	for d := range 8 {
+		v := &linksv1.ClaimVariation{Dimension: fmt.Sprint(d)}
+		for i := range 20 {
+			v.Values = append(v.Values, fmt.Sprint(i))
+		}
+		g.Variations, first[v.GetDimension()] = append(g.Variations, v), "0"
+	}
+	second := map[string]string{}
+	for dimension := range first {
+		second[dimension] = "1"
+	}
+	g.Choices = []*linksv1.ClaimChoice{{Variations: first}, {Variations: second}}
+	groups := groupsOf(read(t).all[0], g, nil)
+	require.Len(t, groups, 8)
+	require.False(t, groups[0].Options[0].Disabled)
+	require.True(t, groups[0].Options[2].Disabled)
+}

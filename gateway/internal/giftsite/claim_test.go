@@ -1,0 +1,231 @@
+package giftsite
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func TestAFormClaimsTheGiftAndLeadsToTheLink(t *testing.T) {
+	f := setup(t)
+	got := f.send(filled("gift", "shirt", "choice", "Colour=Navy&Size=S", "name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
+	require.Equal(t, 303, got.Code)
+	require.Equal(t, "/c/"+token, got.Header().Get("Location"))
+	require.Empty(t, got.body)
+	require.Len(t, f.claims, 1)
+	require.True(t, proto.Equal(&linksv1.ClaimLinkRequest{
+		Token: token, ProductId: "shirt", Variations: map[string]string{"Colour": "Navy", "Size": "S"},
+		Recipient: &linksv1.ClaimRecipient{
+			Name: "Astrid Lindqvist", Phone: "+46701234567", Email: proto.String("astrid@example.com"),
+			Street: "Storgatan 1", City: "Visby", PostalCode: proto.String("111 22"), Country: "SE",
+		},
+	}, f.claims[0]), "%v", f.claims[0])
+}
+
+func TestOptionalFieldsLeftEmptyAreNotSent(t *testing.T) {
+	f := setup(t)
+	require.Equal(t, 303, f.send(filled("postalCode", " ", "v:Size", "M", "v:Colour", "Grey")).Code)
+	require.Nil(t, f.claims[0].GetRecipient().PostalCode)
+	require.Nil(t, f.claims[0].GetRecipient().Email)
+	require.Equal(t, map[string]string{"Size": "M", "Colour": "Grey"}, f.claims[0].GetVariations())
+}
+
+func TestTheConfirmationIsShownWhereTheGiftWasClaimed(t *testing.T) {
+	f := setup(t)
+	claimed := f.send(filled())
+	cookies := claimed.Result().Cookies()
+	require.Len(t, cookies, 1)
+	cookie := cookies[0]
+	require.True(t, cookie.HttpOnly)
+	require.True(t, cookie.Secure)
+	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
+	require.Equal(t, "/c/"+token, cookie.Path)
+
+	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
+	got := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"="+cookie.Value)
+	require.Equal(t, 200, got.Code)
+	require.Contains(t, got.body, "Thank you")
+	require.Contains(t, got.body, "NP-1")
+	require.NotContains(t, f.get("").body, "NP-1", "whoever else has the link")
+	forged := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"=call+this+number")
+	require.Contains(t, forged.body, "This gift has been chosen")
+}
+
+func TestAFormSentAgainIsHarmless(t *testing.T) {
+	f := setup(t)
+	require.Equal(t, 303, f.send(filled()).Code)
+	f.claimed = &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED}
+	again := f.send(filled())
+	require.Equal(t, 303, again.Code)
+	require.Empty(t, again.Result().Cookies(), "the first answer's reference stays")
+}
+
+func TestEveryFaultStandsAtItsField(t *testing.T) {
+	for field, want := range map[string]struct{ path, code, text string }{
+		"name":       {"recipient.name", problem.FieldRequired, "Enter your full name"},
+		"street":     {"recipient.address.street", problem.FieldTooLong, "Street and number: at most 255 characters"},
+		"postalCode": {"recipient.address.postalCode", problem.FieldRequired, "Enter the postal code"},
+		"city":       {"recipient.address.city", problem.FieldInvalid, "City: this cannot be used as it stands, please check it"},
+		"country":    {"recipient.address.country", problem.FieldInvalid, "Choose a country from the list"},
+		"phone":      {"recipient.phone", problem.FieldInvalid, "Enter the phone number with &#43; and the country code, for example &#43;44 7700 900123"},
+		"email":      {"recipient.email", problem.FieldInvalid, "Enter an e-mail address such as name@example.com, or leave it empty"},
+	} {
+		t.Run(field, func(t *testing.T) {
+			f := setup(t)
+			f.refusal = problem.Invalid(problem.Violation{Field: want.path, Code: want.code, Message: "in the API's words"})
+			got := f.send(filled("street", `Storgatan "1"`))
+			require.Equal(t, 400, got.Code)
+			require.Contains(t, got.body, `<li><a href="#`+field+`">`+want.text+`</a></li>`)
+			require.Contains(t, got.body, `id="`+field+`-error"><span class="unseen">Error: </span>`+want.text+`</p>`)
+			require.Regexp(t, `id="`+field+`" name="`+field+`"[^>]* aria-describedby="`+field+`-error`, got.body)
+			require.Equal(t, 1, strings.Count(got.body, `aria-invalid="true"`))
+			require.Contains(t, got.body, `role="alert" tabindex="-1" autofocus`)
+			require.Contains(t, got.body, "<title>Please check:")
+			require.NotContains(t, got.body, "in the API&#39;s words")
+			require.Contains(t, got.body, `value="Storgatan &#34;1&#34;"`, "what was typed is kept")
+			require.Contains(t, got.body, `<option value="SE" selected>`)
+		})
+	}
+}
+
+func TestAllFaultsStandTogetherInTheOrderOfThePage(t *testing.T) {
+	f := setup(t)
+	f.page.Locale = "sv-SE"
+	f.refusal = problem.Invalid(
+		problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid},
+		problem.Violation{Field: "recipient.address.city", Code: problem.FieldRequired},
+		problem.Violation{Field: "variations", Code: problem.FieldRequired},
+		problem.Violation{Field: "recipient.address.city", Code: problem.FieldTooLong},
+	)
+	got := f.send(filled("gift", "shirt"))
+	require.Regexp(t, `(?s)<ul>\s*<li><a href="#choice-0-0">Välj ett alternativ: Storlek, Färg</a></li>\s*`+
+		`<li><a href="#city">Ange ort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
+}
+
+func TestAFaultThatBelongsToNoFieldIsSaid(t *testing.T) {
+	f := setup(t)
+	f.refusal = problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid})
+	require.Contains(t, f.send(filled()).body, "<li>Your gift could not be ordered just now.")
+}
+
+func TestTextThatIsNoneIsRefusedHere(t *testing.T) {
+	f := setup(t)
+	got := f.send(filled("name", "Astrid\xff", "city", "Vis\x00by"))
+	require.Equal(t, 400, got.Code)
+	require.Empty(t, f.claims)
+	require.Contains(t, got.body, `<a href="#name">Full name: this cannot be used`)
+	require.Contains(t, got.body, `<a href="#city">City: this cannot be used`)
+	require.Contains(t, got.body, `value="Storgatan 1"`)
+}
+
+func TestAGiftThatIsGoneLeadsBackToTheChoice(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refusal error
+		status  int
+		text    string
+	}{
+		"no stock":               {problem.New(problem.OutOfStock, "gone"), 409, "Sorry, Dark truffles has just been taken."},
+		"no longer in the list":  {problem.New(problem.ProductNotAvailable, "gone"), 422, "Sorry, the gift you chose is no longer available."},
+		"no longer the campaign": {problem.New(problem.ProductNotInCampaign, "gone"), 422, "Sorry, the gift you chose is no longer available."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			f.refusal = tc.refusal
+			got := f.send(filled())
+			require.Equal(t, tc.status, got.Code)
+			require.Contains(t, got.body, tc.text)
+			require.Contains(t, got.body, `method="post"`, "an address never stands in a URL")
+			for _, field := range []string{"name", "street", "postalCode", "city", "country", "phone"} {
+				require.Contains(t, got.body, `<input type="hidden" name="`+field+`" value="`)
+			}
+			f.refusal = nil
+			chosen := f.send(filled("step", "form", "gift", "shirt"))
+			require.Equal(t, 200, chosen.Code)
+			require.Contains(t, chosen.body, `value="Storgatan 1"`)
+			require.Len(t, f.claims, 1)
+		})
+	}
+}
+
+func TestAChoiceThatIsGoneIsSaidAtTheChoice(t *testing.T) {
+	for _, code := range []problem.Code{problem.OutOfStock, problem.InvalidVariations} {
+		f := setup(t)
+		f.refusal = problem.New(code, "gone")
+		got := f.send(filled("gift", "shirt", "choice", "Colour=Grey&Size=S"))
+		require.Equal(t, problem.Lookup(code).Status, got.Code)
+		require.Contains(t, got.body, `<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`)
+		require.Contains(t, got.body, "Your choice has just been taken.")
+		require.Contains(t, got.body, `value="Storgatan 1"`)
+	}
+}
+
+func TestAChoiceThatWasNotMadeIsAskedFor(t *testing.T) {
+	f := setup(t)
+	f.refusal = problem.New(problem.InvalidVariations, "none")
+	got := f.send(filled("gift", "shirt"))
+	require.Equal(t, 422, got.Code)
+	require.Contains(t, got.body, "Choose one: Size, Colour")
+}
+
+func TestACountryTheGiftDoesNotGoToIsSaidAtTheCountry(t *testing.T) {
+	f := setup(t)
+	f.refusal = problem.New(problem.NotDeliverableToCountry, "no")
+	got := f.send(filled("country", "US"))
+	require.Equal(t, 422, got.Code)
+	require.Contains(t, got.body, `<a href="#country">This gift cannot be sent to the country you chose.`)
+	require.Contains(t, got.body, "Choose another gift")
+}
+
+func TestAClaimThatFailedCanBeSentAgain(t *testing.T) {
+	f := setup(t)
+	f.refusal = problem.Unavailable()
+	got := f.send(filled())
+	require.Equal(t, 503, got.Code)
+	require.Equal(t, "2", got.Header().Get("Retry-After"))
+	require.Contains(t, got.body, "please send the form again")
+	require.Contains(t, got.body, `value="Storgatan 1"`)
+	require.NotContains(t, f.log.String(), token)
+	require.NotContains(t, f.log.String(), "Storgatan")
+
+	f.refusal = problem.New(problem.IdempotencyInProgress, "running")
+	busy := f.send(filled())
+	require.Equal(t, 409, busy.Code)
+	require.Contains(t, busy.body, "An earlier click is still being worked on.")
+
+	f.refusal, f.pageErr = problem.Unavailable(), problem.Unavailable()
+	require.Contains(t, f.send(filled()).body, "We will be right back")
+}
+
+func TestALinkThatClosedMeanwhileShowsItsState(t *testing.T) {
+	f := setup(t)
+	f.claimed = &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}
+	require.Equal(t, 303, f.send(filled()).Code)
+
+	f.refusal = problem.New(problem.CampaignNotActive, "over")
+	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_EXPIRED, nil
+	got := f.send(filled())
+	require.Equal(t, 303, got.Code)
+	require.Equal(t, "/c/"+token, got.Header().Get("Location"))
+	require.Equal(t, 303, f.send(filled("step", "list")).Code)
+
+	f.refusal = problem.RecordNotFound()
+	require.Equal(t, 404, f.send(filled()).Code)
+}
+
+func TestGoingBackToTheListKeepsTheAddress(t *testing.T) {
+	f := setup(t)
+	got := f.send(filled("step", "list", "name", `"><script>`))
+	require.Equal(t, 200, got.Code)
+	require.Empty(t, f.claims)
+	require.Contains(t, got.body, `<input type="hidden" name="name" value="&#34;&gt;&lt;script&gt;">`)
+	require.Contains(t, got.body, "Choose the gift you like best.")
+	require.Contains(t, f.send(url.Values{"gift": {"shirt"}}).body, "Where should we send it?", "no step is no claim")
+	require.Empty(t, f.claims)
+}

@@ -1,0 +1,166 @@
+package giftsite
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric/noop"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+const (
+	token  = "Q2hvb3NlLWEtZ2lmdC10b2"
+	public = "https://gifts.example/api/public/v1"
+)
+
+// fixture is a site whose link is the page and whose claims answer with claimed or refusal.
+type fixture struct {
+	t    *testing.T
+	site *Site
+	log  bytes.Buffer
+
+	page    *linksv1.GetClaimPageResponse
+	pageErr error
+	claimed *linksv1.ClaimLinkResponse
+	refusal error
+	// claims are the claims that were made, reads the tokens that were asked for.
+	claims []*linksv1.ClaimLinkRequest
+	reads  []string
+}
+
+func (f *fixture) GetClaimPage(ctx context.Context, r *linksv1.GetClaimPageRequest, _ ...grpc.CallOption) (*linksv1.GetClaimPageResponse, error) {
+	_, bounded := ctx.Deadline()
+	require.True(f.t, bounded)
+	f.reads = append(f.reads, r.GetToken())
+	if f.pageErr != nil {
+		return nil, f.pageErr
+	}
+	return f.page, nil
+}
+
+func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ ...grpc.CallOption) (*linksv1.ClaimLinkResponse, error) {
+	_, bounded := ctx.Deadline()
+	require.True(f.t, bounded)
+	_, err := proto.Marshal(r)
+	require.NoError(f.t, err, "what cannot be sent must not come this far")
+	f.claims = append(f.claims, r)
+	if f.refusal != nil {
+		return nil, f.refusal
+	}
+	return f.claimed, nil
+}
+
+// The limits of the site of the tests.
+const (
+	visits   = 50
+	sent     = 20
+	unknowns = 10
+)
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{
+		t: t, page: openPage(),
+		claimed: &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, OrderReference: proto.String("NP-1")},
+	}
+	limiter := func(name string, limit int) *limits.Limiter {
+		l, err := limits.New(limits.Options{
+			Policy: limits.Policy{Name: name, Limit: limit, Window: time.Minute}, Meter: noop.Meter{}, Clock: time.Now,
+		})
+		require.NoError(t, err)
+		return l
+	}
+	site, err := New(Options{
+		Links: f, PublicURL: public, Visits: limiter("visits", visits), Claims: limiter("claims", sent),
+		Unknown:  limits.NewWindow(limits.Policy{Limit: unknowns, Window: time.Minute}, time.Now),
+		ClientIP: func(r *http.Request) string { return r.RemoteAddr },
+		Log:      slog.New(slog.NewJSONHandler(&f.log, nil)),
+	})
+	require.NoError(t, err)
+	f.site = site
+	return f
+}
+
+func openPage() *linksv1.GetClaimPageResponse {
+	return &linksv1.GetClaimPageResponse{
+		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: "en-US", Label: "Astrid <3", Message: proto.String("Five years & counting"),
+		Brand: &linksv1.ClaimBrand{
+			Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F"), LogoUrl: proto.String("https://cdn.nordlys.example/logo.svg"),
+		},
+		Gifts: []*linksv1.ClaimGift{
+			{
+				ProductId: "truffles", Name: "Dark truffles", Description: "With 70 % cocoa.", Countries: []string{"SE", "DE"},
+				Images: []*linksv1.ClaimImage{
+					{Url: public + "/catalog/images/t320", Width: proto.Int32(320)}, {Url: public + "/catalog/images/t"},
+					{Url: public + "/catalog/images/second"},
+				},
+			},
+			{
+				ProductId: "shirt", Name: "Sweatshirt", Countries: []string{"SE", "IE"},
+				Variations: []*linksv1.ClaimVariation{
+					{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Colour", Values: []string{"Navy", "Grey"}},
+				},
+				Choices: []*linksv1.ClaimChoice{
+					{Variations: map[string]string{"Size": "S", "Colour": "Navy"}}, {Variations: map[string]string{"Size": "M", "Colour": "Grey"}},
+				},
+			},
+			{ProductId: "vase", Name: "Glass vase", Countries: []string{"SE"}, OutOfStock: true},
+		},
+	}
+}
+
+// answer is what a browser gets.
+type answer struct {
+	*httptest.ResponseRecorder
+
+	body string
+}
+
+// do sends a request; headers come as name, value pairs.
+func (f *fixture) do(method, target, body string, headers ...string) answer {
+	f.t.Helper()
+	r := httptest.NewRequestWithContext(f.t.Context(), method, "https://gifts.example"+target, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	rec.Header().Set("Request-Id", "a-request")
+	f.site.ServeHTTP(rec, r)
+	return answer{ResponseRecorder: rec, body: rec.Body.String()}
+}
+
+func (f *fixture) get(query string) answer {
+	f.t.Helper()
+	return f.do(http.MethodGet, "/c/"+token+query, "")
+}
+
+// send posts a form as the site's own page does.
+func (f *fixture) send(values url.Values) answer {
+	f.t.Helper()
+	return f.do(http.MethodPost, "/c/"+token, values.Encode(),
+		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "null")
+}
+
+// filled is a form with nothing wrong in it; changes come as name, value pairs.
+func filled(changes ...string) url.Values {
+	values := url.Values{
+		"step": {"send"}, "gift": {"truffles"}, "name": {"Astrid Lindqvist"}, "street": {"Storgatan 1"}, "postalCode": {"111 22"},
+		"city": {"Visby"}, "country": {"SE"}, "phone": {"+46701234567"}, "email": {""},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		values.Set(changes[i], changes[i+1])
+	}
+	return values
+}

@@ -1,0 +1,189 @@
+package giftsite
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func TestAnOpenLinkListsItsGifts(t *testing.T) {
+	f := setup(t)
+	got := f.get("")
+	require.Equal(t, 200, got.Code)
+	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
+	require.Contains(t, got.body, `<html lang="en-US">`)
+	require.Contains(t, got.body, "A gift for Astrid &lt;3")
+	require.Contains(t, got.body, "Five years &amp; counting")
+	require.Contains(t, got.body, `<img class="logo" src="https://cdn.nordlys.example/logo.svg" alt="Nordlys Casino">`)
+	require.Contains(t, got.body, `name="gift" value="truffles"`)
+	require.Contains(t, got.body, `name="gift" value="shirt"`)
+	require.NotContains(t, got.body, `value="vase"`, "a gift that is gone cannot be chosen")
+	require.Contains(t, got.body, "None left")
+	require.Contains(t, got.body, `method="get"`)
+	require.Contains(t, got.body, "--fill:#1b4b8f;--on-fill:#ffffff")
+	require.Equal(t, []string{token}, f.reads)
+}
+
+func TestAPictureHasItsRenditionsAndNoOtherPicture(t *testing.T) {
+	f := setup(t)
+	got := f.get("?gift=truffles")
+	require.Contains(t, got.body, `src="`+public+`/catalog/images/t"`)
+	require.Contains(t, got.body, public+`/catalog/images/t320 320w"`)
+	require.NotContains(t, got.body, "images/second")
+
+	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://elsewhere.example/a.png"}}
+	require.NotContains(t, f.get("?gift=truffles").body, "elsewhere.example", "pictures come from the API alone")
+}
+
+func TestAChosenGiftHasItsChoicesAndTheAddress(t *testing.T) {
+	f := setup(t)
+	got := f.get("?gift=shirt")
+	require.Equal(t, 200, got.Code)
+	require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
+	require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
+	require.Contains(t, got.body, `<option value="IE">Ireland</option>`)
+	require.NotContains(t, got.body, `value="DE"`, "only where the gift goes")
+	for _, id := range []string{"name", "street", "postalCode", "city", "country", "phone", "email"} {
+		require.Contains(t, got.body, `<label for="`+id+`">`)
+		require.Contains(t, got.body, ` id="`+id+`" name="`+id+`"`)
+	}
+	require.Contains(t, got.body, "Leave this empty if your country has none.")
+}
+
+func TestTheOnlyGiftNeedsNoChoosing(t *testing.T) {
+	f := setup(t)
+	f.page.Gifts = f.page.Gifts[:1]
+	got := f.get("")
+	require.Contains(t, got.body, "Where should we send it?")
+	require.Contains(t, got.body, "Five years")
+	require.NotContains(t, got.body, "Choose another gift")
+	require.NotContains(t, got.body, "Leave this empty", "Sweden and Germany have postal codes")
+}
+
+func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
+	for _, gift := range []string{"vase", "other", "%ff"} {
+		require.Contains(t, setup(t).get("?gift="+gift).body, "Choose the gift you like best.", gift)
+	}
+}
+
+func TestALinkOfWhichEverythingIsGoneSaysSo(t *testing.T) {
+	f := setup(t)
+	f.page.Gifts = f.page.Gifts[2:]
+	got := f.get("")
+	require.Equal(t, 200, got.Code)
+	require.Contains(t, got.body, "Every gift has just been taken.")
+	f.page.Gifts = nil
+	require.Contains(t, f.get("").body, "Every gift has just been taken.")
+}
+
+func TestEveryStateHasItsPage(t *testing.T) {
+	for state, want := range map[linksv1.ClaimState]struct {
+		status int
+		text   string
+	}{
+		linksv1.ClaimState_CLAIM_STATE_WAITING:     {200, "Your gift is almost ready"},
+		linksv1.ClaimState_CLAIM_STATE_CLAIMED:     {200, "This gift has been chosen"},
+		linksv1.ClaimState_CLAIM_STATE_EXPIRED:     {410, "This link has expired"},
+		linksv1.ClaimState_CLAIM_STATE_UNSPECIFIED: {503, "We will be right back"},
+	} {
+		t.Run(state.String(), func(t *testing.T) {
+			f := setup(t)
+			f.page.State, f.page.Gifts = state, nil
+			got := f.get("")
+			require.Equal(t, want.status, got.Code)
+			require.Contains(t, got.body, want.text)
+			require.Contains(t, got.body, "Nordlys Casino")
+			require.NotContains(t, got.body, "Astrid", "only who can still choose is greeted by name")
+		})
+	}
+}
+
+func TestAnUnknownTokenTellsNothing(t *testing.T) {
+	f := setup(t)
+	f.pageErr = problem.RecordNotFound()
+	unknown := f.get("")
+	require.Equal(t, 404, unknown.Code)
+	require.Contains(t, unknown.body, "We cannot find this page")
+	asked := len(f.reads)
+	for _, target := range []string{"/c/", "/c/short", "/c/" + token + "/", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space"} {
+		got := f.do(http.MethodGet, target, "")
+		require.Equal(t, 404, got.Code, target)
+		require.Equal(t, unknown.body, got.body, target)
+	}
+	require.Len(t, f.reads, asked, "what is no token is not asked for")
+}
+
+func TestAFailingServiceIsSaidInTheReadersLanguage(t *testing.T) {
+	f := setup(t)
+	for name, err := range map[string]error{"down": problem.Unavailable(), "broken": problem.Internal()} {
+		t.Run(name, func(t *testing.T) {
+			f.pageErr = err
+			got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "da;q=0.5, de-AT, en;q=0.3")
+			require.Equal(t, 503, got.Code)
+			require.Contains(t, got.body, `<html lang="de-DE">`)
+			require.Contains(t, got.body, "Wir sind gleich wieder da")
+			require.Contains(t, got.body, "a-request", "the reference whoever is asked will ask for")
+			require.Equal(t, "30", got.Header().Get("Retry-After"))
+			require.NotContains(t, f.log.String(), token)
+			require.NotEmpty(t, f.log.String())
+		})
+	}
+}
+
+func TestALinksLocaleIsThePages(t *testing.T) {
+	for name, tc := range map[string]struct{ locale, lang, content, text string }{
+		"Swedish":                {"sv-SE", "sv-SE", "", "En gåva till Astrid"},
+		"German":                 {"de-DE", "de-DE", "", "Ein Geschenk für Astrid"},
+		"Austrian German":        {"de-AT", "de-DE", `<h3 lang="de-AT">`, "Ein Geschenk für Astrid"},
+		"one without texts":      {"fi-FI", "en-US", `<h3 lang="fi-FI">`, "A gift for Astrid"},
+		"one that is no locale":  {"?", "en-US", "", "A gift for Astrid"},
+		"none, which is English": {"", "en-US", "", "A gift for Astrid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			f.page.Locale = tc.locale
+			got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "sv")
+			require.Contains(t, got.body, `<html lang="`+tc.lang+`">`)
+			require.Contains(t, got.body, tc.text)
+			require.Contains(t, got.body, tc.content)
+		})
+	}
+}
+
+func TestCountriesStandInTheReadersOrderAndLanguage(t *testing.T) {
+	f := setup(t)
+	f.page.Locale = "sv-SE"
+	f.page.Gifts[0].Countries = []string{"AX", "SE", "DE", "AT", "GB"}
+	got := f.get("?gift=truffles")
+	require.Regexp(t, `(?s)Storbritannien</option>.*selected>Sverige</option>.*Tyskland</option>.*Åland</option>.*Österrike</option>`, got.body)
+
+	f.page.Locale = "en-US"
+	f.page.Gifts[0].Countries = []string{"US", "SE"}
+	require.NotContains(t, f.get("?gift=truffles").body, `selected`, "en-US is what a link has when nobody chose")
+	f.page.Gifts[0].Countries = []string{"US"}
+	require.Contains(t, f.get("?gift=truffles").body, `<option value="US" selected>United States</option>`)
+}
+
+func TestALogoIsShownOnlyFromWhereItIsSafe(t *testing.T) {
+	for address, shown := range map[string]bool{
+		"https://cdn.example/a.png": true, "http://cdn.example/a.png": false, "javascript:alert(1)": false, "/logo.png": false,
+		"https://user:pw@cdn.example/a.png": false, "https://cdn.example;script-src *": false, "data:image/png;base64,AA": false, "": false,
+	} {
+		f := setup(t)
+		f.page.Brand.LogoUrl = proto.String(address)
+		got := f.get("")
+		require.Equal(t, 200, got.Code)
+		if shown {
+			require.Contains(t, got.body, `class="logo"`, address)
+			require.Contains(t, got.Header().Get("Content-Security-Policy"), "img-src 'self' data: https://gifts.example https://cdn.example;")
+			continue
+		}
+		require.NotContains(t, got.body, `class="logo"`, address)
+		require.Contains(t, got.Header().Get("Content-Security-Policy"), "img-src 'self' data: https://gifts.example;")
+	}
+}

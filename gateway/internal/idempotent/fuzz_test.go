@@ -1,0 +1,85 @@
+package idempotent_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// FuzzFingerprint: a JSON body has the fingerprint of itself written anew, by another encoder with
+// other white space, escapes and order of members; and that of a changed body is another.
+func FuzzFingerprint(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":[1,{"b":null}]}`, "\xff{", ``, ` `, `{}`, `[]`, `{"b":1,"a":2}`, `{"a":1,"a":2}`, `{"a":"\u0078\/\ud83c\udf81"}`, `{"":{"":[]}}`,
+		`{"a":1.0e+2,"b":1E2,"c":-0}`, `"a" `, `{"a":9007199254740993}`, `{} {}`, `[[[[[[]]]]]]`, `{"a":"\ud800"}`, "{\"a\":\"\x00\"}",
+	} {
+		f.Add([]byte(seed))
+	}
+	p := idempotent.Fingerprinter{Key: []byte("k")}
+	of := func(body []byte) string { return string(p.Of(http.MethodPost, "/", nil, body)) }
+	f.Fuzz(func(t *testing.T, body []byte) {
+		print := of(body)
+		require.Len(t, print, 32)
+		if of(append([]byte(" "), body...)) != print {
+			return // It counts byte for byte: no JSON.
+		}
+		if len(bytes.TrimSpace(body)) == 0 {
+			body = []byte(`{}`)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		var value any
+		require.NoError(t, decoder.Decode(&value), "what has a canonical form is JSON")
+		anew, err := json.MarshalIndent(value, "", "\t")
+		require.NoError(t, err)
+		require.Equal(t, print, of(anew), "%s", anew)
+		wrapped, err := json.Marshal([]any{value})
+		require.NoError(t, err)
+		require.NotEqual(t, print, of(wrapped))
+	})
+}
+
+// FuzzKey: no header brings it down; a key is bounded text that is not blank, and is read back from
+// its quoted form.
+func FuzzKey(f *testing.F) {
+	for _, seed := range []string{
+		`"a\"b"`, `abc-1`, `"abc-1"`, `""`, `"`, `"a`, `a"`, `"a\"`, `"\\"`, ` x `, `"  "`, "a\xff", "a\x00b", "\u00a0", strings.Repeat("å", 255),
+		strings.Repeat("a", 256), `"` + strings.Repeat("a", 255) + `"`, `"a";q=1`, "\u200b",
+	} {
+		f.Add(seed)
+	}
+	escape := strings.NewReplacer(`"`, `\"`, `\`, `\\`)
+	f.Fuzz(func(t *testing.T, header string) {
+		key, err := idempotent.Key(http.Header{"Idempotency-Key": {header}})
+		if err != nil {
+			require.True(t, problem.Is(err, problem.IdempotencyKeyRequired) || problem.Is(err, problem.IdempotencyKeyInvalid))
+			return
+		}
+		require.NotEmpty(t, strings.TrimSpace(key))
+		require.True(t, utf8.ValidString(key))
+		require.LessOrEqual(t, utf8.RuneCountInString(key), 255)
+		if strings.Trim(key, printable) != "" {
+			return // A quoted string holds printable ASCII only.
+		}
+		again, err := idempotent.Key(http.Header{"Idempotency-Key": {`"` + escape.Replace(key) + `"`}})
+		require.NoError(t, err)
+		require.Equal(t, key, again)
+	})
+}
+
+// printable is the ASCII that can stand in a quoted string.
+var printable = func() string {
+	var b strings.Builder
+	for c := byte(' '); c <= '~'; c++ {
+		b.WriteByte(c)
+	}
+	return b.String()
+}()

@@ -1,0 +1,100 @@
+package idempotent_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// claims is a register that counts the claims that stand.
+type claims struct {
+	standing int
+	refusal  error
+}
+
+func (c *claims) ClaimKey(context.Context, *commonv1.ClaimKeyRequest, ...grpc.CallOption) (*commonv1.ClaimKeyResponse, error) {
+	if c.refusal != nil {
+		return nil, c.refusal
+	}
+	c.standing++
+	return &commonv1.ClaimKeyResponse{}, nil
+}
+
+func (c *claims) ReleaseKey(ctx context.Context, _ *commonv1.ReleaseKeyRequest, _ ...grpc.CallOption) (*commonv1.ReleaseKeyResponse, error) {
+	c.standing--
+	return &commonv1.ReleaseKeyResponse{}, ctx.Err()
+}
+
+func TestAClaimStandsUnlessSurelyNothingWasStored(t *testing.T) {
+	for name, tc := range map[string]struct {
+		outcome error
+		stands  bool
+	}{
+		"a success":                      {nil, true},
+		"a stored refusal":               {problem.New(problem.NoRecipients, "x"), true},
+		"a field fault":                  {problem.Invalid(), false},
+		"the service's own fault":        {problem.Internal(), false},
+		"a database that may have it":    {problem.Unavailable(), true},
+		"a lost connection":              {status.Error(codes.Unavailable, "reset"), true},
+		"a deadline":                     {status.Error(codes.DeadlineExceeded, "late"), true},
+		"a caller who left":              {status.Error(codes.Canceled, "gone"), true},
+		"a fault of the transport":       {status.Error(codes.Internal, "stream"), true},
+		"a refusal without its platform": {status.Error(codes.InvalidArgument, "proxy"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := &claims{}
+			register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
+			err := register.Hold(t.Context(), &commonv1.ClaimKeyRequest{}, func() error { return tc.outcome })
+			require.Equal(t, tc.outcome, err)
+			require.Equal(t, tc.stands, client.standing == 1)
+		})
+	}
+}
+
+func TestACallerWhoLeavesDoesNotKeepTheClaimFromBeingReleased(t *testing.T) {
+	client := &claims{}
+	register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
+	ctx, leave := context.WithCancel(t.Context())
+	err := register.Hold(ctx, &commonv1.ClaimKeyRequest{}, func() error {
+		leave()
+		return problem.Invalid()
+	})
+	require.Error(t, err)
+	require.Zero(t, client.standing)
+}
+
+func TestWithoutAClaimNothingIsCalled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refusal error
+		code    problem.Code
+	}{
+		"reused":      {problem.New(problem.IdempotencyKeyReused, "x"), problem.IdempotencyKeyReused},
+		"unavailable": {problem.Unavailable(), problem.ServiceUnavailable},
+		"unknown":     {status.Error(codes.Unknown, "x"), problem.InternalError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			register := &idempotent.Register{Client: &claims{refusal: tc.refusal}, Log: slog.New(slog.DiscardHandler)}
+			err := register.Hold(t.Context(), &commonv1.ClaimKeyRequest{}, func() error {
+				require.Fail(t, "it was called")
+				return nil
+			})
+			require.Equal(t, tc.code, problem.FromStatus(status.Convert(err)).Code)
+		})
+	}
+}
+
+func TestOrdersKeepsTheRegister(t *testing.T) {
+	register := &idempotent.Register{}
+	require.True(t, register.Keeps("gifting.orders.v1"))
+	require.False(t, register.Keeps("gifting.webhook.v1"))
+	require.False(t, register.Keeps("gifting.personallinks.v1"))
+}

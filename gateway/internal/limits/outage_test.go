@@ -1,0 +1,149 @@
+package limits_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/redisconn"
+)
+
+// wire stands between a limiter and Redis. While it is cut, nothing passes and nothing is closed.
+type wire struct{ cut atomic.Bool }
+
+func (w *wire) client(t *testing.T) *redis.Client {
+	t.Helper()
+	opts, err := redis.ParseURL(os.Getenv(redisVariable))
+	require.NoError(t, err)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go w.serve(t.Context(), listener, opts.Addr)
+	c, err := redisconn.Open("redis://" + listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (w *wire) serve(ctx context.Context, listener net.Listener, addr string) {
+	for {
+		near, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		go w.pass(near, far)
+		go w.pass(far, near)
+	}
+}
+
+func (w *wire) pass(to, from net.Conn) {
+	defer func() { _ = to.Close() }()
+	buffer := make([]byte, 4096)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		if w.cut.Load() {
+			_, _ = io.Copy(io.Discard, from)
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// tally counts the requests that were judged without Redis.
+type tally struct {
+	noop.Int64Counter
+	n atomic.Int64
+}
+
+// tallied is a meter whose every counter is the tally.
+type tallied struct {
+	noop.Meter
+	tally *tally
+}
+
+func (m tallied) Int64Counter(string, ...metric.Int64CounterOption) (metric.Int64Counter, error) {
+	return m.tally, nil
+}
+
+func (c *tally) Add(_ context.Context, n int64, _ ...metric.AddOption) { c.n.Add(n) }
+
+func TestTheLimiterGoesBackToRedisByItself(t *testing.T) {
+	var w wire
+	var now atomic.Int64
+	now.Store(time.Now().UnixNano())
+	fallbacks := &tally{}
+	tenant := uuid.NewString()
+	c := client(t)
+	l, err := limits.New(limits.Options{
+		Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, Redis: w.client(t), Instance: "a",
+		Budget: 200 * time.Millisecond, Meter: tallied{tally: fallbacks}, Clock: func() time.Time { return time.Unix(0, now.Load()) },
+	})
+	require.NoError(t, err)
+	counted := func() int64 {
+		n, err := c.ZCard(t.Context(), "gifting:rate:{"+tenant+"}:1").Result()
+		require.NoError(t, err)
+		return n
+	}
+	take := func() limits.Verdict { v, _ := l.TakeKey(t.Context(), tenant, 1); return v }
+	require.True(t, take().Allowed)
+	require.EqualValues(t, 1, counted())
+
+	w.cut.Store(true)
+	for range 10 {
+		require.True(t, take().Allowed, "a limit of its own answers on")
+	}
+	require.EqualValues(t, 10, fallbacks.n.Load(), "each of them is recorded")
+	require.EqualValues(t, 1, counted())
+
+	w.cut.Store(false)
+	require.Eventually(t, func() bool {
+		now.Add(int64(time.Second)) // The pause after an outage is over.
+		before := counted()
+		take()
+		return counted() == before+1
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestAKeyThatWasUsedUpEverywhereStaysSoWithoutRedis(t *testing.T) {
+	var w wire
+	policy := limits.Policy{Name: "key", Limit: 10, Window: time.Minute}
+	tenant := uuid.NewString()
+	other := limiter(t, client(t), "b", policy)
+	for range policy.Limit {
+		v, _ := other.TakeKey(t.Context(), tenant, 1)
+		require.True(t, v.Allowed)
+	}
+	l, err := limits.New(limits.Options{
+		Policy: policy, Redis: w.client(t), Instance: "a", Budget: 200 * time.Millisecond, Meter: noop.Meter{}, Clock: time.Now,
+	})
+	require.NoError(t, err)
+	refused, _ := l.TakeKey(t.Context(), tenant, 1)
+	require.False(t, refused.Allowed)
+	w.cut.Store(true)
+	for range 5 {
+		still, _ := l.TakeKey(t.Context(), tenant, 1)
+		require.False(t, still.Allowed)
+		require.Greater(t, still.Reset, 30*time.Second)
+	}
+}
