@@ -50,9 +50,21 @@ tidy: ## Tidy every module, the tools' too
 bench: ## Run the benchmarks
 	@go test -run '^$$' -bench . -benchmem ./pkg/...
 
+# Kills, cuts and long runs, which the build tag faults keeps out of `make test`.
 .PHONY: faults
-faults: c-compiler ## Run the tests that kill and cut things
-	@$(TESTDEPS) go test -race -count=1 -timeout 9m -run 'Fault|Crash|Kill' ./deploy/e2e/...
+faults: c-compiler ## Run the tests that kill and cut things, and those that take minutes
+	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 30m -run 'Fault|Crash|Kill|Endurance' ./deploy/e2e/... ./gateway/...
+
+# Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.
+FUZZTIME := 60s
+.PHONY: fuzz
+fuzz: ## Run every fuzz test for FUZZTIME (60s)
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' $(MODULES)); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$file"); do \
+			echo "$${file%/*} $$name"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel 2 "./$${file%/*}" || exit 1; \
+		done; \
+	done
 
 .PHONY: clean
 clean: ## Remove what was built and the data of the local stack

@@ -30,8 +30,9 @@ var allScopes = []commonv1.Scope{
 
 // platform is a running stack and the addresses and keys of its demo.
 type platform struct {
-	config local.Config
-	env    map[string]string
+	config   local.Config
+	env      map[string]string
+	document document
 }
 
 // start runs a stack in this process for the time of the test.
@@ -69,7 +70,22 @@ type answer struct {
 	body   string
 }
 
+// do makes a call and holds it against the OpenAPI document.
 func (p *platform) do(t *testing.T, c call) answer {
+	t.Helper()
+	req := p.request(t, c)
+	a := exchange(t, req)
+	p.judge(t, req, c.body, a)
+	return a
+}
+
+// send makes a call that is not judged.
+func (p *platform) send(t *testing.T, c call) answer {
+	t.Helper()
+	return exchange(t, p.request(t, c))
+}
+
+func (p *platform) request(t *testing.T, c call) *http.Request {
 	t.Helper()
 	var body io.Reader = http.NoBody
 	if c.body != "" {
@@ -90,6 +106,11 @@ func (p *platform) do(t *testing.T, c call) answer {
 	for name, value := range c.header {
 		req.Header.Set(name, value)
 	}
+	return req
+}
+
+func exchange(t *testing.T, req *http.Request) answer {
+	t.Helper()
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
@@ -224,6 +245,7 @@ func (p *platform) arrived(t *testing.T, eventID string) []inbox.Delivery {
 			out = append(out, d)
 		}
 	}
+	p.judgeWebhooks(t, out)
 	return out
 }
 

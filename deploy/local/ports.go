@@ -41,4 +41,7 @@ func (c Config) addr(o offset) string {
 // publicURL is the base address of the API.
 func (c Config) publicURL() string { return "http://" + c.addr(portGateway) + "/api/public/v1" }
 
+// claimURL is the address of the gift site in front of a token.
+func (c Config) claimURL() string { return "http://" + c.addr(portGateway) + "/c" }
+
 func (c Config) inboxURL() string { return "http://" + c.addr(portInbox) }

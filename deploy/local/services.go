@@ -86,7 +86,8 @@ func (s wiring) orders() service {
 func (s wiring) personalLinks() service {
 	cfg := personallinks.Config{
 		RPC: s.rpc(portPersonalLinks), Database: s.databases.config(dbLinks), Telemetry: s.telemetry(portPersonalLinks),
-		SealKeys: s.secrets.LinksSealKeys,
+		TenantsAddr: s.addr(portTenants), CatalogAddr: s.addr(portCatalog), OrdersAddr: s.addr(portOrders),
+		SealKeys: s.secrets.LinksSealKeys, ClaimURL: s.claimURL(),
 	}
 	return door("personal-links", portPersonalLinks, cfg, personallinks.Migrate, personallinks.New)
 }

@@ -1,0 +1,151 @@
+// Package contract holds HTTP traffic against an OpenAPI 3.1 document: that of its paths and that of
+// its webhooks.
+//
+// A request that was answered 2xx must be valid, and so must every answer, in status, media type,
+// headers and body. An answer must not have members or platform headers that the document does not
+// declare, although callers are told to tolerate them. A path or method that the document does not
+// have must be refused with a problem.
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+	faults "github.com/pb33f/libopenapi-validator/errors"
+	"github.com/pb33f/libopenapi-validator/helpers"
+	"github.com/pb33f/libopenapi-validator/paths"
+	"github.com/pb33f/libopenapi/datamodel/high/base"
+	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
+)
+
+// ErrBroken is what every breach of the document wraps.
+var ErrBroken = errors.New("the traffic breaks the OpenAPI document")
+
+const problemSchema = "Problem"
+
+// Contract judges traffic. It is safe for concurrent use.
+type Contract struct {
+	model *v3.Document
+	// problem is the schema of every error.
+	problem  *base.Schema
+	requests validator.Validator
+	answers  validator.Validator
+	webhooks validator.Validator
+	regexes  sync.Map
+}
+
+// Read makes a contract of a document in JSON. Its schemas are compiled once.
+func Read(document []byte) (*Contract, error) {
+	var root map[string]any
+	if err := json.Unmarshal(document, &root); err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	withoutHints(root)
+	model, err := modelOf(root)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contract{model: model}
+	if model.Components != nil {
+		if proxy := model.Components.Schemas.GetOrZero(problemSchema); proxy != nil {
+			c.problem = proxy.Schema()
+		}
+	}
+	if c.problem == nil {
+		return nil, errors.New("the document has no schema " + problemSchema)
+	}
+	closeObjects(root)
+	closed, err := modelOf(root)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := deliveries(root)
+	if err != nil {
+		return nil, err
+	}
+	lenient := []config.Option{config.WithFormatAssertions(), config.WithRegexCache(&c.regexes)}
+	c.requests = validator.NewValidatorFromV3Model(model, lenient...)
+	c.answers = validator.NewValidatorFromV3Model(closed, append(lenient, strict()...)...)
+	c.webhooks = validator.NewValidatorFromV3Model(hooks, append(lenient, config.WithoutSecurityValidation())...)
+	return c, nil
+}
+
+// strict refuses undeclared headers, those aside that HTTP itself and browsers know. Bodies are judged by closed schemas.
+func strict() []config.Option {
+	return []config.Option{
+		config.WithStrictMode(), config.WithStrictIgnorePaths("$.body", "$.body.**"),
+		config.WithStrictIgnoredHeadersExtra("accept-ranges", "allow", "content-range", "content-security-policy",
+			"cross-origin-resource-policy", "referrer-policy", "strict-transport-security", "x-content-type-options"),
+	}
+}
+
+func modelOf(root map[string]any) (*v3.Document, error) {
+	document, err := json.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("write the document: %w", err)
+	}
+	parsed, err := libopenapi.NewDocument(document)
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	built, err := parsed.BuildV3Model()
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	return &built.Model, nil
+}
+
+// deliveries is a document in which each webhook is the path of its name, so that a delivery is a request like any
+// other.
+func deliveries(root map[string]any) (*v3.Document, error) {
+	hooks, ok := root["webhooks"].(map[string]any)
+	if !ok {
+		return nil, errors.New("the document has no webhooks")
+	}
+	asPaths := make(map[string]any, len(hooks))
+	for name, hook := range hooks {
+		asPaths["/"+name] = hook
+	}
+	return modelOf(map[string]any{
+		"openapi": root["openapi"], "info": root["info"], "paths": asPaths, "components": root["components"],
+	})
+}
+
+// body is a body that can be read once; of nothing there is nothing.
+func body(content []byte) io.ReadCloser {
+	if len(content) == 0 {
+		return http.NoBody
+	}
+	return io.NopCloser(bytes.NewReader(content))
+}
+
+func broken(found []*faults.ValidationError) error {
+	if len(found) == 0 {
+		return nil
+	}
+	all := []error{ErrBroken}
+	for _, f := range found {
+		all = append(all, fmt.Errorf("%s: %s", f.Message, f.Reason))
+		for _, deeper := range f.SchemaValidationErrors {
+			all = append(all, fmt.Errorf("at %s: %s", deeper.FieldPath, deeper.Reason))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// find gives the operation of the request's path and method, or nil.
+func (c *Contract) find(r *http.Request) *v3.Operation {
+	item, missing, _ := paths.FindPath(r, c.model, &c.regexes)
+	if item == nil || len(missing) > 0 {
+		return nil
+	}
+	return helpers.ExtractOperation(r, item)
+}

@@ -1,0 +1,186 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// What `make browser` prepares.
+const (
+	axeVariable         = "GIFTING_AXE"
+	screenshotsVariable = "GIFTING_SCREENSHOTS"
+)
+
+// screen is the size of a window in CSS pixels.
+type screen struct {
+	name          string
+	width, height int64
+	options       []chromedp.EmulateViewportOption
+}
+
+var screens = []screen{
+	{"phone", 390, 844, []chromedp.EmulateViewportOption{chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait}},
+	{"desktop", 1280, 900, nil},
+}
+
+// browser is a Chromium of its own, with an empty profile.
+type browser struct {
+	ctx    context.Context //nolint:containedctx // chromedp keeps the browser in it.
+	screen screen
+	axe    string
+
+	mu       sync.Mutex
+	requests []*network.Request
+	// complaints are what the browser had to say about the page.
+	complaints []string
+}
+
+func open(t *testing.T, s screen) *browser {
+	t.Helper()
+	axe, err := os.ReadFile(os.Getenv(axeVariable))
+	require.NoError(t, err, "run the tests by `make browser`")
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("headless", "new"), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+	)
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, stopTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // The end of the test may have ended it already.
+		stopTab()
+		stop()
+	})
+	b := &browser{ctx: ctx, screen: s, axe: string(axe)}
+	require.NoError(t, chromedp.Listen(ctx, b.hear))
+	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	require.NoError(t, err)
+	b.do(t, chromedp.EmulateViewport(s.width, s.height, s.options...))
+	return b
+}
+
+func (b *browser) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request)
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, string(e.Entry.Source)+": "+e.Entry.Text)
+	}
+}
+
+const patience = 20 * time.Second
+
+func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	require.NoError(t, chromedp.Do(ctx, actions...))
+}
+
+// get runs the action for its value.
+func get[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	require.NoError(t, err)
+	return value
+}
+
+// visit opens the address and demands the status.
+func (b *browser) visit(t *testing.T, address string, status int64) {
+	t.Helper()
+	require.Equal(t, status, get(t, b, chromedp.NavigateResponse(address)).Status)
+}
+
+// press presses the button and waits for the page it leads to.
+func (b *browser) press(t *testing.T, selector string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	_, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector)))
+	require.NoError(t, err)
+}
+
+func (b *browser) value(t *testing.T, script string) string {
+	t.Helper()
+	return get(t, b, chromedp.Evaluate[string](script))
+}
+
+func (b *browser) text(t *testing.T, selector string) string {
+	t.Helper()
+	return get(t, b, chromedp.Text(chromedp.CSS(selector)))
+}
+
+// finding is a rule of axe that a page breaks.
+type finding struct {
+	ID     string `json:"id"`
+	Impact string `json:"impact"`
+	Help   string `json:"help"`
+	Nodes  []struct {
+		HTML string `json:"html"`
+	} `json:"nodes"`
+}
+
+// look takes a picture of the whole page and demands that it can be used by everybody.
+func (b *browser) look(t *testing.T, name string) {
+	t.Helper()
+	png := get(t, b, chromedp.FullScreenshot(100))
+	dir := os.Getenv(screenshotsVariable)
+	require.NotEmpty(t, dir, "run the tests by `make browser`")
+	require.NoError(t, os.MkdirAll(dir, 0o750))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+b.screen.name+".png"), png, 0o600))
+	b.requireAccessible(t)
+	wide := get(t, b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
+	require.LessOrEqual(t, wide, b.screen.width, "the page is wider than the screen")
+}
+
+func (b *browser) requireAccessible(t *testing.T) {
+	t.Helper()
+	const run = `;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`
+	raw := get(t, b, chromedp.Evaluate[string](b.axe+run, chromedp.EvalAwaitPromise))
+	var found []finding
+	require.NoError(t, json.Unmarshal([]byte(raw), &found))
+	for _, f := range found {
+		t.Logf("axe: %s (%s): %s: %v", f.ID, f.Impact, f.Help, f.Nodes)
+	}
+	require.Empty(t, found)
+}
+
+// requireDiscreet demands that the browser asked nobody but the site, and told nobody the address of a page.
+func (b *browser) requireDiscreet(t *testing.T, base string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.NotEmpty(t, b.requests)
+	for _, r := range b.requests {
+		if !strings.HasPrefix(r.URL, "data:") {
+			require.True(t, strings.HasPrefix(r.URL, base+"/"), r.URL)
+		}
+		for name, value := range r.Headers {
+			if http.CanonicalHeaderKey(name) == "Referer" {
+				require.Empty(t, value, r.URL)
+			}
+		}
+	}
+	for _, complaint := range b.complaints {
+		require.NotContains(t, complaint, "Content Security Policy")
+	}
+}
