@@ -22,7 +22,7 @@ func TestWhatIsReadDecidesWhatIsWritten(t *testing.T) {
 	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, decide))
 	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, decide))
 	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return nil, nil }))
-	require.Equal(t, 1, n)
+	require.Equal(t, 2, n)
 
 	fault := errors.New("no")
 	before := pool.Stat().NewConnsCount()

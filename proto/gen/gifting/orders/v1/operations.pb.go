@@ -1742,9 +1742,9 @@ type SearchOrdersRequest struct {
 	// Placed before this instant.
 	PlacedBefore *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=placed_before,json=placedBefore,proto3,oneof" json:"placed_before,omitempty"`
 	// 1 to 100; absent: 50.
-	PageSize *int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
-	// next_page_token of the page before, with the same filters.
-	PageToken     *string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	Limit *int32 `protobuf:"varint,10,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the page before, with the same filters.
+	After         *string `protobuf:"bytes,11,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1842,16 +1842,16 @@ func (x *SearchOrdersRequest) GetPlacedBefore() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *SearchOrdersRequest) GetPageSize() int32 {
-	if x != nil && x.PageSize != nil {
-		return *x.PageSize
+func (x *SearchOrdersRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
 	}
 	return 0
 }
 
-func (x *SearchOrdersRequest) GetPageToken() string {
-	if x != nil && x.PageToken != nil {
-		return *x.PageToken
+func (x *SearchOrdersRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
 	}
 	return ""
 }
@@ -1860,7 +1860,7 @@ type SearchOrdersResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Orders []*FoundOrder          `protobuf:"bytes,1,rep,name=orders,proto3" json:"orders,omitempty"`
 	// Absent on the last page.
-	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3,oneof" json:"next_page_token,omitempty"`
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1902,9 +1902,9 @@ func (x *SearchOrdersResponse) GetOrders() []*FoundOrder {
 	return nil
 }
 
-func (x *SearchOrdersResponse) GetNextPageToken() string {
-	if x != nil && x.NextPageToken != nil {
-		return *x.NextPageToken
+func (x *SearchOrdersResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
 	}
 	return ""
 }
@@ -1967,8 +1967,8 @@ type ListAuditRequest struct {
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	OrderId  string                 `protobuf:"bytes,3,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	// 1 to 100; absent: 50.
-	PageSize      *int32  `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
-	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	Limit         *int32  `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	After         *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2024,16 +2024,16 @@ func (x *ListAuditRequest) GetOrderId() string {
 	return ""
 }
 
-func (x *ListAuditRequest) GetPageSize() int32 {
-	if x != nil && x.PageSize != nil {
-		return *x.PageSize
+func (x *ListAuditRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
 	}
 	return 0
 }
 
-func (x *ListAuditRequest) GetPageToken() string {
-	if x != nil && x.PageToken != nil {
-		return *x.PageToken
+func (x *ListAuditRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
 	}
 	return ""
 }
@@ -2042,7 +2042,7 @@ type ListAuditResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Entries []*AuditEntry          `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	// Absent on the last page.
-	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3,oneof" json:"next_page_token,omitempty"`
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2084,9 +2084,9 @@ func (x *ListAuditResponse) GetEntries() []*AuditEntry {
 	return nil
 }
 
-func (x *ListAuditResponse) GetNextPageToken() string {
-	if x != nil && x.NextPageToken != nil {
-		return *x.NextPageToken
+func (x *ListAuditResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
 	}
 	return ""
 }
@@ -2387,7 +2387,7 @@ const file_gifting_orders_v1_operations_proto_rawDesc = "" +
 	"\x0fcourier_comment\x18\x03 \x01(\tB\x03\x80\x01\x01R\x0ecourierComment\x122\n" +
 	"\x12additional_details\x18\x04 \x01(\tB\x03\x80\x01\x01R\x11additionalDetails\x12)\n" +
 	"\rcustomization\x18\x05 \x01(\tB\x03\x80\x01\x01R\rcustomization\x12I\n" +
-	"\rcustom_fields\x18\x06 \x03(\v2$.gifting.orders.v1.CustomFieldAnswerR\fcustomFields\"\xa5\x05\n" +
+	"\rcustom_fields\x18\x06 \x03(\v2$.gifting.orders.v1.CustomFieldAnswerR\fcustomFields\"\x8c\x05\n" +
 	"\x13SearchOrdersRequest\x12.\n" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12 \n" +
 	"\ttenant_id\x18\x02 \x01(\tH\x00R\btenantId\x88\x01\x01\x12!\n" +
@@ -2399,11 +2399,10 @@ const file_gifting_orders_v1_operations_proto_rawDesc = "" +
 	"campaignId\x88\x01\x01\x12@\n" +
 	"\vplaced_from\x18\b \x01(\v2\x1a.google.protobuf.TimestampH\x06R\n" +
 	"placedFrom\x88\x01\x01\x12D\n" +
-	"\rplaced_before\x18\t \x01(\v2\x1a.google.protobuf.TimestampH\aR\fplacedBefore\x88\x01\x01\x12 \n" +
-	"\tpage_size\x18\n" +
-	" \x01(\x05H\bR\bpageSize\x88\x01\x01\x12\"\n" +
-	"\n" +
-	"page_token\x18\v \x01(\tH\tR\tpageToken\x88\x01\x01B\f\n" +
+	"\rplaced_before\x18\t \x01(\v2\x1a.google.protobuf.TimestampH\aR\fplacedBefore\x88\x01\x01\x12\x19\n" +
+	"\x05limit\x18\n" +
+	" \x01(\x05H\bR\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\v \x01(\tH\tR\x05after\x88\x01\x01B\f\n" +
 	"\n" +
 	"_tenant_idB\f\n" +
 	"\n" +
@@ -2413,32 +2412,31 @@ const file_gifting_orders_v1_operations_proto_rawDesc = "" +
 	"\t_brand_idB\x0e\n" +
 	"\f_campaign_idB\x0e\n" +
 	"\f_placed_fromB\x10\n" +
-	"\x0e_placed_beforeB\f\n" +
-	"\n" +
-	"_page_sizeB\r\n" +
-	"\v_page_token\"\x8e\x01\n" +
+	"\x0e_placed_beforeB\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"\x83\x01\n" +
 	"\x14SearchOrdersResponse\x125\n" +
-	"\x06orders\x18\x01 \x03(\v2\x1d.gifting.orders.v1.FoundOrderR\x06orders\x12+\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tH\x00R\rnextPageToken\x88\x01\x01B\x12\n" +
-	"\x10_next_page_token\"Y\n" +
+	"\x06orders\x18\x01 \x03(\v2\x1d.gifting.orders.v1.FoundOrderR\x06orders\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"Y\n" +
 	"\n" +
 	"FoundOrder\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12.\n" +
-	"\x05order\x18\x02 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xdd\x01\n" +
+	"\x05order\x18\x02 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xc4\x01\n" +
 	"\x10ListAuditRequest\x12.\n" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12\x19\n" +
-	"\border_id\x18\x03 \x01(\tR\aorderId\x12 \n" +
-	"\tpage_size\x18\x04 \x01(\x05H\x00R\bpageSize\x88\x01\x01\x12\"\n" +
-	"\n" +
-	"page_token\x18\x05 \x01(\tH\x01R\tpageToken\x88\x01\x01B\f\n" +
-	"\n" +
-	"_page_sizeB\r\n" +
-	"\v_page_token\"\x8d\x01\n" +
+	"\border_id\x18\x03 \x01(\tR\aorderId\x12\x19\n" +
+	"\x05limit\x18\x04 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x01R\x05after\x88\x01\x01B\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"\x82\x01\n" +
 	"\x11ListAuditResponse\x127\n" +
-	"\aentries\x18\x01 \x03(\v2\x1d.gifting.orders.v1.AuditEntryR\aentries\x12+\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tH\x00R\rnextPageToken\x88\x01\x01B\x12\n" +
-	"\x10_next_page_token\"\xdf\x03\n" +
+	"\aentries\x18\x01 \x03(\v2\x1d.gifting.orders.v1.AuditEntryR\aentries\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xdf\x03\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
