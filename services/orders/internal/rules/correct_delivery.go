@@ -80,7 +80,7 @@ func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.
 	if c == nil {
 		c = &ordersv1.DeliveryCorrection{}
 	}
-	email, postalCode := given(stored.Email, Optional(c.Email)), given(stored.PostalCode, Optional(a.PostalCode))
+	email, postalCode := filled(stored.Email, c.GetEmail()), filled(stored.PostalCode, a.GetPostalCode())
 	return &ordersv1.OrderRecipient{
 		Name:  given(stored.Name, c.Name),
 		Phone: given(stored.Phone, c.Phone),
@@ -92,6 +92,13 @@ func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.
 			Country:    given(stored.Country, a.Country),
 		},
 	}
+}
+
+func filled(stored, correction string) string {
+	if fields.Blank(correction) {
+		return stored
+	}
+	return correction
 }
 
 func given(stored string, correction *string) string {

@@ -123,11 +123,11 @@ func TestEveryOperationIsAudited(t *testing.T) {
 		var token *string
 		for {
 			resp, err := d.ListAudit(ctx, &ordersv1.ListAuditRequest{
-				Actor: operator(), TenantId: tenantID, OrderId: id, PageSize: proto.Int32(4), PageToken: token,
+				Actor: operator(), TenantId: tenantID, OrderId: id, Limit: proto.Int32(4), After: token,
 			})
 			require.NoError(t, err)
 			paged = append(paged, resp.GetEntries()...)
-			if token = resp.NextPageToken; token == nil {
+			if token = resp.NextCursor; token == nil {
 				break
 			}
 		}
@@ -136,7 +136,7 @@ func TestEveryOperationIsAudited(t *testing.T) {
 			require.True(t, proto.Equal(entries[i], paged[i]), "entry %d", i)
 		}
 		_, err := d.ListAudit(ctx, &ordersv1.ListAuditRequest{
-			Actor: operator(), TenantId: tenantID, OrderId: id, PageToken: proto.String("no token"), PageSize: proto.Int32(101),
+			Actor: operator(), TenantId: tenantID, OrderId: id, After: proto.String("no token"), Limit: proto.Int32(101),
 		})
 		require.True(t, problem.Is(err, problem.InvalidRequest))
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -12,7 +13,7 @@ import (
 func (o *Operations) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
 	errs := fields.Collect(ctx)
 	binding := cursor.Bind("order audit", req.GetTenantId(), req.GetOrderId())
-	limit, after := pageSize(req.PageSize, errs), pageToken(req.PageToken, binding, errs)
+	limit, after := page.Limit(req.Limit, errs), page.After(req.After, binding, errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_AUDIT, req, errs)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (o *Operations) ListAudit(ctx context.Context, req *ordersv1.ListAuditReque
 		resp.Entries = entries[:limit]
 		last := entries[limit-1]
 		next := binding.EncodePosition(cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()})
-		resp.NextPageToken = &next
+		resp.NextCursor = &next
 	}
 	return resp, nil
 }

@@ -156,10 +156,10 @@ func (d *desk) eventsOf(t *testing.T, id string) (types []string) {
 func (d *desk) auditOf(t *testing.T, id string) []*ordersv1.AuditEntry {
 	t.Helper()
 	resp, err := d.ListAudit(t.Context(), &ordersv1.ListAuditRequest{
-		Actor: operator(), TenantId: tenantID, OrderId: id, PageSize: proto.Int32(100),
+		Actor: operator(), TenantId: tenantID, OrderId: id, Limit: proto.Int32(100),
 	})
 	require.NoError(t, err)
-	require.Nil(t, resp.NextPageToken)
+	require.Nil(t, resp.NextCursor)
 	entries := resp.GetEntries()
 	return entries[:len(entries)-1] // Without this very reading.
 }

@@ -43,10 +43,11 @@ func checkClaimIDs(req *ordersv1.PlaceClaimedOrderRequest) error {
 	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
 	req.BrandId = errs.UUID("brandId", req.GetBrandId())
 	req.ProductId = errs.UUID("productId", req.GetProductId())
-	for field, id := range map[string]*string{"campaignId": req.CampaignId, "managerId": req.ManagerId} {
-		if id != nil {
-			*id = errs.UUID(field, *id)
-		}
+	if req.CampaignId != nil {
+		*req.CampaignId = errs.UUID("campaignId", req.GetCampaignId())
+	}
+	if req.ManagerId != nil {
+		*req.ManagerId = errs.UUID("managerId", req.GetManagerId())
 	}
 	return errs.Err()
 }

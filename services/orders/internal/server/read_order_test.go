@@ -71,7 +71,7 @@ func TestDetailsAreErasedAWhileAfterTheEnd(t *testing.T) {
 	later := d.in(t, completedStatus)
 
 	r := &retention.Retention{
-		Store: d.Server.Store, Details: 90 * 24 * time.Hour, Clock: func() time.Time { return now.Add(90*24*time.Hour + time.Minute) },
+		Store: d.Store, Details: 90 * 24 * time.Hour, Clock: func() time.Time { return now.Add(90*24*time.Hour + time.Minute) },
 	}
 	require.NoError(t, r.Sweep(t.Context()))
 	require.NoError(t, r.Sweep(t.Context()))
@@ -117,7 +117,7 @@ func TestTheAuditIsDeletedAfterItsTimeOnly(t *testing.T) {
 SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', '', 'READ' FROM unnest(ARRAY[400, 1200]) AS n`,
 		tenantID, order.GetId())
 	require.NoError(t, err)
-	r := &retention.Retention{Store: d.Server.Store}
+	r := &retention.Retention{Store: d.Store}
 	require.NoError(t, r.Sweep(t.Context()))
 	require.Equal(t, 2, count(t, d.pool, "order_audit"), "three years are kept")
 	r.Audit = retention.MinAudit

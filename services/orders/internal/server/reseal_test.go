@@ -59,7 +59,7 @@ func TestARotatedKeyCanLeaveTheRing(t *testing.T) {
 	require.Contains(t, out.String(), "sealed 15 again", "what was done stays done")
 	require.NotContains(t, out.String(), "Marked")
 
-	d.Server.Store = store.New(d.pool, ringOf(t, "n2"))
+	d.Store = store.New(d.pool, ringOf(t, "n2"))
 	require.True(t, proto.Equal(before, d.file(t, operator(), ids[0]).GetDetails()))
 	require.EqualValues(t, 0, d.read(t, ids[0]).GetVersion())
 }
@@ -74,7 +74,7 @@ func TestResealingUndoesNoCorrection(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, resp.GetOrder().GetId())
 	}
-	d.Server.Store = store.New(d.pool, ringOf(t, "n2", "k1"))
+	d.Store = store.New(d.pool, ringOf(t, "n2", "k1"))
 	writing, done := context.WithCancel(t.Context())
 	last := make([]string, len(ids))
 	var writers errgroup.Group
@@ -113,7 +113,7 @@ func TestResealingUndoesNoCorrection(t *testing.T) {
 	for i, id := range ids {
 		require.Equal(t, last[i], d.file(t, operator(), id).GetDetails().GetCourierComment())
 	}
-	require.NoError(t, resealing.Run(t.Context(), d.Server.Store, 3, &bytes.Buffer{}))
+	require.NoError(t, resealing.Run(t.Context(), d.Store, 3, &bytes.Buffer{}))
 	require.Zero(t, sealedUnder(t, d, "k1"))
 }
 

@@ -64,8 +64,8 @@ func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs 
 		CampaignID:      optionalUUID(errs, "campaignId", req.CampaignId),
 		PlacedFrom:      instant(errs, "placedFrom", req.GetPlacedFrom()),
 		PlacedBefore:    instant(errs, "placedBefore", req.GetPlacedBefore()),
-		After:           pageToken(req.PageToken, binding, errs),
-		Limit:           pageSize(req.PageSize, errs),
+		After:           page.After(req.After, binding, errs),
+		Limit:           page.Limit(req.Limit, errs),
 	}
 }
 
@@ -75,7 +75,7 @@ func searchPage(found []*ordersv1.FoundOrder, limit int, binding cursor.Binding)
 		resp.Orders = found[:limit]
 		last := found[limit-1].GetOrder()
 		next := binding.EncodePosition(cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetId()})
-		resp.NextPageToken = &next
+		resp.NextCursor = &next
 	}
 	return resp
 }

@@ -60,7 +60,7 @@ func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
 func (d *desk) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.SearchOrdersRequest, size int32) (found []int) {
 	t.Helper()
 	req = proto.CloneOf(req)
-	req.PageSize = &size
+	req.Limit = &size
 	for {
 		resp, err := d.SearchOrders(t.Context(), req)
 		require.NoError(t, err)
@@ -73,7 +73,7 @@ func (d *desk) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.Search
 				}
 			}
 		}
-		if req.PageToken = resp.NextPageToken; req.PageToken == nil {
+		if req.After = resp.NextCursor; req.After == nil {
 			return found
 		}
 	}
@@ -84,7 +84,7 @@ func TestASearchThatCannotBe(t *testing.T) {
 	tenant := proto.String(tenantID)
 	first, err := d.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant})
 	require.NoError(t, err)
-	require.Nil(t, first.NextPageToken)
+	require.Nil(t, first.NextCursor)
 	for name, tc := range map[string]struct {
 		search *ordersv1.SearchOrdersRequest
 		want   problem.Code
@@ -97,8 +97,8 @@ func TestASearchThatCannotBe(t *testing.T) {
 		"by a status there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
 		"by a brand that is no id":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: proto.String("b")}, problem.InvalidRequest},
 		"from a time there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
-		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PageSize: proto.Int32(101)}, problem.InvalidRequest},
-		"with a token of somebody's":       {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PageToken: proto.String("x")}, problem.InvalidRequest},
+		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: proto.Int32(101)}, problem.InvalidRequest},
+		"with a token of somebody's":       {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: proto.String("x")}, problem.InvalidRequest},
 		"by a reference with NUL":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Reference: proto.String("\x00")}, problem.InvalidRequest},
 		"by an external id that is broken": {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, ExternalOrderId: proto.String("\xff")}, problem.InvalidRequest},
 	} {

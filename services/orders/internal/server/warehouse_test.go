@@ -30,7 +30,7 @@ type hold struct {
 func newWarehouse(stock int) *warehouse { return &warehouse{stock: stock, holds: map[string]*hold{}} }
 
 func (d *desk) stockUp(w *warehouse) {
-	d.Server.Catalog, d.recovery.Catalog = w, w
+	d.Catalog, d.recovery.Catalog = w, w
 }
 
 func (w *warehouse) CheckItem(

@@ -70,4 +70,6 @@ func state(o *ordersv1.Order) []any {
 // The schema spells enum values without their prefix.
 func actorKindText(k commonv1.ActorKind) string { return strings.TrimPrefix(k.String(), "ACTOR_KIND_") }
 
-func operationText(op ordersv1.Operation) string { return strings.TrimPrefix(op.String(), "OPERATION_") }
+func operationText(op ordersv1.Operation) string {
+	return strings.TrimPrefix(op.String(), "OPERATION_")
+}

@@ -186,7 +186,7 @@ func (s *Store) changeArgs(before *rules.Current, change *rules.Change) (args []
 	}
 	return []any{
 		before.TenantID, r.GetId(), r.GetVersion(), rules.StatusText(r.GetStatus()), r.GetUrgent(), carrier, trackingReference,
-		trackingURL, r.CancellationReason, r.GetUpdatedAt().AsTime(), sealed, nullable(change.TakeStock),
+		trackingURL, nullable(r.GetCancellationReason()), r.GetUpdatedAt().AsTime(), sealed, nullable(change.TakeStock),
 	}, nil
 }
 

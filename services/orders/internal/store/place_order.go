@@ -83,7 +83,7 @@ func (s *Store) orderArgs(o *rules.NewOrder) ([]any, error) {
 		amount, currency, r.GetDeliveryCountry(), r.GetUrgent(), o.AfterHours, o.BrandedPackage,
 		r.GetReceivedOutsideActiveHours(), nullable(o.ManagerID), keyID, nullable(o.PlacedByKey),
 		sealed, r.GetCreatedAt().AsTime(), r.GetUpdatedAt().AsTime(),
-		r.Selection != nil, r.PersonalLinkId,
+		r.Selection != nil, nullable(r.GetPersonalLinkId()),
 	}, nil
 }
 

@@ -61,8 +61,11 @@ func (f Search) statement() (string, []any) {
 		column string
 		value  *string
 	}{
-		{"tenant_id", f.TenantID}, {"reference", f.Reference}, {"external_order_id", f.ExternalOrderID},
-		{"brand_id", f.BrandID}, {"campaign_id", f.CampaignID},
+		{"tenant_id", f.TenantID},
+		{"reference", f.Reference},
+		{"external_order_id", f.ExternalOrderID},
+		{"brand_id", f.BrandID},
+		{"campaign_id", f.CampaignID},
 	} {
 		if equal.value != nil {
 			add(equal.column+" = ?", *equal.value)
