@@ -215,3 +215,30 @@ func TestListsOfCampaignRecords(t *testing.T) {
 	_, err = s.campaigns.ListCampaignRecords(t.Context(), &catalogv1.ListCampaignRecordsRequest{Status: 99, BrandId: text("x"), Limit: limit(101)})
 	require.Equal(t, map[string]string{"tenantId": "invalid", "status": "invalid", "brandId": "invalid", "limit": "invalid"}, violations(t, err))
 }
+
+func TestWhatIsKeptForATimeGoes(t *testing.T) {
+	s, c, p := shop(t, 5)
+	held, confirmed, released, fresh := s.attempt(c, p, "S"), s.attempt(c, p, "S"), s.attempt(c, p, "S"), s.attempt(c, p, "S")
+	for _, r := range []*catalogv1.ReserveRequest{held, confirmed, released, fresh} {
+		_, err := s.ordering.Reserve(t.Context(), r)
+		require.NoError(t, err)
+	}
+	s.settle([]string{confirmed.GetOrderId()}, []string{released.GetOrderId(), fresh.GetOrderId()})
+	_, err := s.db.Exec(t.Context(), `UPDATE reservations SET expires_at = expires_at - interval '31 days' WHERE order_id <> $1`, fresh.GetOrderId())
+	require.NoError(t, err)
+	for _, days := range []int{364, 365 * 3, 365*3 + 1} {
+		_, err = s.db.Exec(t.Context(), `INSERT INTO catalog_audit (id, at, actor_kind, actor_id, action, subject_id, detail)
+VALUES (gen_random_uuid(), clock_timestamp() - make_interval(days => $1), 'BACKOFFICE_ACCOUNT', 'staff-7', 'campaign.start', $2, '{}')`, days, c)
+		require.NoError(t, err)
+	}
+	worker := &upkeep.Worker{Store: store.New(s.db), Audit: 365 * 3 * 24 * time.Hour, Log: telemetry.Discard().Logger}
+	require.NoError(t, worker.Sweep(t.Context()))
+
+	var left []string
+	require.NoError(t, s.db.QueryRow(t.Context(), `SELECT array_agg(order_id::text) FROM reservations`).Scan(&left))
+	require.ElementsMatch(t, []string{held.GetOrderId(), confirmed.GetOrderId(), fresh.GetOrderId()}, left)
+	require.Len(t, s.audit(c), 1)
+
+	s.settle([]string{released.GetOrderId()}, []string{released.GetOrderId(), confirmed.GetOrderId()})
+	require.EqualValues(t, 4, *s.stock(c, "S"), "the confirmed unit still goes back; the released one did already")
+}

@@ -35,13 +35,14 @@ type Config struct {
 	ImagesURL string `env:"IMAGES_URL,required" doc:"Where image files are kept, as a URL of a blob bucket (file:///...)."`
 	// PublicURL is what image URLs start with.
 	PublicURL string `env:"PUBLIC_URL,required" doc:"Base address of the public API as integrators see it."`
-	// ReservationTTL zero: two minutes.
-	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"2m" doc:"How long reserved stock waits for its order."`
+	// ReservationTTL zero: half a minute. With the interval at which orders settles what has expired it
+	// bounds how long a crash can hold a unit back.
+	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"30s" doc:"How long reserved stock waits for its order."`
 	// AuditRetention zero: three years.
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" doc:"How long the audit of operations is kept, 8784h at least."`
 }
 
-const defaultReservationTTL = 2 * time.Minute
+const defaultReservationTTL = 30 * time.Second
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {

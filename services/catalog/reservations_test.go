@@ -44,8 +44,8 @@ func shop(t *testing.T, units int32, change ...func(*catalog.Config)) (s *stack,
 	return s, c.GetId(), p.GetId()
 }
 
-func TestAHundredAtOnceGetTwentyUnits(t *testing.T) {
-	const callers, units = 100, 20
+func TestFiveHundredAtOnceGetAHundredUnits(t *testing.T) {
+	const callers, units = 500, 100
 	s, c, p := shop(t, units)
 	var got, refused atomic.Int32
 	var mu sync.Mutex

@@ -20,6 +20,8 @@ type table struct {
 	meter   *meter
 	csv     *csv.Reader
 	columns []column
+	// line of the latest row.
+	line int
 }
 
 // newTable reads the column names.
@@ -48,16 +50,18 @@ func (t *table) Next() (Row, error) {
 	if err == io.EOF {
 		return Row{}, err
 	}
-	line, _ := t.csv.FieldPos(0)
-	if err != nil {
-		return Row{}, fault(err, line)
+	if len(cells) > 0 {
+		t.line, _ = t.csv.FieldPos(0)
 	}
-	row := Row{Line: line}
+	if err != nil {
+		return Row{}, fault(err, t.line)
+	}
+	row := Row{Line: t.line}
 	for _, cell := range cells {
 		row.Size += len(cell)
 	}
 	if row.Size > MaxRow {
-		return Row{}, &FileError{Line: line, Err: errRowTooLong}
+		return Row{}, &FileError{Line: t.line, Err: errRowTooLong}
 	}
 	row.Gift, row.Faults = t.gift(cells)
 	return row, nil

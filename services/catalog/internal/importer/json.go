@@ -113,11 +113,11 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 	for {
 		part, err := from.ReadSlice('\n')
 		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
-			return line, err
-		}
-		if len(line) > MaxRow {
+		switch {
+		case len(line) > MaxRow:
 			return nil, errRowTooLong
+		case err != bufio.ErrBufferFull:
+			return line, err
 		}
 	}
 }

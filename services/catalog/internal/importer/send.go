@@ -38,6 +38,8 @@ func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 			return nil, errAnswer
 		case err == nil:
 			return resp.GetResults(), nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case n == attempts || !problem.Is(err, problem.ServiceUnavailable):
 			return nil, err
 		}

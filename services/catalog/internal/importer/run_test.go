@@ -1,0 +1,106 @@
+package importer_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/importer"
+)
+
+// flaky is a catalog that is away for the first calls.
+type flaky struct {
+	faults []error
+	calls  int
+	sent   int
+}
+
+func (f *flaky) ImportProducts(
+	_ context.Context, req *catalogv1.ImportProductsRequest, _ ...grpc.CallOption,
+) (*catalogv1.ImportProductsResponse, error) {
+	f.calls++
+	if len(f.faults) > 0 {
+		fault := f.faults[0]
+		f.faults = f.faults[1:]
+		return nil, fault
+	}
+	f.sent += len(req.GetProducts())
+	resp := &catalogv1.ImportProductsResponse{}
+	for range req.GetProducts() {
+		resp.Results = append(resp.Results, &catalogv1.ImportResult{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED})
+	}
+	return resp, nil
+}
+
+// begin runs an import of CSV and gives its report and progress.
+func begin(t *testing.T, catalog catalogv1.ImportServiceClient, file string, format importer.Format) (report, progress string, err error) {
+	t.Helper()
+	rows, err := importer.Read(strings.NewReader(file), importer.CSV)
+	require.NoError(t, err)
+	var out, told bytes.Buffer
+	to, err := importer.NewReport(&out, format)
+	require.NoError(t, err)
+	clock := time.Unix(0, 0)
+	_, err = importer.Import{Rows: rows, Catalog: catalog, Report: to, Progress: &told, Clock: func() time.Time {
+		clock = clock.Add(time.Second)
+		return clock
+	}}.Run(t.Context())
+	return out.String(), told.String(), err
+}
+
+func TestACatalogThatIsAwayIsAskedAgain(t *testing.T) {
+	catalog := &flaky{faults: []error{problem.Unavailable(), problem.Unavailable()}}
+	_, progress, err := begin(t, catalog, header+jerseyCSV, importer.NDJSON)
+	require.NoError(t, err)
+	require.Equal(t, 3, catalog.calls)
+	require.Equal(t, "1 rows: 1 created, 0 updated, 0 unchanged, 0 rejected; 2 s, 0 rows/s\n", progress)
+	t.Run("but not one that has a fault", func(t *testing.T) {
+		catalog := &flaky{faults: []error{problem.Internal()}}
+		_, _, err := begin(t, catalog, header+jerseyCSV, importer.NDJSON)
+		require.True(t, problem.Is(err, problem.InternalError), "%v", err)
+		require.ErrorContains(t, err, "import of the rows from line 2")
+		require.Equal(t, 1, catalog.calls)
+	})
+}
+
+func TestReports(t *testing.T) {
+	const file = "id,state,name\n" + jerseyID + ",DRAFT,n\n" + jerseyID + ",SOLD,\"n\"\n"
+	for format, want := range map[importer.Format]string{
+		importer.NDJSON: `{"line":2,"id":"` + jerseyID + `","outcome":"created","errors":[]}` + "\n" +
+			`{"line":3,"id":"` + jerseyID + `","outcome":"rejected","errors":[` +
+			`{"field":"state","code":"invalid","message":"must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL"},` +
+			`{"field":"id","code":"duplicate","message":"stands in line 2 already"}]}` + "\n",
+		importer.CSV: "line,id,outcome,errors\n2," + jerseyID + ",created,\n" +
+			`3,` + jerseyID + `,rejected,"state invalid: must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL; id duplicate: stands in line 2 already"` + "\n",
+	} {
+		report, _, err := begin(t, &flaky{}, file, format)
+		require.NoError(t, err)
+		require.Equal(t, want, report)
+	}
+	_, err := importer.NewReport(nil, "xml")
+	require.ErrorIs(t, err, importer.ErrFormat)
+}
+
+func TestProgressIsTold(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("id,state,name\n")
+	for range 1000 {
+		file.WriteString("x,DRAFT,n\n")
+	}
+	catalog := &flaky{}
+	_, progress, err := begin(t, catalog, file.String(), importer.CSV)
+	require.NoError(t, err)
+	require.Equal(t, 5, catalog.calls)
+	require.Equal(t, 1000, catalog.sent)
+	lines := strings.Split(strings.TrimSpace(progress), "\n")
+	require.Greater(t, len(lines), 2)
+	require.True(t, strings.HasPrefix(lines[0], "400 rows: 400 created, "), lines[0])
+	require.True(t, strings.HasPrefix(lines[len(lines)-1], "1000 rows: 1000 created, "))
+}
