@@ -35,7 +35,7 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
 
 // bench is the public plane over real gRPC and PostgreSQL.
 type bench struct {
-	t      *testing.T
+	t      testing.TB
 	pool   *pgxpool.Pool
 	ring   *seal.Ring
 	client linksv1.PersonalLinksServiceClient
@@ -52,7 +52,7 @@ type bench struct {
 	orders          *claimedOrders
 }
 
-func setup(t *testing.T) *bench {
+func setup(t testing.TB) *bench {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)

@@ -30,6 +30,12 @@ func TestTheSchemaItselfRefuses(t *testing.T) {
 		"a time of cancellation on an active":  "cancelled_at = now()",
 		"a change before the link was made":    "updated_at = created_at - interval '1 microsecond'",
 		"a status that is none":                "status = 'OPEN'",
+		"a mark on a link that has ended":      "status = 'CANCELLED', cancelled_at = now(), claim_order_id = gen_random_uuid(), claim_lease_until = now()",
+		"a mark without lease":                 "claim_order_id = gen_random_uuid()",
+		"a lease without mark":                 "claim_lease_until = now()",
+		"a reason on a link that is active":    "reason_sealed = 'x'",
+		"a token hash of another length":       "token_hash = 'x'",
+		"a batch without a place in it":        "batch_id = gen_random_uuid()",
 		"a recipient longer than the API says": "external_recipient_id = '" + strings.Repeat("a", 129) + "'",
 	} {
 		t.Run(name, func(t *testing.T) {
