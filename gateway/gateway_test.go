@@ -127,13 +127,6 @@ func TestNoHeaderOfTheCallerSetsADeadline(t *testing.T) {
 	}
 }
 
-func TestHeadAnswersAsGetWithoutBody(t *testing.T) {
-	f := setup(t)
-	got := f.do("HEAD", "/orders", "")
-	require.Equal(t, 200, got.status)
-	require.Empty(t, got.body)
-}
-
 func TestAWebhookTestNeedsNoBody(t *testing.T) {
 	f := setup(t)
 	require.Equal(t, 200, f.do("POST", "/webhooks:test", "", "Content-Type", "").status)

@@ -130,7 +130,7 @@ func (h *Handler) refuse(w *recorder, r *http.Request, requestID string, err err
 		p = problem.Internal()
 	}
 	if p.Code == problem.InternalError || p.Code == problem.ServiceUnavailable {
-		h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+		h.Log.ErrorContext(r.Context(), "request failed", "error", err)
 	}
 	w.problem(h.Problems, requestID, p)
 }
