@@ -8,6 +8,11 @@ PACKAGES := $(MODULES:%=./%/...)
 # Built, not `go run`, which would neither pass a signal on nor keep the exit code.
 TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps --
 
+# The accessibility rules that the pages of the gift site are held to, with the sum of the file they are in.
+AXE_VERSION := 4.14.1
+AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
+AXE         := $(LOCAL)/axe/$(AXE_VERSION)/package/axe.min.js
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -56,15 +61,21 @@ faults: c-compiler ## Run the tests that kill and cut things, and those that tak
 	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 30m -run 'Fault|Crash|Kill|Endurance' ./deploy/e2e/... ./gateway/...
 
 # Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.
+# Making inputs smaller is bounded, because it would use up the time.
 FUZZTIME := 60s
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (60s)
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' $(MODULES)); do \
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$file"); do \
 			echo "$${file%/*} $$name"; \
-			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -parallel 2 "./$${file%/*}" || exit 1; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x -parallel 2 "./$${file%/*}" || exit 1; \
 		done; \
 	done
+
+# Beside `make test`, because it needs a browser.
+.PHONY: browser
+browser: chromium $(AXE) ## Test the gift site in Chromium on the screens of a phone and a desktop; pictures in .local/giftsite
+	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 5m ./deploy/giftsite/...
 
 .PHONY: clean
 clean: ## Remove what was built and the data of the local stack
@@ -156,3 +167,18 @@ c-compiler:
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a C compiler: the race detector needs one" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
 	}
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Chromium: the tests of the gift site drive it" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium fonts-liberation; \
+	}
+
+# Fetched, not committed. The archive has its licence beside it.
+$(AXE):
+	@command -v npm >/dev/null || { echo "install npm: it fetches the accessibility rules" >&2; exit 1; }
+	@mkdir -p $(LOCAL)/axe/$(AXE_VERSION)
+	@cd $(LOCAL)/axe/$(AXE_VERSION) && npm pack --silent axe-core@$(AXE_VERSION) && tar -xzf axe-core-$(AXE_VERSION).tgz package
+	@echo "$(AXE_SHA256)  $@" | sha256sum --check --quiet
+	@touch $@

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,10 +31,7 @@ const (
 // TestCrash kills the whole platform right after it has answered 201. Nothing that was answered may be lost.
 func TestCrash(t *testing.T) {
 	cfg := newConfig(t)
-	binary := filepath.Join(t.TempDir(), "gifting-local")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/partnergifting/platform/deploy/cmd/gifting-local")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", output)
+	binary := buildPlatform(t)
 
 	first := startChild(t, binary, cfg)
 	p := &platform{config: cfg, env: readEnv(t, cfg)}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,20 +234,22 @@ func (p *platform) eventually(t *testing.T, key, orderID string, within time.Dur
 // arrived gives the webhooks at the stack's receiver whose event is the one with the id.
 func (p *platform) arrived(t *testing.T, eventID string) []inbox.Delivery {
 	t.Helper()
+	out := slices.DeleteFunc(p.deliveries(t), func(d inbox.Delivery) bool { return d.Headers["Service-Event-Id"] != eventID })
+	p.judgeWebhooks(t, out)
+	return out
+}
+
+// deliveries gives what is at the stack's receiver.
+func (p *platform) deliveries(t *testing.T) []inbox.Delivery {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.env["GIFTING_INBOX_URL"], http.NoBody)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
-	var all, out []inbox.Delivery
+	var all []inbox.Delivery
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&all))
-	for _, d := range all {
-		if d.Headers["Service-Event-Id"] == eventID {
-			out = append(out, d)
-		}
-	}
-	p.judgeWebhooks(t, out)
-	return out
+	return all
 }
 
 // dial connects to the service whose address the variable of demo.env holds.

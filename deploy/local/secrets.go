@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 )
 
+// SecretsFile is where a stack keeps its secrets, in its folder.
+const SecretsFile = "secrets.json"
+
 // secrets are made at the first start and kept: without them nothing that was sealed can be opened again.
 type secrets struct {
 	// The seal keys are key rings, one for each service that seals.
@@ -19,7 +22,7 @@ type secrets struct {
 }
 
 func readSecrets(dir string) (secrets, error) {
-	path := filepath.Join(dir, "secrets.json")
+	path := filepath.Join(dir, SecretsFile)
 	var s secrets
 	found, err := readJSON(path, &s)
 	if err != nil || found {

@@ -1,0 +1,190 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+// platform is the whole stack with its demo, with servers of its own.
+type platform struct {
+	env map[string]string
+	// tokens are those of the links that were made.
+	tokens []string
+}
+
+func startPlatform(t *testing.T) *platform {
+	t.Helper()
+	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t)}
+	stack, err := local.Start(t.Context(), cfg)
+	if err != nil {
+		log, _ := os.ReadFile(filepath.Join(cfg.Dir, "stack.log"))
+		require.NoError(t, err, "stack.log:\n%s", log)
+	}
+	p := &platform{env: stack.Env}
+	t.Cleanup(func() {
+		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
+		p.requireDiscreetLog(t, filepath.Join(cfg.Dir, "stack.log"))
+	})
+	return p
+}
+
+// freePorts finds a row of ports that nothing listens on.
+func freePorts(t *testing.T) int {
+	t.Helper()
+	const lowest, highest = 12_000, 30_000
+	for base := lowest; base < highest; base += local.PortSpan {
+		if allFree(t, base) {
+			return base
+		}
+	}
+	require.Fail(t, "no row of free ports found")
+	return 0
+}
+
+func allFree(t *testing.T, base int) bool {
+	t.Helper()
+	for port := base; port < base+local.PortSpan; port++ {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return false
+		}
+		require.NoError(t, l.Close())
+	}
+	return true
+}
+
+// requireDiscreetLog demands that no part of the platform wrote down who holds which link, or an address.
+func (p *platform) requireDiscreetLog(t *testing.T, path string) {
+	t.Helper()
+	log, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(log), "/c/{token}")
+	for _, secret := range append(p.tokens, "Storgatan", "+46 70 123", "+46701234567") {
+		require.NotContains(t, string(log), secret)
+	}
+}
+
+type object = map[string]any
+
+// ask asks the API with the key whose variable is named, and reads the answer.
+func ask[T any](t *testing.T, p *platform, variable, method, path, body string) T {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.env["GIFTING_URL"]+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+p.env[variable])
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", rand.Text())
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	var out T
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
+	return out
+}
+
+// link makes a link of the selection, which is part of a JSON object.
+func (p *platform) link(t *testing.T, variable, selection, locale string) object {
+	t.Helper()
+	made := ask[object](t, p, variable, http.MethodPost, "/personal-links:create-batch", fmt.Sprintf(
+		`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`, selection, locale))
+	result := made["results"].([]any)[0].(object)
+	require.Equal(t, "CREATED", result["outcome"], made)
+	link := result["link"].(object)
+	address := link["claimUrl"].(string)
+	p.tokens = append(p.tokens, address[strings.LastIndexByte(address, '/')+1:])
+	return link
+}
+
+func (p *platform) campaign() string {
+	return fmt.Sprintf(`"campaignId": %q`, p.env["GIFTING_CAMPAIGN_ID"])
+}
+
+func (p *platform) catalog() string {
+	return fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, p.env["GIFTING_BRAND_ID"], p.env["GIFTING_PRODUCT_ID"])
+}
+
+func TestOnTheWholePlatform(t *testing.T) {
+	p := startPlatform(t)
+	for _, screen := range screens {
+		t.Run(screen.name, func(t *testing.T) {
+			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, open(t, screen)) })
+			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, open(t, screen)) })
+			t.Run("links that cannot be claimed say so", func(t *testing.T) { p.testClosed(t, open(t, screen)) })
+		})
+	}
+}
+
+func (p *platform) testCampaign(t *testing.T, b *browser) {
+	link := p.link(t, "GIFTING_KEY", p.campaign(), "sv-SE")
+	b.visit(t, link["claimUrl"].(string), 200)
+	require.Contains(t, b.text(t, "h1"), "En gåva till Astrid Lindqvist")
+	b.look(t, "11-campaign")
+	b.press(t, `button[value="`+seed.GiftID("hooded-sweatshirt")+`"]`)
+	b.do(t, chromedp.Click(chromedp.CSS(`input[name="v:Size"][value="M"]`)), chromedp.Click(chromedp.CSS(`#choice-1 input`)))
+	b.fill(t, "070")
+	b.look(t, "11-campaign-form")
+	b.press(t, ".send")
+	require.Contains(t, b.text(t, "#phone-error"), "landsnummer")
+	b.fill(t, "+46 70 123 45 67")
+	b.press(t, ".send")
+	b.look(t, "11-campaign-thanks")
+	p.requireOrdered(t, b, link, "Hooded sweatshirt")
+	b.requireDiscreet(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+}
+
+func (p *platform) testOneGift(t *testing.T, b *browser) {
+	link := p.link(t, "GIFTING_KEY", p.catalog(), "de-DE")
+	b.visit(t, link["claimUrl"].(string), 200)
+	b.look(t, "12-one-gift")
+	b.fill(t, "+46 70 123 45 67")
+	b.press(t, ".send")
+	p.requireOrdered(t, b, link, "")
+}
+
+// requireOrdered demands that the page tells the reference of the order the link was claimed with.
+func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) {
+	t.Helper()
+	claimed := ask[object](t, p, "GIFTING_KEY", http.MethodGet, "/personal-links/"+link["id"].(string), "")
+	require.Equal(t, "CLAIMED", claimed["status"])
+	order := ask[object](t, p, "GIFTING_KEY", http.MethodGet, "/orders/"+claimed["orderId"].(string), "")
+	require.Equal(t, "PERSONAL_LINK", order["source"])
+	require.Equal(t, "SE", order["deliveryCountry"])
+	require.Contains(t, b.text(t, ".reference"), order["reference"])
+	item := order["items"].([]any)[0].(object)
+	require.Contains(t, item["productName"], product)
+}
+
+func (p *platform) testClosed(t *testing.T, b *browser) {
+	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
+	ask[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel", `{"reason": "sent by mistake"}`)
+	b.visit(t, cancelled["claimUrl"].(string), 410)
+	require.Contains(t, b.text(t, "h1"), "expired")
+
+	brands := ask[[]object](t, p, "GIFTING_KEY_APPROVAL", http.MethodGet, "/brands", "")
+	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
+		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.env["GIFTING_PRODUCT_ID"]), "de-DE")
+	b.visit(t, waiting["claimUrl"].(string), 200)
+	require.Contains(t, b.text(t, "h1"), "fast bereit")
+	b.look(t, "13-waiting")
+	b.visit(t, cancelled["claimUrl"].(string)+"x", 404)
+}
