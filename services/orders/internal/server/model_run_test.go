@@ -16,8 +16,8 @@ const (
 	sequencesVariable = "GIFTING_TEST_MODEL_SEQUENCES"
 	seedVariable      = "GIFTING_TEST_MODEL_SEED"
 
-	defaultSequences = 120
-	stepsPerSequence = 15
+	defaultSequences = 60
+	stepsPerSequence = 25
 )
 
 func fromEnvironment(t *testing.T, name string, otherwise uint64) uint64 {

@@ -316,16 +316,16 @@ func (m *world) setDown(down bool) {
 
 // stepAside does what is no call on the order.
 func (m *world) stepAside(*modelOrder) {
-	switch m.random.IntN(5) {
-	case 0:
+	switch m.random.IntN(7) {
+	case 0, 1:
 		m.repeat()
-	case 1:
+	case 2, 5:
 		m.say("erase")
 		at := m.now
 		m.erase(kept)
 		erasing := &retention.Retention{Store: m.Store, Details: kept, Audit: 100 * 365 * 24 * time.Hour, Clock: func() time.Time { return at }}
 		require.NoError(m.t, erasing.Sweep(m.t.Context()))
-	case 2:
+	case 3:
 		m.say("settle")
 		err := m.recovery.Settle(m.t.Context())
 		if m.catalogDown && m.owed > 0 {
@@ -335,7 +335,7 @@ func (m *world) stepAside(*modelOrder) {
 			require.NoError(m.t, err)
 			m.settle()
 		}
-	case 3:
+	case 4:
 		m.approval = m.chance(2)
 		m.say("approval required: %t", m.approval)
 		m.setApproval()

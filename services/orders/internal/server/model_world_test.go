@@ -74,7 +74,7 @@ func (m *world) advance() {
 	case 1:
 		m.now = m.now.Add(-time.Minute)
 	case 2:
-		m.now = m.now.AddDate(0, 0, 50)
+		m.now = m.now.AddDate(0, 0, 100)
 	default:
 		m.now = m.now.Add(time.Duration(1 + m.random.IntN(1e9)))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -115,6 +116,34 @@ func TestResealingUndoesNoCorrection(t *testing.T) {
 	}
 	require.NoError(t, resealing.Run(t.Context(), d.Store, 3, &bytes.Buffer{}))
 	require.Zero(t, sealedUnder(t, d, "k1"))
+}
+
+func TestACorrectionMadeBetweenReadingAndSealingStays(t *testing.T) {
+	d := openDesk(t)
+	id := d.in(t, requestedStatus).GetId()
+	rotated := ringOf(t, "n2", "k1")
+	corrected := rotated.Seal([]byte(`{"courierComment": "corrected meanwhile"}`), "orders.details_sealed/"+id)
+	tx, err := d.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "UPDATE orders SET details_sealed = $1 WHERE id = $2", corrected, id)
+	require.NoError(t, err)
+
+	var step store.Resealed
+	var resealed errgroup.Group
+	resealed.Go(func() (err error) {
+		step, err = store.New(d.pool, rotated).Reseal(t.Context(), store.FirstPlace, 10)
+		return err
+	})
+	require.Eventually(t, func() bool {
+		return count(t, d.pool, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
+	}, 10*time.Second, time.Millisecond, "it has read, and waits to write")
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, resealed.Wait())
+	require.Zero(t, step.Sealed)
+	require.Equal(t, 1, step.Missed)
+	d.Store = store.New(d.pool, rotated)
+	require.Equal(t, "corrected meanwhile", d.file(t, operator(), id).GetDetails().GetCourierComment())
 }
 
 func TestWhatNoKeyOpensIsNamedAndLeft(t *testing.T) {
