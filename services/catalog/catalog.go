@@ -31,8 +31,9 @@ type Config struct {
 	Telemetry telemetry.Config
 	// TenantsAddr of the tenants service.
 	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
-	// ImagesURL such as file:///var/lib/gifting/images?create_dir=true&no_tmp_dir=true&metadata=skip.
-	ImagesURL string `env:"IMAGES_URL,required" doc:"Where image files are kept, as a URL of a blob bucket (file:///...)."`
+	// ImagesURL such as file:///var/lib/gifting/images?create_dir=true&no_tmp_dir=true&metadata=skip
+	// or s3://gifting-images?region=eu-north-1; package images has more of them.
+	ImagesURL string `env:"IMAGES_URL,required" doc:"Where image files are kept: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
 	// PublicURL is what image URLs start with.
 	PublicURL string `env:"PUBLIC_URL,required" doc:"Base address of the public API as integrators see it."`
 	// ReservationTTL zero: half a minute. With the interval at which orders settles what has expired it

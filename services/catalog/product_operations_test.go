@@ -53,7 +53,7 @@ func (s *stack) record(id string) *catalogv1.ProductRecord {
 func TestAGiftIsChangedOneSideAtATime(t *testing.T) {
 	s := setup(t)
 	s.putRegion("NORDICS", "SE")
-	s.putRate("SEK", "11.50")
+	s.putRate("NOK", "11.50")
 	p := gift(withState(draft))
 	s.put(p)
 	id, ctx := p.GetId(), t.Context()
@@ -114,7 +114,7 @@ func TestAGiftIsChangedOneSideAtATime(t *testing.T) {
 		require.Equal(t, []string{"SE"}, regions.GetRegions()[0].GetCountries())
 		rates, err := s.products.ListExchangeRates(ctx, &catalogv1.ListExchangeRatesRequest{})
 		require.NoError(t, err)
-		require.Equal(t, "SEK", rates.GetRates()[0].GetCurrency())
+		require.Equal(t, "NOK", rates.GetRates()[0].GetCurrency())
 		require.Equal(t, "11.5", rates.GetRates()[0].GetRate())
 	})
 }

@@ -165,7 +165,7 @@ func TestCorrectionsBesideOrdersAddUp(t *testing.T) {
 	require.NoError(t, group.Wait())
 	var held int32
 	require.NoError(t, s.db.QueryRow(t.Context(), `SELECT count(*) FROM reservations WHERE state = 'RESERVED'`).Scan(&held))
-	require.EqualValues(t, units+corrected.Load(), held+*s.stock(c, "S"))
+	require.Equal(t, units+corrected.Load(), held+*s.stock(c, "S"))
 }
 
 // One correction sent many times at once is made once.

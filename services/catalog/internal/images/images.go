@@ -1,5 +1,16 @@
 // Package images keeps the bytes of images in a blob store, by file id. A file never changes: its
 // id is made from its content.
+//
+// The store is named by a URL: a folder, file:///var/lib/gifting/images?create_dir=true, for one
+// machine; or a bucket of S3 or of a server that speaks like it,
+//
+//	s3://gifting-images?region=eu-north-1&prefix=images/
+//	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
+//
+// Credentials of S3 come from where the AWS SDK looks for them: AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY, a shared configuration file, or the role of the machine or pod. They need
+// s3:GetObject and s3:PutObject on the bucket's objects, nothing else. The bucket stays private:
+// what the public may see is decided with every read.
 package images
 
 import (
@@ -8,6 +19,7 @@ import (
 
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // Opens file:// URLs.
+	_ "gocloud.dev/blob/s3blob"   // Opens s3:// URLs.
 )
 
 // Files is a blob store of images.
@@ -15,7 +27,7 @@ type Files struct {
 	bucket *blob.Bucket
 }
 
-// Open opens the bucket of a URL such as file:///var/lib/gifting/images?create_dir=true.
+// Open opens the store of a URL. It does not reach out to it.
 func Open(ctx context.Context, url string) (*Files, error) {
 	bucket, err := blob.OpenBucket(ctx, url)
 	if err != nil {

@@ -30,7 +30,7 @@ func newTable(m *meter, from io.Reader) (*table, error) {
 	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is wrong, not the file.
 	m.row()
 	names, err := t.csv.Read()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: errEmptyFile}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func newTable(m *meter, from io.Reader) (*table, error) {
 func (t *table) Next() (Row, error) {
 	t.meter.row()
 	cells, err := t.csv.Read()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return Row{}, err
 	}
 	if len(cells) > 0 {

@@ -57,7 +57,7 @@ func (a *array) end() error {
 	if _, err := a.json.ReadToken(); err != nil {
 		return a.fault(err, nil)
 	}
-	if _, err := a.json.ReadToken(); err != io.EOF {
+	if _, err := a.json.ReadToken(); !errors.Is(err, io.EOF) {
 		return a.fault(nil, errTrailing)
 	}
 	return io.EOF
@@ -93,11 +93,11 @@ func (n *ndjson) Next() (Row, error) {
 		n.meter.row()
 		n.line++
 		text, err := readLine(n.from)
-		if err != nil && (err != io.EOF || len(text) == 0) {
-			if err != io.EOF {
-				err = &FileError{Line: n.line, Err: err}
-			}
-			return Row{}, err
+		switch {
+		case errors.Is(err, io.EOF) && len(text) == 0:
+			return Row{}, io.EOF
+		case err != nil && !errors.Is(err, io.EOF):
+			return Row{}, &FileError{Line: n.line, Err: err}
 		}
 		if value := jsontext.Value(text); len(trimSpace(value)) > 0 {
 			row := readJSON(value)
@@ -116,7 +116,7 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 		switch {
 		case len(line) > MaxRow:
 			return nil, errRowTooLong
-		case err != bufio.ErrBufferFull:
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err
 		}
 	}

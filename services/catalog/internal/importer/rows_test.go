@@ -1,6 +1,7 @@
 package importer_test
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func read(t *testing.T, format importer.Format, file string) ([]importer.Row, er
 	var all []importer.Row
 	for {
 		row, err := rows.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
 		if err != nil {

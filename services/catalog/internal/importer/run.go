@@ -68,7 +68,7 @@ func (i Import) Run(ctx context.Context) (Totals, error) {
 func (r *run) rows(ctx context.Context) error {
 	for {
 		row, err := r.Rows.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r.flush(ctx)
 		}
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,9 +44,9 @@ func jpegOf(t *testing.T, img image.Image) []byte {
 func pngWith(file []byte, pairs ...string) []byte {
 	const head = 33
 	out := bytes.Clone(file[:head])
-	for i := 0; i < len(pairs); i += 2 {
-		chunk := pairs[i] + pairs[i+1]
-		out = binary.BigEndian.AppendUint32(out, uint32(len(pairs[i+1])))
+	for pair := range slices.Chunk(pairs, 2) {
+		chunk := strings.Join(pair, "")
+		out = binary.BigEndian.AppendUint32(out, uint32(len(chunk)-len("IHDR")))
 		out = append(out, chunk...)
 		out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE([]byte(chunk)))
 	}
@@ -91,8 +93,8 @@ func exif(orientation int, order binary.AppendByteOrder) string {
 // webpOf is a WebP of chunks, given as name, data pairs.
 func webpOf(pairs ...string) []byte {
 	body := "WEBP"
-	for i := 0; i < len(pairs); i += 2 {
-		body += string(riff(pairs[i], pairs[i+1]))
+	for pair := range slices.Chunk(pairs, 2) {
+		body += string(riff(pair[0], strings.Join(pair[1:], "")))
 	}
 	return riff("RIFF", body)
 }

@@ -49,11 +49,11 @@ func nextChunk(rest []byte) (name string, data, next []byte, ok bool) {
 	if len(rest) < pngChunkHead+pngChunkTail {
 		return "", nil, nil, false
 	}
-	length := uint64(binary.BigEndian.Uint32(rest))
-	if length > uint64(len(rest)-pngChunkHead-pngChunkTail) {
+	length := int64(binary.BigEndian.Uint32(rest))
+	if length > int64(len(rest)-pngChunkHead-pngChunkTail) {
 		return "", nil, nil, false
 	}
-	end := pngChunkHead + int(length) //nolint:gosec // At most len(rest).
+	end := pngChunkHead + int(length)
 	return string(rest[4:pngChunkHead]), rest[pngChunkHead:end], rest[end+pngChunkTail:], true
 }
 

@@ -138,11 +138,11 @@ func nextRIFF(rest []byte) (name string, data, next []byte, ok bool) {
 	if len(rest) < riffChunkHead {
 		return "", nil, nil, false
 	}
-	length := uint64(binary.LittleEndian.Uint32(rest[4:]))
-	if length > uint64(len(rest)-riffChunkHead) {
+	length := int64(binary.LittleEndian.Uint32(rest[4:]))
+	if length > int64(len(rest)-riffChunkHead) {
 		return "", nil, nil, false
 	}
-	end := riffChunkHead + int(length) //nolint:gosec // At most len(rest).
+	end := riffChunkHead + int(length)
 	padded := min(end+end%2, len(rest))
 	return string(rest[:4]), rest[riffChunkHead:end], rest[padded:], true
 }

@@ -63,7 +63,7 @@ const (
 	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false),
   coalesce(p.translations->$1->>'name', p.name, ''),
   coalesce(nullif(p.translations->$1->>'description', ''), p.description, ''),
-  coalesce(p.variations, '[]'), p.available_countries, ` + shownImages
+  coalesce(p.variations, '[]'), p.available_countries, p.images`
 
 	// One statement, so that the campaign and its offerings are those of one moment. A campaign that
 	// offers nothing gives one row without a gift.
@@ -100,7 +100,7 @@ func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (Camp
 func (c *CampaignView) scan(row pgx.CollectableRow) error {
 	var o OfferingView
 	var productID *string
-	dest := append(c.CampaignHead.columns(), &productID)
+	dest := append(c.columns(), &productID)
 	dest = append(append(dest, o.columns()...), &o.Status, &o.SupplyType, &o.SKUs)
 	if err := row.Scan(dest...); err != nil {
 		return err

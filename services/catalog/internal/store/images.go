@@ -20,9 +20,10 @@ ON CONFLICT (file_id) DO UPDATE SET width = EXCLUDED.width, height = EXCLUDED.he
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
 WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
 
-	// For an image a gift showed before it had renditions.
-	touchShowing = `UPDATE products SET updated_at = next_change()
-WHERE state = 'PUBLISHED' AND image_file_ids @> ARRAY[$1::text]`
+	// For an image that gifts showed before it had renditions: readers see it change.
+	touchShowing = `UPDATE products SET image_file_ids = image_file_ids,
+  updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
+WHERE image_file_ids @> ARRAY[$1::text]`
 
 	// A rendition is open when an image it shows is.
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
@@ -34,14 +35,6 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR
       SELECT FROM offerings o
       JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
       WHERE o.product_id = p.id AND c.status IN ('ACTIVE', 'COMPLETED')))))`
-
-	// shownImages is a column of a query of products p: each image in display order, its renditions
-	// from the smallest, then itself.
-	shownImages = `(SELECT coalesce(jsonb_agg(jsonb_build_object('fileId', f.file_id, 'width', f.width) ORDER BY i.place, f.width), '[]')
-  FROM unnest(p.image_file_ids) WITH ORDINALITY AS i (file_id, place)
-  CROSS JOIN LATERAL (
-    SELECT r.file_id, r.width FROM image_renditions r WHERE r.original = i.file_id UNION ALL SELECT i.file_id, NULL
-  ) AS f)`
 )
 
 // PutImage records an image with its renditions, whose bytes are all stored. What stands already

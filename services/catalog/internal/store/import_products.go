@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -87,8 +88,13 @@ func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Produ
 	b := &pgx.Batch{}
 	updatedAt := new(time.Time)
 	for i, product := range products {
-		if p.outcomes[i] == rules.ImportCreated || p.outcomes[i] == rules.ImportUpdated {
-			queueProduct(b, product, !p.before[product.ID].SameForReaders(product, p.known.Regions), updatedAt)
+		if p.outcomes[i] != rules.ImportCreated && p.outcomes[i] != rules.ImportUpdated {
+			continue
+		}
+		before := p.before[product.ID]
+		queueProduct(b, product, !before.SameForReaders(product, p.known.Regions), updatedAt)
+		if !maps.Equal(before.Prices, product.Prices) {
+			queuePrices(b, product)
 		}
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {

@@ -58,6 +58,7 @@ func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rule
 func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (updatedAt time.Time, err error) {
 	b := &pgx.Batch{}
 	queueProduct(b, p, moved, &updatedAt)
+	queuePrices(b, p)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return time.Time{}, fmt.Errorf("write gift: %w", err)
 	}
@@ -65,14 +66,17 @@ func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (
 }
 
 func queueProduct(b *pgx.Batch, p rules.Product, moved bool, updatedAt *time.Time) {
-	regions, amounts := make([]string, 0, len(p.Prices)), make([]string, 0, len(p.Prices))
-	for region, amount := range p.Prices {
-		regions, amounts = append(regions, region), append(amounts, amount)
-	}
 	b.Queue(upsertProduct, p.ID, string(p.State), p.Text.Name, p.Text.Description, p.Translations, p.Variations,
 		list(p.Categories), list(p.Countries), list(p.ImageFileIDs),
 		p.CustomizationAvailable, p.GiftSet, p.ReadyToSend, moved,
 	).QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
+}
+
+func queuePrices(b *pgx.Batch, p rules.Product) {
+	regions, amounts := make([]string, 0, len(p.Prices)), make([]string, 0, len(p.Prices))
+	for region, amount := range p.Prices {
+		regions, amounts = append(regions, region), append(amounts, amount)
+	}
 	b.Queue(deletePrices, p.ID, regions)
 	b.Queue(upsertPrices, p.ID, regions, amounts)
 }
