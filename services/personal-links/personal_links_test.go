@@ -77,3 +77,13 @@ func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func TestResealTellsWhatItDid(t *testing.T) {
+	cfg := config(t)
+	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
+	var out strings.Builder
+	require.NoError(t, personallinks.Reseal(t.Context(), cfg, &out))
+	require.Equal(t, "looked at 0 links, sealed 0 again\n", out.String())
+	cfg.SealKeys = ""
+	require.Error(t, personallinks.Reseal(t.Context(), cfg, &out))
+}

@@ -15,5 +15,8 @@ func main() {
 		Telemetry: func(cfg personallinks.Config) telemetry.Config { return cfg.Telemetry },
 		New:       personallinks.New,
 		Migrate:   personallinks.Migrate,
+		Tasks: []daemon.Task[personallinks.Config]{
+			{Name: "reseal", Short: "seal all links again under the first of the seal keys", Run: personallinks.Reseal},
+		},
 	}))
 }

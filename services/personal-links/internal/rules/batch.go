@@ -52,8 +52,8 @@ func NewBatch(
 	check := NewRecipients(settings)
 	status := firstStatus(settings.GetTenant().GetApprovalRequired())
 	for i, in := range recipients {
-		index := int32(i) //nolint:gosec // At most MaxRecipients.
-		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: Optional(in.ExternalRecipientId)}
+		index := int32(i)
+		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: NonBlank(in.GetExternalRecipientId())}
 		b.Results = append(b.Results, result)
 		recipient, faults := check.Check(in)
 		if len(faults) > 0 {

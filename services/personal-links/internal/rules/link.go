@@ -22,7 +22,7 @@ const (
 	Cancelled = linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CANCELLED
 )
 
-// ErrMarked: a claim of the link is under way, so it must be settled before the link can change.
+// ErrMarked says that a claim of the link is under way: it is settled before the link can change.
 var ErrMarked = errors.New("a claim of the link is under way")
 
 // Link is a personal link: the record every channel sees and what only its service knows.

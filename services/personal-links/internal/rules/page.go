@@ -37,7 +37,7 @@ func ClaimPage(
 	}
 	if l.Details != nil {
 		page.Label = l.Details.Label
-		page.Message = Optional(&l.Details.Message)
+		page.Message = NonBlank(l.Details.Message)
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
 		for _, g := range selection.GetGifts() {

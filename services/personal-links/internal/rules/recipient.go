@@ -57,7 +57,7 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), maxReference)
 	errs.MaxLen("message", in.GetMessage(), maxMessage)
 	out := Recipient{
-		ExternalID: Optional(in.ExternalRecipientId),
+		ExternalID: NonBlank(in.GetExternalRecipientId()),
 		Locale:     r.locale(in.GetLocale(), errs),
 		ManagerID:  r.manager(in.GetManagerEmail(), errs),
 		Details:    Details{Label: in.GetLabel(), Email: r.email(in.GetEmail(), errs)},
@@ -104,10 +104,10 @@ func (r *Recipients) manager(email string, errs *fields.Errors) *string {
 	return &id
 }
 
-// Optional gives nil for a blank text: an optional member that is unset.
-func Optional(s *string) *string {
-	if blank(s) {
+// NonBlank gives nil for a blank text: an optional member that is unset.
+func NonBlank(s string) *string {
+	if fields.Blank(s) {
 		return nil
 	}
-	return s
+	return &s
 }

@@ -46,14 +46,20 @@ func median(of []time.Duration) time.Duration {
 
 // copied are the tables of a batch with the columns that make a row another one.
 var copied = []struct{ table, columns, values string }{
-	{"link_batches", "tenant_id, id, product_ids, key_id, key_name, created_at",
-		"tenant_id, gen_random_uuid(), product_ids, key_id, key_name, created_at"},
-	{"links", `tenant_id, id, brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
+	{
+		"link_batches", "tenant_id, id, product_ids, key_id, key_name, created_at",
+		"tenant_id, gen_random_uuid(), product_ids, key_id, key_name, created_at",
+	},
+	{
+		"links", `tenant_id, id, brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
 		batch_id, batch_index, locale, token_hash, details_sealed`,
 		`tenant_id, gen_random_uuid(), brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
-		md5(batch_id::text)::uuid, batch_index, locale, sha256(token_hash), details_sealed`},
-	{"outbox", "event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data",
-		"gen_random_uuid(), tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data"},
+		md5(batch_id::text)::uuid, batch_index, locale, sha256(token_hash), details_sealed`,
+	},
+	{
+		"outbox", "event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data",
+		"gen_random_uuid(), tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data",
+	},
 	{"idempotency_answers", "key_id, idempotency_key, fingerprint, answer", "key_id, gen_random_uuid()::text, fingerprint, answer"},
 }
 

@@ -76,7 +76,7 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 		},
 	}
 	if l.Details != nil {
-		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: rules.Optional(&l.Details.Email)}
+		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: rules.NonBlank(l.Details.Email)}
 		for _, a := range l.Details.Answers {
 			order.CustomFields = append(order.CustomFields,
 				&ordersv1.CustomFieldAnswer{FieldId: a.FieldID, TextValue: a.Text, Checked: a.Checked})

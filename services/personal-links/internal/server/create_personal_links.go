@@ -76,7 +76,7 @@ func (p *Public) brandOf(
 	}
 	checked, err := p.Catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{
 		TenantId:  principal.TenantID,
-		Selection: &catalogv1.Selection{CampaignId: rules.Optional(&s.CampaignID), ProductIds: s.ProductIDs},
+		Selection: &catalogv1.Selection{CampaignId: rules.NonBlank(s.CampaignID), ProductIds: s.ProductIDs},
 		AllBrands: principal.AllBrands, BrandIds: principal.BrandIDs,
 	})
 	if err != nil || s.CampaignID == "" {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -389,4 +391,28 @@ func TestARepeatedBatchGetsTheFirstAnswerWhateverHasBecomeOfTheLinks(t *testing.
 		require.NotContains(t, string(stored), "gifts.example.com")
 		require.NotContains(t, string(stored), first.GetResults()[0].GetLink().GetClaimUrl()[len("https://gifts.example.com/c/"):])
 	})
+}
+
+func TestTheSameBatchManyTimesAtOnceIsMadeOnce(t *testing.T) {
+	b := setup(t)
+	var answered, refused atomic.Int32
+	var group errgroup.Group
+	for range 20 {
+		group.Go(func() error {
+			resp, err := b.client.CreatePersonalLinks(b.post("k"), b.toCampaign(ann(), ann()))
+			switch {
+			case problem.Is(err, problem.IdempotencyInProgress):
+				refused.Add(1)
+				return nil
+			case err == nil:
+				answered.Add(int32(len(resp.GetResults())))
+			}
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, 40, answered.Load()+2*refused.Load())
+	require.Positive(t, answered.Load())
+	require.Equal(t, 2, b.count(t, "links"))
+	require.Equal(t, 2, b.count(t, "outbox"))
 }

@@ -70,7 +70,7 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 		Link: l.Record, BatchId: l.BatchID, Locale: l.Locale, ManagerId: l.ManagerID, CancellationReason: l.Reason,
 	}
 	if l.Details != nil {
-		d.Label, d.Message, d.Email = l.Details.Label, rules.Optional(&l.Details.Message), rules.Optional(&l.Details.Email)
+		d.Label, d.Message, d.Email = l.Details.Label, rules.NonBlank(l.Details.Message), rules.NonBlank(l.Details.Email)
 	}
 	return d
 }

@@ -68,7 +68,7 @@ func (s *Store) linkRows(links []rules.NewLink) (r linkRows, err error) {
 		}
 		r.ids = append(r.ids, id)
 		r.indexes = append(r.indexes, l.BatchIndex)
-		r.recipients = append(r.recipients, l.Record.ExternalRecipientId)
+		r.recipients = append(r.recipients, rules.NonBlank(l.Record.GetExternalRecipientId()))
 		r.locales = append(r.locales, l.Locale)
 		r.managers = append(r.managers, l.ManagerID)
 		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), id))
