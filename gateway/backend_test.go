@@ -84,7 +84,7 @@ func (b *backend) withoutScopes() string {
 
 // keyID makes a number of a key's hash, so that each key has its own limit.
 func keyID(hash []byte) int32 {
-	return int32(binary.BigEndian.Uint32(hash) >> 1) //nolint:gosec // 31 bits.
+	return int32(binary.BigEndian.Uint32(hash) >> 1)
 }
 
 func (b *backend) ResolveKey(_ context.Context, req *tenantsv1.ResolveKeyRequest) (*tenantsv1.ResolveKeyResponse, error) {

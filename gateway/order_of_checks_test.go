@@ -50,14 +50,22 @@ func checks() []check {
 		{name: "media type", post: true, code: problem.UnsupportedMediaType, spoil: func(a *attempt) { a.set("Content-Type", "text/plain") }},
 		{name: "coding", post: true, code: problem.UnsupportedMediaType, spoil: func(a *attempt) { a.set("Content-Encoding", "gzip") }},
 		{name: "size", post: true, group: "body", code: problem.PayloadTooLarge, spoil: func(a *attempt) { a.body = strings.Repeat("{", 10<<20+1) }},
-		{name: "no Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyRequired,
-			spoil: func(a *attempt) { a.set("Idempotency-Key", "") }},
-		{name: "a long Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyInvalid,
-			spoil: func(a *attempt) { a.set("Idempotency-Key", strings.Repeat("k", 256)) }},
-		{name: "running", post: true, group: "service", code: problem.IdempotencyInProgress,
-			spoil: func(a *attempt) { a.lookup = problem.New(problem.IdempotencyInProgress, "why") }},
-		{name: "reused", post: true, group: "service", code: problem.IdempotencyKeyReused,
-			spoil: func(a *attempt) { a.lookup = problem.New(problem.IdempotencyKeyReused, "why") }},
+		{
+			name: "no Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyRequired,
+			spoil: func(a *attempt) { a.set("Idempotency-Key", "") },
+		},
+		{
+			name: "a long Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyInvalid,
+			spoil: func(a *attempt) { a.set("Idempotency-Key", strings.Repeat("k", 256)) },
+		},
+		{
+			name: "running", post: true, group: "service", code: problem.IdempotencyInProgress,
+			spoil: func(a *attempt) { a.lookup = problem.New(problem.IdempotencyInProgress, "why") },
+		},
+		{
+			name: "reused", post: true, group: "service", code: problem.IdempotencyKeyReused,
+			spoil: func(a *attempt) { a.lookup = problem.New(problem.IdempotencyKeyReused, "why") },
+		},
 		{name: "broken JSON", post: true, group: "body", code: problem.InvalidRequest, spoil: func(a *attempt) { a.body = `{` }},
 		{name: "a field", post: true, group: "body", code: problem.InvalidRequest, spoil: func(a *attempt) { a.body = `{"urgent":1}` }},
 		{name: "malformed query", code: problem.InvalidRequest, spoil: func(a *attempt) { a.query = "?limit=%zz" }},
@@ -75,7 +83,7 @@ func (c check) together(other check, method string) bool {
 }
 
 func (c check) occurs(method string) bool {
-	return !(c.post && method != "POST") && !(c.get && method != "GET")
+	return (!c.post || method == "POST") && (!c.get || method == "GET")
 }
 
 func TestOfTwoFaultsTheEarlierIsAnswered(t *testing.T) {

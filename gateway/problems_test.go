@@ -74,8 +74,10 @@ func occurrences() map[problem.Code][]occurrence {
 			{name: "a blank one", headers: []string{"Idempotency-Key", " "}},
 		},
 		problem.IdempotencyKeyInvalid: {{name: "256 characters", headers: []string{"Idempotency-Key", strings.Repeat("k", 256)}}},
-		problem.InvalidAPIKey: {{name: "none", method: "GET", path: "/me", headers: []string{"Authorization", ""},
-			header: map[string]string{"WWW-Authenticate": "Bearer"}}},
+		problem.InvalidAPIKey: {{
+			name: "none", method: "GET", path: "/me", headers: []string{"Authorization", ""},
+			header: map[string]string{"WWW-Authenticate": "Bearer"},
+		}},
 		problem.InsufficientScope: {{name: "another scope", method: "GET", path: "/brands"}},
 		problem.NotFound: {
 			{name: "an unknown path", method: "GET", path: "/nothing"},
@@ -88,8 +90,10 @@ func occurrences() map[problem.Code][]occurrence {
 			{name: "of the reference", method: "POST", path: "/docs", header: map[string]string{"Allow": "GET, HEAD"}},
 		},
 		problem.NotAcceptable: {{name: "HTML only", headers: []string{"Accept", "text/html"}}},
-		problem.IdempotencyInProgress: {{name: "decided by a service", lookup: inProgress,
-			header: map[string]string{"Retry-After": "2"}}},
+		problem.IdempotencyInProgress: {{
+			name: "decided by a service", lookup: inProgress,
+			header: map[string]string{"Retry-After": "2"},
+		}},
 		problem.OutOfStock: decided(problem.OutOfStock),
 		problem.ExternalOrderIDConflict: {
 			{name: "with an order the key can see", fault: taken, members: map[string]any{"orderId": knownOrder}},
@@ -122,16 +126,22 @@ func occurrences() map[problem.Code][]occurrence {
 		problem.NoProducts:              decided(problem.NoProducts),
 		problem.NoRecipients:            decided(problem.NoRecipients),
 		problem.TooManyRecipients:       decided(problem.TooManyRecipients),
-		problem.RateLimited: {{name: "the 301st request", exhausted: true, method: "GET", path: "/me",
-			header: map[string]string{"Retry-After": "", "RateLimit": ""}}},
+		problem.RateLimited: {{
+			name: "the 301st request", exhausted: true, method: "GET", path: "/me",
+			header: map[string]string{"Retry-After": "", "RateLimit": ""},
+		}},
 		problem.InternalError: {
 			{name: "a fault of a service", fault: errors.New("the password is hunter2")},
 			{name: "an operation nobody implemented", method: "GET", path: "/events"},
 		},
-		problem.ServiceUnavailable: {{name: "a service that is down", fault: problem.Unavailable(),
-			header: map[string]string{"Retry-After": "2"}}},
-		problem.RangeNotSatisfiable: {{name: "a part behind an image's end", method: "GET", path: "/catalog/images/known",
-			headers: []string{"Range", "bytes=100-"}, header: map[string]string{"Content-Range": "bytes */5"}}},
+		problem.ServiceUnavailable: {{
+			name: "a service that is down", fault: problem.Unavailable(),
+			header: map[string]string{"Retry-After": "2"},
+		}},
+		problem.RangeNotSatisfiable: {{
+			name: "a part behind an image's end", method: "GET", path: "/catalog/images/known",
+			headers: []string{"Range", "bytes=100-"}, header: map[string]string{"Content-Range": "bytes */5"},
+		}},
 	}
 }
 

@@ -18,13 +18,30 @@ func acceptsJSON(h http.Header) bool {
 		return true
 	}
 	best, quality := -1, 0.0
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+	for _, part := range elements(strings.Join(values, ",")) {
 		specificity, q, ok := jsonRange(part)
-		if ok && specificity > best {
+		if ok && (specificity > best || specificity == best && q > quality) {
 			best, quality = specificity, q
 		}
 	}
 	return quality > 0
+}
+
+// elements splits a list at its commas, but for those in quotes.
+func elements(list string) (parts []string) {
+	quoted, begin := false, 0
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && c == ',':
+			parts = append(parts, list[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(parts, list[begin:])
 }
 
 // jsonRange reads one media range and says how specifically it covers application/json.

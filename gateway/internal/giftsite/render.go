@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -69,7 +70,7 @@ func (s *Site) answer(w http.ResponseWriter, status int, content []byte) {
 func (s *Site) policy(v worn) string {
 	images := []string{"'self'", "data:"}
 	for _, origin := range []string{s.pictures, v.logoOrigin()} {
-		if origin != "" {
+		if origin != "" && !slices.Contains(images, origin) {
 			images = append(images, origin)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,8 @@ func openPage() *linksv1.GetClaimPageResponse {
 			{
 				ProductId: "truffles", Name: "Dark truffles", Description: "With 70 % cocoa.", Countries: []string{"SE", "DE"},
 				Images: []*linksv1.ClaimImage{
-					{Url: public + "/catalog/images/t320", Width: proto.Int32(320)}, {Url: public + "/catalog/images/t"},
+					{Url: public + "/catalog/images/t320", Width: proto.Int32(320)},
+					{Url: public + "/catalog/images/t"},
 					{Url: public + "/catalog/images/second"},
 				},
 			},
@@ -132,8 +134,8 @@ type answer struct {
 func (f *fixture) do(method, target, body string, headers ...string) answer {
 	f.t.Helper()
 	r := httptest.NewRequestWithContext(f.t.Context(), method, "https://gifts.example"+target, strings.NewReader(body))
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+	for pair := range slices.Chunk(headers, 2) {
+		r.Header.Set(pair[0], pair[1])
 	}
 	rec := httptest.NewRecorder()
 	rec.Header().Set("Request-Id", "a-request")
@@ -159,8 +161,8 @@ func filled(changes ...string) url.Values {
 		"step": {"send"}, "gift": {"truffles"}, "name": {"Astrid Lindqvist"}, "street": {"Storgatan 1"}, "postalCode": {"111 22"},
 		"city": {"Visby"}, "country": {"SE"}, "phone": {"+46701234567"}, "email": {""},
 	}
-	for i := 0; i < len(changes); i += 2 {
-		values.Set(changes[i], changes[i+1])
+	for pair := range slices.Chunk(changes, 2) {
+		values.Set(pair[0], pair[1])
 	}
 	return values
 }

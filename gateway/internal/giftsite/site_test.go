@@ -57,7 +57,7 @@ func TestAChosenGiftHasItsChoicesAndTheAddress(t *testing.T) {
 
 func TestTheOnlyGiftNeedsNoChoosing(t *testing.T) {
 	f := setup(t)
-	f.page.Gifts = f.page.Gifts[:1]
+	f.page.Gifts = f.page.GetGifts()[:1]
 	got := f.get("")
 	require.Contains(t, got.body, "Where should we send it?")
 	require.Contains(t, got.body, "Five years")
@@ -73,7 +73,7 @@ func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
 
 func TestALinkOfWhichEverythingIsGoneSaysSo(t *testing.T) {
 	f := setup(t)
-	f.page.Gifts = f.page.Gifts[2:]
+	f.page.Gifts = f.page.GetGifts()[2:]
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "Every gift has just been taken.")

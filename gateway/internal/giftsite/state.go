@@ -80,7 +80,7 @@ func (s *Site) remember(w http.ResponseWriter, token, reference string) {
 	if !referenceForm.MatchString(reference) {
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the site is reached by https.
 		Name: referenceCookie, Value: reference, Path: Prefix + token, MaxAge: int(referenceKept.Seconds()),
 		HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteStrictMode,
 	})

@@ -26,9 +26,9 @@ func FuzzFingerprint(f *testing.F) {
 	p := idempotent.Fingerprinter{Key: []byte("k")}
 	of := func(body []byte) string { return string(p.Of(http.MethodPost, "/", nil, body)) }
 	f.Fuzz(func(t *testing.T, body []byte) {
-		print := of(body)
-		require.Len(t, print, 32)
-		if of(append([]byte(" "), body...)) != print {
+		fingerprint := of(body)
+		require.Len(t, fingerprint, 32)
+		if of(append([]byte(" "), body...)) != fingerprint {
 			return // It counts byte for byte: no JSON.
 		}
 		if len(bytes.TrimSpace(body)) == 0 {
@@ -40,10 +40,10 @@ func FuzzFingerprint(f *testing.F) {
 		require.NoError(t, decoder.Decode(&value), "what has a canonical form is JSON")
 		anew, err := json.MarshalIndent(value, "", "\t")
 		require.NoError(t, err)
-		require.Equal(t, print, of(anew), "%s", anew)
+		require.Equal(t, fingerprint, of(anew), "%s", anew)
 		wrapped, err := json.Marshal([]any{value})
 		require.NoError(t, err)
-		require.NotEqual(t, print, of(wrapped))
+		require.NotEqual(t, fingerprint, of(wrapped))
 	})
 }
 

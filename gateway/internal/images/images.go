@@ -138,7 +138,8 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, f file, content [
 	}
 	f.begin(w.Header(), int64(len(content)))
 	w.WriteHeader(status)
-	_, _ = w.Write(content) // Whoever has gone away needs no answer.
+	// Whoever has gone away needs no answer.
+	_, _ = w.Write(content) //nolint:gosec // Of an image by its type, which browsers are told not to guess.
 	return nil
 }
 
