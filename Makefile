@@ -75,7 +75,7 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 # Beside `make test`, because it needs a browser.
 .PHONY: browser
 browser: chromium $(AXE) ## Test the gift site in Chromium on the screens of a phone and a desktop; pictures in .local/giftsite
-	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 5m ./deploy/giftsite/...
+	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
 
 .PHONY: clean
 clean: ## Remove what was built and the data of the local stack

@@ -41,7 +41,7 @@ func TestStockIsExactAfterKills(t *testing.T) {
 				}))
 			}
 		}
-		fired := time.AfterFunc(time.Duration(30+mathrand.IntN(300))*time.Millisecond, func() {
+		fired := time.AfterFunc(time.Duration(100+mathrand.IntN(700))*time.Millisecond, func() {
 			_ = running.command.Process.Signal(syscall.SIGKILL)
 		})
 		answered := sendAll(requests)

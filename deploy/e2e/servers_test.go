@@ -100,7 +100,7 @@ func claimRedis(t *testing.T) string {
 	require.NoError(t, err)
 	claims := redis.NewClient(opts)
 	t.Cleanup(func() { require.NoError(t, claims.Close()) })
-	const databases, atMost = 16, 15 * time.Minute
+	const databases, atMost = 16, 40 * time.Minute
 	for db := 1; db < databases; db++ {
 		claim := fmt.Sprintf("gifting:e2e:database:%d", db)
 		err := claims.SetArgs(t.Context(), claim, "taken", redis.SetArgs{Mode: "NX", TTL: atMost}).Err()

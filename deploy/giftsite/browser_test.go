@@ -40,7 +40,7 @@ var screens = []screen{
 
 // browser is a Chromium of its own, with an empty profile.
 type browser struct {
-	ctx    context.Context //nolint:containedctx // chromedp keeps the browser in it.
+	ctx    context.Context // chromedp keeps the browser in it.
 	screen screen
 	axe    string
 
@@ -85,7 +85,7 @@ func (b *browser) hear(event any) {
 	}
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()

@@ -3,15 +3,18 @@
 package giftsite_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
+// token is of the link that the site has.
 const token = "Q2hvb3NlLWEtZ2lmdC10b2"
 
 func onEveryScreen(t *testing.T, test func(t *testing.T, s *site, b *browser)) {
@@ -36,7 +39,7 @@ func (b *browser) fill(t *testing.T, phone string) {
 
 func TestAPlayerChoosesAGiftAndSaysWhereItGoes(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, s *site, b *browser) {
-		s.put(token, s.open("en-US", "#1B4B8F"))
+		s.put(s.open("en-US", "#1B4B8F"))
 		b.visit(t, s.base+"/c/"+token, 200)
 		b.look(t, "1-list")
 		b.press(t, `button[value="hooded-sweatshirt"]`)
@@ -67,7 +70,7 @@ func TestAPlayerChoosesAGiftAndSaysWhereItGoes(t *testing.T) {
 func TestAGiftThatIsGoneLeadsBackToTheOthersWithTheAddressKept(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, s *site, b *browser) {
 		page := s.open("sv-SE", "#0FA3B1")
-		s.put(token, page)
+		s.put(page)
 		b.visit(t, s.base+"/c/"+token+"?gift=dark-truffles", 200)
 		b.fill(t, "+46701234567")
 		s.mu.Lock()
@@ -90,8 +93,8 @@ func TestAGiftThatIsGoneLeadsBackToTheOthersWithTheAddressKept(t *testing.T) {
 func TestTheKeyboardAloneIsEnough(t *testing.T) {
 	s, b := startSite(t), open(t, screens[1])
 	page := s.open("en-US", "#1B4B8F")
-	page.Gifts = page.Gifts[1:2]
-	s.put(token, page)
+	page.Gifts = page.GetGifts()[1:2]
+	s.put(page)
 	b.visit(t, s.base+"/c/"+token, 200)
 	b.do(t, chromedp.KeyEvent("\t"))
 	require.Equal(t, "Skip to the content", b.value(t, "document.activeElement.textContent"))
@@ -117,7 +120,7 @@ func TestEveryStateOfALinkHasItsPage(t *testing.T) {
 			"expired": {closed(linksv1.ClaimState_CLAIM_STATE_EXPIRED), 410},
 			"unknown": {nil, 404},
 		} {
-			s.put(token, tc.page)
+			s.put(tc.page)
 			b.visit(t, s.base+"/c/"+token, tc.status)
 			b.look(t, "9-"+name)
 		}
@@ -137,11 +140,33 @@ func TestEveryBrandAndLocaleIsReadable(t *testing.T) {
 		} {
 			page := s.open(look.locale, look.colour)
 			page.Message = nil
-			s.put(token, page)
+			s.put(page)
 			b.visit(t, s.base+"/c/"+token, 200)
 			b.look(t, "10-"+name)
 			b.visit(t, s.base+"/c/"+token+"?gift=steel-bottle", 200)
 			b.look(t, "10-"+name+"-form")
 		}
 	})
+}
+
+func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
+	s, b := startSite(t), open(t, screen{name: "small", width: 320, height: 568, options: screens[0].options})
+	page := s.open("de-DE", "#7A1F3D")
+	page.Label, page.Message = strings.Repeat("W", 255), proto.String(strings.Repeat("Geschenkgutschein", 15))
+	page.Brand.Name = strings.Repeat("Spielbank", 20)
+	gift := page.GetGifts()[2]
+	gift.Name, gift.Description = strings.Repeat("Kapuzenpullover", 10), strings.Repeat("gemütlich", 40)
+	gift.Variations[0].Values[0] = strings.Repeat("Übergröße", 8)
+	s.put(page)
+	b.visit(t, s.base+"/c/"+token, 200)
+	b.look(t, "14-list")
+	b.visit(t, s.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
+	b.look(t, "14-form")
+	b.press(t, ".send")
+	b.look(t, "14-faults")
+	closed := closed(linksv1.ClaimState_CLAIM_STATE_EXPIRED)
+	closed.Brand.Name = page.GetBrand().GetName()
+	s.put(closed)
+	b.visit(t, s.base+"/c/"+token, 410)
+	b.look(t, "14-expired")
 }

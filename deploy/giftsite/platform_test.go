@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
@@ -41,6 +42,7 @@ func startPlatform(t *testing.T) *platform {
 	t.Cleanup(func() {
 		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
 		p.requireDiscreetLog(t, filepath.Join(cfg.Dir, "stack.log"))
+		require.NoError(t, deps.RemoveData(cfg.Dir))
 	})
 	return p
 }

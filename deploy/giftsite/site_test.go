@@ -29,19 +29,20 @@ type links struct {
 	linksv1.UnimplementedGiftSiteServiceServer
 	catalogv1.UnimplementedImagesServiceServer
 
-	mu    sync.Mutex
-	pages map[string]*linksv1.GetClaimPageResponse
+	mu sync.Mutex
+	// page is what the one link there is shows; nil: there is none.
+	page *linksv1.GetClaimPageResponse
 	// fault is the answer to the next claim.
 	fault error
 	// down is the answer to everything.
 	down bool
 }
 
-// put makes the link show the page; every link has a token of its own.
-func (l *links) put(token string, page *linksv1.GetClaimPageResponse) {
+// put makes the link show the page.
+func (l *links) put(page *linksv1.GetClaimPageResponse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pages[token] = page
+	l.page = page
 }
 
 func (l *links) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
@@ -50,11 +51,10 @@ func (l *links) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) 
 	if l.down {
 		return nil, problem.Unavailable()
 	}
-	page := l.pages[r.GetToken()]
-	if page == nil {
+	if r.GetToken() != token || l.page == nil {
 		return nil, problem.RecordNotFound()
 	}
-	return proto.CloneOf(page), nil
+	return proto.CloneOf(l.page), nil
 }
 
 func (l *links) ClaimLink(_ context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
@@ -67,9 +67,8 @@ func (l *links) ClaimLink(_ context.Context, r *linksv1.ClaimLinkRequest) (*link
 	if err := check(r.GetRecipient()); err != nil {
 		return nil, err
 	}
-	page := l.pages[r.GetToken()]
-	page.State, page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
-	return &linksv1.ClaimLinkResponse{State: page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
+	l.page.State, l.page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
 }
 
 // check finds some of the faults the service finds, in its words.
@@ -111,7 +110,7 @@ type site struct {
 func startSite(t *testing.T) *site {
 	t.Helper()
 	services, address := freeAddr(t), freeAddr(t)
-	s := &site{links: &links{pages: map[string]*linksv1.GetClaimPageResponse{}}, base: "http://" + address}
+	s := &site{links: &links{}, base: "http://" + address}
 	server := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
 	linksv1.RegisterGiftSiteServiceServer(server, s.links)
 	catalogv1.RegisterImagesServiceServer(server, s.links)

@@ -20,6 +20,8 @@ func (c Config) variables(d demo) []Variable {
 		{"GIFTING_KEY", d.Keys[keyMain].Key},
 		{"GIFTING_KEY_2", d.Keys[keyWebhook].Key},
 		{"GIFTING_KEY_APPROVAL", d.Keys[keyApproval].Key},
+		{"GIFTING_TENANT_APPROVAL", seed.Approving},
+		{"GIFTING_APPROVER_ID", seed.Approver},
 		{"GIFTING_KEY_CATALOG", d.Keys[keyCatalog].Key},
 		{"GIFTING_BRAND_ID", seed.Brand},
 		{"GIFTING_PRODUCT_ID", seed.Product},

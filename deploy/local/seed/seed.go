@@ -26,6 +26,8 @@ var (
 	// Direct is the tenant whose orders start at once, Approving the one whose orders wait for approval.
 	Direct    = id("tenant/nordlys")
 	Approving = id("tenant/rheingold")
+	// Approver is a Coordinator of Approving.
+	Approver = memberID("felix.brandt@rheingold.example")
 
 	// Brand and Campaign belong to Direct.
 	Brand    = id("brand/nordlys-casino")

@@ -104,8 +104,10 @@ func brand(slug, name, colour string) *tenantsv1.Brand {
 	return b
 }
 
+func memberID(email string) string { return id("member/" + email) }
+
 func member(name, email string, role tenantsv1.TeamRole, active bool) *tenantsv1.TeamMember {
-	return &tenantsv1.TeamMember{Id: id("member/" + email), Name: name, Email: email, Role: role, Active: active}
+	return &tenantsv1.TeamMember{Id: memberID(email), Name: name, Email: email, Role: role, Active: active}
 }
 
 func text(name, label string) *tenantsv1.CustomField {
