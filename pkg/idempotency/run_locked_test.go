@@ -30,7 +30,7 @@ func countUp(ctx context.Context, pool *pgxpool.Pool, refuse func(n int) error) 
 	return idempotency.RunLocked(ctx, pool, empty, func(b *pgx.Batch) {
 		b.Queue("SELECT n FROM counter FOR UPDATE").QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 	}, func() (effect idempotency.Effect[*answer], err error) {
-		effect.Answer = &answer{ResponseStatus: proto.Int32(int32(n))} //nolint:gosec // Small.
+		effect.Answer = &answer{ResponseStatus: proto.Int32(int32(n))}
 		effect.Queue = func(b *pgx.Batch) { b.Queue("UPDATE counter SET n = $1", n+1) }
 		return effect, refuse(n)
 	})

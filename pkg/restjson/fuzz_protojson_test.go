@@ -38,8 +38,8 @@ func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
 			if len(decode(t, string(body), ours)) > 0 {
 				continue
 			}
-			plain, comparable := asProtojson(t, body, ours.ProtoReflect().Descriptor())
-			if !comparable {
+			plain, ok := asProtojson(t, body, ours.ProtoReflect().Descriptor())
+			if !ok {
 				continue
 			}
 			require.NoError(t, protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(plain, theirs), "%s", plain)
@@ -50,7 +50,7 @@ func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
 
 // asProtojson undoes in a body what protojson does not know. A body that uses the names of the
 // protocol files, which protojson reads and this codec takes for unknown, cannot be compared.
-func asProtojson(t *testing.T, body []byte, desc protoreflect.MessageDescriptor) (plain []byte, comparable bool) {
+func asProtojson(t *testing.T, body []byte, desc protoreflect.MessageDescriptor) (plain []byte, ok bool) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

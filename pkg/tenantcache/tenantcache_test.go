@@ -59,6 +59,23 @@ func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
 	require.EqualValues(t, 2, d.calls.Load())
 }
 
+func TestFreshSettingsAreAskedForEachTime(t *testing.T) {
+	d := newDirectory(3)
+	close(d.let)
+	cache := tenantcache.New(d)
+	for asked := int64(3); asked < 6; asked++ {
+		d.version.Store(asked)
+		s, err := cache.Fresh(t.Context(), "t")
+		require.NoError(t, err)
+		require.Equal(t, asked, s.GetVersion())
+	}
+	require.EqualValues(t, 3, d.calls.Load())
+	s, err := cache.Get(t.Context(), "t", 5)
+	require.NoError(t, err)
+	require.EqualValues(t, 5, s.GetVersion())
+	require.EqualValues(t, 3, d.calls.Load(), "the copy serves those who know its version")
+}
+
 func TestCallersAtOnceShareOneFlightThatNoneOfThemEnds(t *testing.T) {
 	d := newDirectory(1)
 	cache := tenantcache.New(d)

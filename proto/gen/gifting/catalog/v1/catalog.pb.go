@@ -1157,7 +1157,7 @@ type CampaignSummary struct {
 	// As of the read: a campaign completes at expires_at, whether or not anybody calls.
 	Status CampaignStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
 	// When the campaign completes on its own; null when it never expires.
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1329,7 +1329,7 @@ type Campaign struct {
 	BrandId   string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	Name      string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	Status    CampaignStatus         `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
-	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
 	// In display order.
 	Offerings     []*Offering `protobuf:"bytes,6,rep,name=offerings,proto3" json:"offerings,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1649,29 +1649,31 @@ const file_gifting_catalog_v1_catalog_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2#.gifting.catalog.v1.CampaignSummaryR\x05items\x12$\n" +
 	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
 	"nextCursor\x88\x01\x01B\x0e\n" +
-	"\f_next_cursor\"\xc7\x01\n" +
+	"\f_next_cursor\"\xdb\x01\n" +
 	"\x0fCampaignSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12:\n" +
-	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x129\n" +
+	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x12>\n" +
 	"\n" +
-	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"]\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\texpiresAt\x88\x01\x01B\r\n" +
+	"\v_expires_at\"]\n" +
 	"\x12GetCampaignRequest\x12\x1f\n" +
 	"\vcampaign_id\x18\x01 \x01(\tR\n" +
 	"campaignId\x12\x1b\n" +
 	"\x06locale\x18\x02 \x01(\tH\x00R\x06locale\x88\x01\x01B\t\n" +
 	"\a_locale\"O\n" +
 	"\x13GetCampaignResponse\x128\n" +
-	"\bcampaign\x18\x01 \x01(\v2\x1c.gifting.catalog.v1.CampaignR\bcampaign\"\xfc\x01\n" +
+	"\bcampaign\x18\x01 \x01(\v2\x1c.gifting.catalog.v1.CampaignR\bcampaign\"\x90\x02\n" +
 	"\bCampaign\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12:\n" +
-	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x129\n" +
+	"\x06status\x18\x04 \x01(\x0e2\".gifting.catalog.v1.CampaignStatusR\x06status\x12>\n" +
 	"\n" +
-	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12:\n" +
-	"\tofferings\x18\x06 \x03(\v2\x1c.gifting.catalog.v1.OfferingR\tofferings\"\x9a\x02\n" +
+	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\texpiresAt\x88\x01\x01\x12:\n" +
+	"\tofferings\x18\x06 \x03(\v2\x1c.gifting.catalog.v1.OfferingR\tofferingsB\r\n" +
+	"\v_expires_at\"\x9a\x02\n" +
 	"\bOffering\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -1818,7 +1820,9 @@ func file_gifting_catalog_v1_catalog_proto_init() {
 	file_gifting_catalog_v1_catalog_proto_msgTypes[9].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[13].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[15].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gifting_catalog_v1_catalog_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_catalog_v1_catalog_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -63,18 +63,19 @@ type OrderOperationsServiceClient interface {
 	// COMPLETED: not_cancellable.
 	CancelOrderAs(ctx context.Context, in *CancelOrderAsRequest, opts ...grpc.CallOption) (*CancelOrderAsResponse, error)
 	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it gives the stock back. SENT and COMPLETED left other than for each
-	// other, or SENT left at all, empties the shipments. not_editable where the delivery details have
-	// been erased and the target is neither COMPLETED nor CANCELLED.
+	// there is none. Entering it gives the stock back. Leaving SENT empties the shipments, as does
+	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
+	// and the target is neither COMPLETED nor CANCELLED.
 	CorrectStatus(ctx context.Context, in *CorrectStatusRequest, opts ...grpc.CallOption) (*CorrectStatusResponse, error)
 	// Replaces the shipment of a SENT order, by the operator. Any other status: not_editable.
 	CorrectTracking(ctx context.Context, in *CorrectTrackingRequest, opts ...grpc.CallOption) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
 	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
 	CorrectDelivery(ctx context.Context, in *CorrectDeliveryRequest, opts ...grpc.CallOption) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE for the tenant's team, BACKOFFICE
-	// for the operator. Repeated with the same order_id it answers the order that stands, whatever the
-	// rest of the request says; idempotency_key_reused when that came through another channel.
+	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE
+	// for the tenant's team, BACKOFFICE for the operator. Repeated with the same order_id it answers the
+	// order that stands, whatever the rest of the request says. idempotency_key_reused when that came
+	// through another channel, or when an attempt that failed has spent the id: choose another.
 	PlaceOrderAs(ctx context.Context, in *PlaceOrderAsRequest, opts ...grpc.CallOption) (*PlaceOrderAsResponse, error)
 	// Posts a message everybody on the order reads. The public API names the operator as the author of
 	// what a BACKOFFICE_ACCOUNT posts. The same message_id again answers the message that stands;
@@ -270,18 +271,19 @@ type OrderOperationsServiceServer interface {
 	// COMPLETED: not_cancellable.
 	CancelOrderAs(context.Context, *CancelOrderAsRequest) (*CancelOrderAsResponse, error)
 	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it gives the stock back. SENT and COMPLETED left other than for each
-	// other, or SENT left at all, empties the shipments. not_editable where the delivery details have
-	// been erased and the target is neither COMPLETED nor CANCELLED.
+	// there is none. Entering it gives the stock back. Leaving SENT empties the shipments, as does
+	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
+	// and the target is neither COMPLETED nor CANCELLED.
 	CorrectStatus(context.Context, *CorrectStatusRequest) (*CorrectStatusResponse, error)
 	// Replaces the shipment of a SENT order, by the operator. Any other status: not_editable.
 	CorrectTracking(context.Context, *CorrectTrackingRequest) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
 	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
 	CorrectDelivery(context.Context, *CorrectDeliveryRequest) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE for the tenant's team, BACKOFFICE
-	// for the operator. Repeated with the same order_id it answers the order that stands, whatever the
-	// rest of the request says; idempotency_key_reused when that came through another channel.
+	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE
+	// for the tenant's team, BACKOFFICE for the operator. Repeated with the same order_id it answers the
+	// order that stands, whatever the rest of the request says. idempotency_key_reused when that came
+	// through another channel, or when an attempt that failed has spent the id: choose another.
 	PlaceOrderAs(context.Context, *PlaceOrderAsRequest) (*PlaceOrderAsResponse, error)
 	// Posts a message everybody on the order reads. The public API names the operator as the author of
 	// what a BACKOFFICE_ACCOUNT posts. The same message_id again answers the message that stands;
