@@ -59,7 +59,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 	})
 	t.Run("a repetition answers the order that stands", func(t *testing.T) {
 		other := claim()
-		other.Recipient = nil
+		other.Recipient, other.ProductId = nil, "other"
 		again, err := claims(f).PlaceClaimedOrder(t.Context(), other)
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, again.GetOrder()))

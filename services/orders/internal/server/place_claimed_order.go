@@ -19,7 +19,9 @@ import (
 func (c *Claims) PlaceClaimedOrder(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	if err := checkClaimIDs(req); err != nil {
+	errs := &fields.Errors{}
+	req.OrderId, req.TenantId = errs.UUID("orderId", req.GetOrderId()), errs.UUID("tenantId", req.GetTenantId())
+	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	found, abandoned, err := c.Orders.Store.FindClaim(ctx, req.GetTenantId(), req.GetOrderId())
@@ -36,10 +38,8 @@ func (c *Claims) PlaceClaimedOrder(
 	return c.commitClaimedOrder(ctx, order)
 }
 
-func checkClaimIDs(req *ordersv1.PlaceClaimedOrderRequest) error {
+func checkClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	errs := &fields.Errors{}
-	req.OrderId = errs.UUID("orderId", req.GetOrderId())
-	req.TenantId = errs.UUID("tenantId", req.GetTenantId())
 	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
 	req.BrandId = errs.UUID("brandId", req.GetBrandId())
 	req.ProductId = errs.UUID("productId", req.GetProductId())
@@ -49,14 +49,13 @@ func checkClaimIDs(req *ordersv1.PlaceClaimedOrderRequest) error {
 	if req.ManagerId != nil {
 		*req.ManagerId = errs.UUID("managerId", req.GetManagerId())
 	}
+	rules.CheckRecipient(req.GetRecipient(), errs)
 	return errs.Err()
 }
 
 // newClaimedOrder checks the claim against the catalog and takes its unit of stock.
 func (c *Claims) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest) (*rules.NewOrder, error) {
-	errs := &fields.Errors{}
-	rules.CheckRecipient(req.GetRecipient(), errs)
-	if err := errs.Err(); err != nil {
+	if err := checkClaim(req); err != nil {
 		return nil, err
 	}
 	gift, err := c.Orders.Catalog.CheckItem(ctx, &catalogv1.CheckItemRequest{
