@@ -46,7 +46,7 @@ func encoded(encode func(b *bytes.Buffer) error) []byte {
 }
 
 func wideJPEG(width int) []byte {
-	return encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(width, width/2), nil) })
+	return encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(width, 1+width/20), nil) })
 }
 
 func (s *stack) upload(content []byte) string {

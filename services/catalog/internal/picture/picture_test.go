@@ -35,9 +35,6 @@ func prepare(t *testing.T, content []byte) picture.Set {
 		require.Equal(t, file.ContentType, "image/"+format)
 		require.Equal(t, image.Pt(file.Width, file.Height), image.Pt(header.Width, header.Height))
 	}
-	again, err := picture.NewStudio().Prepare(t.Context(), content)
-	require.NoError(t, err)
-	require.Equal(t, set, again, "the same bytes give the same files")
 	return set
 }
 
@@ -134,9 +131,9 @@ func TestRenditions(t *testing.T) {
 	}{
 		{320, 100, nil},
 		{321, 100, [][2]int{{320, 100}}},
-		{1000, 500, [][2]int{{320, 160}, {640, 320}}},
+		{1000, 50, [][2]int{{320, 16}, {640, 32}}},
 		{2000, 1, [][2]int{{320, 1}, {640, 1}, {1280, 1}}},
-		{2560, 1280, [][2]int{{320, 160}, {640, 320}, {1280, 640}}},
+		{2560, 128, [][2]int{{320, 16}, {640, 32}, {1280, 64}}},
 	} {
 		set := prepare(t, jpegOf(t, gradient(tc.width, tc.height)))
 		var got [][2]int
@@ -147,11 +144,11 @@ func TestRenditions(t *testing.T) {
 		require.Equal(t, tc.want, got)
 	}
 	t.Run("show what the original shows", func(t *testing.T) {
-		for _, original := range []image.Image{gradient(800, 600), gray(800, 600), deep(800, 600)} {
+		for _, original := range []image.Image{gradient(400, 60), gray(400, 60), deep(400, 60)} {
 			for _, r := range prepare(t, pngOf(t, original)).Renditions {
 				shown := decode(t, r)
-				for _, at := range [][2]int{{0, 0}, {799, 0}, {0, 599}, {799, 599}, {400, 300}} {
-					x, y := at[0]*(r.Width-1)/799, at[1]*(r.Height-1)/599
+				for _, at := range [][2]int{{0, 0}, {399, 0}, {0, 59}, {399, 59}, {200, 30}} {
+					x, y := at[0]*(r.Width-1)/399, at[1]*(r.Height-1)/59
 					want, got := rgba(original.At(at[0], at[1])), rgba(shown.At(x, y))
 					require.InDelta(t, want.R, got.R, 12)
 					require.InDelta(t, want.G, got.G, 12)
@@ -160,13 +157,17 @@ func TestRenditions(t *testing.T) {
 			}
 		}
 	})
+	t.Run("are the same of the same bytes", func(t *testing.T) {
+		upload := jpegWith(jpegOf(t, gradient(700, 70)), segment(0xE1, "Exif\x00\x00", exif(6, binary.BigEndian)))
+		require.Equal(t, prepare(t, upload), prepare(t, upload))
+	})
 	t.Run("keep transparency, as PNG", func(t *testing.T) {
-		for _, upload := range [][]byte{webpOf("VP8L", vp8l(700, 700, blue)), pngOf(t, solid(700, 700, blue))} {
+		for _, upload := range [][]byte{webpOf("VP8L", vp8l(700, 70, blue)), pngOf(t, solid(700, 70, blue))} {
 			set := prepare(t, upload)
 			require.Len(t, set.Renditions, 2)
 			for _, r := range set.Renditions {
 				require.Equal(t, picture.PNG, r.ContentType)
-				require.InDelta(t, 128, rgba(decode(t, r).At(100, 100)).A, 1)
+				require.InDelta(t, 128, rgba(decode(t, r).At(100, 10)).A, 1)
 			}
 		}
 	})
@@ -177,7 +178,7 @@ func TestRenditions(t *testing.T) {
 			first := segment(0xE2, "ICC_PROFILE\x00\x01\x03", profile[:min(len(profile), 60_000)])
 			rest := segment(0xE2, "ICC_PROFILE\x00\x02\x03", profile[min(len(profile), 60_000):min(len(profile), 120_000)])
 			last := segment(0xE2, "ICC_PROFILE\x00\x03\x03", profile[min(len(profile), 120_000):])
-			set := prepare(t, jpegWith(jpegOf(t, gradient(700, 300)), first, rest, last))
+			set := prepare(t, jpegWith(jpegOf(t, gradient(700, 30)), first, rest, last))
 			require.Contains(t, string(set.Original.Content), profile[:100])
 			for _, r := range set.Renditions {
 				require.Equal(t, want, bytes.Contains(r.Content, []byte(profile[:1000])))
@@ -188,15 +189,15 @@ func TestRenditions(t *testing.T) {
 
 func TestAnimationsKeepAllFramesAndShowTheFirst(t *testing.T) {
 	t.Run("WebP", func(t *testing.T) {
-		set := prepare(t, webpOf("VP8X", vp8x(0x02|0x10|0x08, 700, 400), "ANIM", "\x00\x00\x00\x00\x00\x00",
-			"ANMF", frame(0, 0, 700, 400, red), "ANMF", frame(20, 30, 100, 100, blue), "EXIF", exif(6, binary.BigEndian)))
-		require.Equal(t, []any{picture.WebP, 700, 400}, []any{set.Original.ContentType, set.Original.Width, set.Original.Height})
+		set := prepare(t, webpOf("VP8X", vp8x(0x02|0x10|0x08, 700, 130), "ANIM", "\x00\x00\x00\x00\x00\x00",
+			"ANMF", frame(0, 0, 700, 130, red), "ANMF", frame(20, 30, 100, 100, blue), "EXIF", exif(6, binary.BigEndian)))
+		require.Equal(t, []any{picture.WebP, 700, 130}, []any{set.Original.ContentType, set.Original.Width, set.Original.Height})
 		require.Equal(t, 2, bytes.Count(set.Original.Content, []byte("ANMF")))
 		require.Len(t, set.Renditions, 2)
 		require.InDelta(t, red.R, rgba(decode(t, set.Renditions[0]).At(10, 10)).R, 6)
 	})
 	t.Run("WebP whose first frame is a part", func(t *testing.T) {
-		set := prepare(t, webpOf("VP8X", vp8x(0x12, 700, 400), "ANIM", "\x00\x00\x00\x00\x00\x00", "ANMF", frame(350, 0, 350, 400, red)))
+		set := prepare(t, webpOf("VP8X", vp8x(0x12, 700, 40), "ANIM", "\x00\x00\x00\x00\x00\x00", "ANMF", frame(350, 0, 350, 40, red)))
 		shown := decode(t, set.Renditions[0])
 		require.Zero(t, rgba(shown.At(10, 10)).A)
 		require.InDelta(t, red.R, rgba(shown.At(300, 10)).R, 2)
