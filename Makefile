@@ -29,7 +29,7 @@ test: c-compiler ## Test all modules, with the race detector, on real dependenci
 	@$(TESTDEPS) go test -race -timeout 9m $(PACKAGES)
 
 .PHONY: lint
-lint: lint-proto lint-generated lint-tidy lint-standalone lint-go ## Check style, generated code, modules and the arrows between them
+lint: lint-proto lint-generated lint-openapi lint-tidy lint-standalone lint-go ## Check style, generated code, the OpenAPI document, modules and the arrows between them
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
@@ -123,12 +123,14 @@ lint-go: $(BIN)/.golangci-lint
 	done; \
 	[ -z "$$failed" ] || { echo "golangci-lint found faults in:$$failed"; exit 1; }
 
-# Beside `make lint`, because it needs Node: the tests of the docs package hold the document against the contracts.
+# The tests of the docs package hold the document against the contracts; this holds it against the rules of the trade.
 .PHONY: lint-openapi
-lint-openapi: ## Lint the OpenAPI document (needs Node)
+lint-openapi: node
+	@echo "redocly: the OpenAPI document"
 	@mkdir -p $(LOCAL)
 	@go run ./gateway/internal/docs/cmd/openapi https://api.example.com/api/public/v1 > $(LOCAL)/openapi.yaml
-	@npx --yes @redocly/cli@2.77.0 lint --config gateway/internal/docs/redocly.yaml $(LOCAL)/openapi.yaml
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
+		npx --yes @redocly/cli@2.77.0 lint --config gateway/internal/docs/redocly.yaml $(LOCAL)/openapi.yaml
 
 # Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.
 
@@ -168,6 +170,14 @@ c-compiler:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
 	}
 
+# The linter of the OpenAPI document and the accessibility rules come from npm.
+.PHONY: node
+node:
+	@command -v npx >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Node.js and npm" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nodejs npm; \
+	}
+
 .PHONY: chromium
 chromium:
 	@command -v chromium >/dev/null || { \
@@ -176,8 +186,7 @@ chromium:
 	}
 
 # Fetched, not committed. The archive has its licence beside it.
-$(AXE):
-	@command -v npm >/dev/null || { echo "install npm: it fetches the accessibility rules" >&2; exit 1; }
+$(AXE): | node
 	@mkdir -p $(LOCAL)/axe/$(AXE_VERSION)
 	@cd $(LOCAL)/axe/$(AXE_VERSION) && npm pack --silent axe-core@$(AXE_VERSION) && tar -xzf axe-core-$(AXE_VERSION).tgz package
 	@echo "$(AXE_SHA256)  $@" | sha256sum --check --quiet

@@ -90,6 +90,7 @@ func (p *platform) testCatalogRefusals(t *testing.T) {
 	require.Equal(t, http.StatusCreated, taken.status, taken.body)
 	require.Equal(t, seed.Brand, taken.object(t)["brandId"], "the order takes the campaign's brand")
 
+	narrow := p.newKey(t, "", p.brandOf(t, key)).GetApiKey()
 	for _, c := range []struct {
 		name, key, code string
 		status          int
@@ -99,8 +100,7 @@ func (p *platform) testCatalogRefusals(t *testing.T) {
 			func(o map[string]any) { o["brandId"] = p.brandOf(t, key) })},
 		{"an unknown campaign", key, "campaign_not_found", 422, from(uuid.NewString(), gift.GetId(), "S")},
 		{"a campaign of another tenant", p.env["GIFTING_KEY_APPROVAL"], "campaign_not_found", 422, from(campaign.GetId(), gift.GetId(), "S")},
-		{"a campaign of a brand out of reach", p.newKey(t, "", p.brandOf(t, key)).GetApiKey(), "campaign_not_found", 422,
-			from(campaign.GetId(), gift.GetId(), "S")},
+		{"a campaign of a brand out of reach", narrow, "campaign_not_found", 422, from(campaign.GetId(), gift.GetId(), "S")},
 		{"a campaign in preparation", key, "campaign_not_active", 422, from(draft.GetId(), gift.GetId(), "S")},
 		{"a campaign that has expired", key, "campaign_not_active", 422, from(expired.GetId(), gift.GetId(), "S")},
 		{"a gift the campaign does not offer", key, "product_not_in_campaign", 422, from(campaign.GetId(), unoffered.GetId(), "S")},
