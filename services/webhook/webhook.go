@@ -105,7 +105,7 @@ func (s *Service) assemble(cfg Config) error {
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
 	s.log = &retention.Worker{Store: deliveries, Keep: cfg.LogRetention, Log: s.tel.Logger}
 
-	s.server = rpc.NewServer(cfg.RPC, s.tel)
+	s.server = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(server.Config{
 		Pool: s.pool, Directory: directory, Poster: poster, Environment: string(cfg.Environment),
 		TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2), Now: now,

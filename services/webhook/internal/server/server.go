@@ -11,6 +11,9 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/post"
 )
 
+// Collectors are the methods that report the edge's field faults themselves.
+func Collectors() []string { return []string{webhookv1.WebhookService_TestWebhook_FullMethodName} }
+
 // Config of a server. All fields are needed.
 type Config struct {
 	Pool      *pgxpool.Pool

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/restjson"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -37,6 +38,9 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	// A repetition gets its answer also while every place is taken.
 	if answer, found, err := idempotency.Replay(ctx, s.cfg.Pool, empty); found || err != nil {
 		return answer, err
+	}
+	if err := fields.Collect(ctx).Err(); err != nil {
+		return nil, err
 	}
 	leave, err := s.places.enter(ctx, principal.KeyID)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -53,7 +54,7 @@ func setup(t *testing.T, timeout time.Duration) *world {
 	}
 	w.directory.SetActive(key, w.receiver)
 	tel := telemetry.Discard()
-	s := rpc.NewServer(rpc.Config{}, tel)
+	s := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
 	webhookv1.RegisterWebhookServiceServer(s, server.New(server.Config{
 		Pool: w.pool, Directory: w.directory.Client, Environment: "sandbox", TestTimeout: timeout, Tests: places, Now: time.Now,
 		Poster: post.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now),
@@ -77,9 +78,13 @@ func (w *world) test(idempotencyKey, fingerprint string, opts ...grpc.CallOption
 func (w *world) testOf(
 	keyID int32, idempotencyKey, fingerprint string, opts ...grpc.CallOption,
 ) (*webhookv1.TestWebhookResponse, error) {
+	return w.send(keyID, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)}, opts...)
+}
+
+func (w *world) send(keyID int32, req caller.Request, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
 	ctx, err := caller.Outgoing(context.WithoutCancel(w.t.Context()), caller.Principal{
 		TenantID: "0190aaaa-0000-7000-8000-000000000001", KeyID: keyID, AllBrands: true,
-	}, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)})
+	}, req)
 	require.NoError(w.t, err)
 	return w.client.TestWebhook(ctx, &webhookv1.TestWebhookRequest{}, opts...)
 }
@@ -109,6 +114,23 @@ func TestATestSendsASignedPing(t *testing.T) {
 	var stored int
 	require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT count(*) FROM events").Scan(&stored))
 	require.Zero(t, stored, "a ping is no event and is not retried")
+}
+
+func TestAFaultyBodyIsReportedAfterTheIdempotencyKeyWasLookedUp(t *testing.T) {
+	w := setup(t, 5*time.Second)
+	faulty := func(idempotencyKey string) *problem.Error {
+		_, err := w.send(key, caller.Request{
+			IdempotencyKey: idempotencyKey, Fingerprint: []byte("faulty"),
+			Violations: []problem.Violation{{Code: problem.FieldInvalid, Message: "the body is not JSON"}},
+		})
+		return problem.FromStatus(status.Convert(err))
+	}
+	require.Equal(t, problem.InvalidRequest, faulty("k1").Code)
+	require.Empty(t, w.receiver.Arrivals())
+
+	_, err := w.test("k1", "f")
+	require.NoError(t, err, "a refusal leaves the key free")
+	require.Equal(t, problem.IdempotencyKeyReused, faulty("k1").Code)
 }
 
 func TestATestSaysWhatCameBack(t *testing.T) {
