@@ -93,18 +93,18 @@ func newPosts(t *testing.T, seeded, rounds int64) *posts {
 	t.Helper()
 	p := &posts{
 		platform: start(t), outcomes: map[string]int{}, firstAnswer: 20 * time.Millisecond, stock: int(rounds),
-		random: mathrand.New(mathrand.NewPCG(uint64(seeded), 0)), //nolint:gosec // Choices of a test.
+		random: mathrand.New(mathrand.NewPCG(uint64(seeded), 0)),
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: identical}, Timeout: roundWithin},
 	}
 	p.orders = p.newOrders(t)
 	p.gateway = p.newGateway(t, p.orders)
 	p.campaign = uuid.NewString()
 	_, err := catalogv1.NewCatalogOperationsServiceClient(p.dial(t, "GIFTING_GRPC_CATALOG")).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
-		Id: p.campaign, TenantId: seed.Direct, BrandId: p.platform.env["GIFTING_BRAND_ID"], Name: "Identical POSTs",
+		Id: p.campaign, TenantId: seed.Direct, BrandId: p.env["GIFTING_BRAND_ID"], Name: "Identical POSTs",
 		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
 		Offerings: []*catalogv1.OfferingInput{{
-			ProductId: p.platform.env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
-			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(int32(rounds))}}, //nolint:gosec // A few thousand.
+			ProductId: p.env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
+			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(int32(rounds))}},
 		}},
 	})
 	require.NoError(t, err)
@@ -123,7 +123,9 @@ func (p *posts) round(t *testing.T, n int) {
 	request := call{method: http.MethodPost, path: "/orders", key: p.newKey(t, "").GetApiKey(), idempotencyKey: rand.Text(), body: order}
 	victim := p.victim()
 	answered := make(chan []outcome, 1)
-	go func() { answered <- p.atOnce(t, request) }()
+	post := p.request(t, request)
+	post.URL.Host = p.gateway.addr
+	go func() { answered <- p.atOnce(post) }()
 	if victim != nil {
 		<-time.After(p.moment())
 		victim.kill(t)
@@ -132,7 +134,7 @@ func (p *posts) round(t *testing.T, n int) {
 	if victim == nil {
 		p.firstAnswer = (9*p.firstAnswer + fastest(outcomes)) / 10
 	}
-	outcomes = append(outcomes, p.untilAnswered(t, request)...)
+	outcomes = append(outcomes, p.untilAnswered(t, post)...)
 	p.judgeRound(t, fmt.Sprintf("round %d, killed: %v", n, victim != nil), outcomes, victim != nil)
 	p.requireOneOrder(t, request, outcomes[len(outcomes)-1])
 }
@@ -169,24 +171,23 @@ func fastest(outcomes []outcome) time.Duration {
 	return shortest
 }
 
-func (p *posts) atOnce(t *testing.T, c call) []outcome {
-	t.Helper()
+func (p *posts) atOnce(post *http.Request) []outcome {
 	outcomes := make([]outcome, identical)
 	var group sync.WaitGroup
 	for i := range outcomes {
-		group.Go(func() { outcomes[i] = p.try(t, c) })
+		group.Go(func() { outcomes[i] = p.try(post) })
 	}
 	group.Wait()
 	return outcomes
 }
 
 // untilAnswered repeats the request until it succeeds.
-func (p *posts) untilAnswered(t *testing.T, c call) []outcome {
+func (p *posts) untilAnswered(t *testing.T, post *http.Request) []outcome {
 	t.Helper()
 	var outcomes []outcome
 	deadline := time.Now().Add(roundWithin)
 	for {
-		o := p.try(t, c)
+		o := p.try(post)
 		outcomes = append(outcomes, o)
 		if o.status == http.StatusCreated {
 			return outcomes
@@ -196,11 +197,13 @@ func (p *posts) untilAnswered(t *testing.T, c call) []outcome {
 	}
 }
 
-func (p *posts) try(t *testing.T, c call) outcome {
-	t.Helper()
+func (p *posts) try(post *http.Request) outcome {
 	began := time.Now()
-	req := p.request(t, c)
-	req.URL.Host = p.gateway.addr
+	req := post.Clone(post.Context())
+	var err error
+	if req.Body, err = post.GetBody(); err != nil {
+		return outcome{err: err}
+	}
 	res, err := p.client.Do(req)
 	if err != nil {
 		return outcome{err: err}

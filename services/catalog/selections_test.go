@@ -63,15 +63,16 @@ func TestCheckSelection(t *testing.T) {
 		req  *catalogv1.CheckSelectionRequest
 		want problem.Code
 	}{
-		"an unknown campaign":                   {good(ofCampaign(uuid.NewString())), problem.CampaignNotFound},
-		"a campaign id that is no UUID":         {good(ofCampaign("x\x00")), problem.CampaignNotFound},
-		"a campaign of a brand out of reach":    {&catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: ofCampaign(draft)}, problem.CampaignNotFound},
-		"a campaign of another tenant":          {&catalogv1.CheckSelectionRequest{TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active)}, problem.CampaignNotFound},
-		"a campaign in preparation":             {good(ofCampaign(draft)), problem.CampaignNotActive},
-		"a campaign that has expired":           {good(ofCampaign(expired)), problem.CampaignNotActive},
-		"an unknown gift, before one withdrawn": {good(ofGifts(internal.GetId(), uuid.NewString())), problem.ProductNotFound},
-		"a gift id that is no UUID":             {good(ofGifts("none")), problem.ProductNotFound},
-		"a gift that is not published":          {good(ofGifts(published.GetId(), internal.GetId())), problem.ProductNotAvailable},
+		"an unknown campaign":                     {good(ofCampaign(uuid.NewString())), problem.CampaignNotFound},
+		"a campaign id that is no UUID":           {good(ofCampaign("x\x00")), problem.CampaignNotFound},
+		"a campaign of a brand out of reach":      {&catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: ofCampaign(draft)}, problem.CampaignNotFound},
+		"a campaign of another tenant":            {&catalogv1.CheckSelectionRequest{TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active)}, problem.CampaignNotFound},
+		"a campaign in preparation":               {good(ofCampaign(draft)), problem.CampaignNotActive},
+		"a campaign that has expired":             {good(ofCampaign(expired)), problem.CampaignNotActive},
+		"a withdrawn gift, before an unknown one": {good(ofGifts(uuid.NewString(), internal.GetId())), problem.ProductNotAvailable},
+		"an unknown gift":                         {good(ofGifts(uuid.NewString())), problem.ProductNotFound},
+		"a gift id that is no UUID":               {good(ofGifts("none")), problem.ProductNotFound},
+		"a gift that is not published":            {good(ofGifts(published.GetId(), internal.GetId())), problem.ProductNotAvailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.selections.CheckSelection(t.Context(), tc.req)

@@ -22,17 +22,18 @@ func ReadSelection(errs *fields.Errors, in *catalogv1.Selection) {
 	atMost(errs, "selection.productIds", len(in.GetProductIds()), MaxSelection)
 }
 
-// CheckSelectedGifts refuses gifts that links cannot offer: one that does not exist before one that
-// is not published. known holds the states of those that exist.
+// CheckSelectedGifts refuses gifts that links cannot offer: one that is not published before one
+// that does not exist, which is the order of the API's code table. known holds the states of those
+// that exist.
 func CheckSelectedGifts(ids []string, known map[string]State) error {
-	for _, id := range ids {
-		if _, ok := known[id]; !ok {
-			return problem.New(problem.ProductNotFound, "productIds names a gift that is not in the catalog.")
+	for i, id := range ids {
+		if state, ok := known[id]; ok && state != Published {
+			return problem.New(problem.ProductNotAvailable, "The gift of productIds[%d] is not available.", i)
 		}
 	}
 	for i, id := range ids {
-		if known[id] != Published {
-			return problem.New(problem.ProductNotAvailable, "The gift of productIds[%d] is not available.", i)
+		if _, ok := known[id]; !ok {
+			return problem.New(problem.ProductNotFound, "productIds[%d] is not in the catalog.", i)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ const (
 // what does the player see. It is part of neither plane.
 type SelectionsServiceClient interface {
 	// Whether links can offer the selection: campaign_not_found, campaign_not_active,
-	// product_not_found, product_not_available; the first in that order.
+	// product_not_available, product_not_found; the first in that order.
 	CheckSelection(ctx context.Context, in *CheckSelectionRequest, opts ...grpc.CallOption) (*CheckSelectionResponse, error)
 	// The gifts of a selection as a player may choose among them now, in display order. Gifts that
 	// left the catalog or are suspended in the campaign are left out.
@@ -74,7 +74,7 @@ func (c *selectionsServiceClient) ListSelectionGifts(ctx context.Context, in *Li
 // what does the player see. It is part of neither plane.
 type SelectionsServiceServer interface {
 	// Whether links can offer the selection: campaign_not_found, campaign_not_active,
-	// product_not_found, product_not_available; the first in that order.
+	// product_not_available, product_not_found; the first in that order.
 	CheckSelection(context.Context, *CheckSelectionRequest) (*CheckSelectionResponse, error)
 	// The gifts of a selection as a player may choose among them now, in display order. Gifts that
 	// left the catalog or are suspended in the campaign are left out.
