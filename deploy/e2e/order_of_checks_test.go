@@ -49,8 +49,10 @@ func (p *platform) orderFaults(t *testing.T, key, taken string) []orderFault {
 func (p *platform) testOrderOfChecks(t *testing.T) {
 	key := p.newKey(t, "").GetApiKey()
 	const taken, used = "order-of-checks", "order-of-checks-used"
-	first := call{method: http.MethodPost, path: "/orders", key: key, idempotencyKey: used,
-		body: p.order(t, func(o map[string]any) { o["externalOrderId"] = taken })}
+	first := call{
+		method: http.MethodPost, path: "/orders", key: key, idempotencyKey: used,
+		body: p.order(t, func(o map[string]any) { o["externalOrderId"] = taken }),
+	}
 	require.Equal(t, http.StatusCreated, p.do(t, first).status)
 
 	faults := p.orderFaults(t, key, taken)
