@@ -58,7 +58,7 @@ ORDER BY p.id LIMIT 100`
 // BenchmarkPageOfGifts reads pages of a hundred gifts through the gateway and, in turn, the same rows by one SQL
 // statement on the same server.
 func BenchmarkPageOfGifts(b *testing.B) {
-	db, env := start(b)
+	db, env := start(b, "catalog")
 	_, err := db.Exec(b.Context(), multiply, gifts)
 	require.NoError(b, err)
 	_, err = db.Exec(b.Context(), `ANALYZE`)
@@ -147,8 +147,8 @@ func makeKeys(b *testing.B, env map[string]string) (keys []string) {
 	return keys
 }
 
-// start runs the platform with databases of its own and gives a connection to the catalog's.
-func start(b *testing.B) (*pgx.Conn, map[string]string) {
+// start runs the platform with databases of its own and gives a connection to that of a service.
+func start(b *testing.B, service string) (*pgx.Conn, map[string]string) {
 	b.Helper()
 	suffix := make([]byte, 6)
 	_, err := rand.Read(suffix)
@@ -161,13 +161,32 @@ func start(b *testing.B) (*pgx.Conn, map[string]string) {
 	stack, err := local.Start(b.Context(), cfg)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, stack.Stop(context.WithoutCancel(b.Context()))) })
-	at, err := url.Parse(cfg.PostgresURL)
-	require.NoError(b, err)
-	at.Path = "/" + cfg.Name + "_catalog"
-	db, err := pgx.Connect(b.Context(), at.String())
+	db, err := pgx.Connect(b.Context(), databaseURL(b, cfg.Name+"_"+service))
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = db.Close(context.WithoutCancel(b.Context())) })
 	return db, stack.Env
+}
+
+// databaseURL leads to a database of the server that the benchmarks use.
+func databaseURL(b *testing.B, name string) string {
+	b.Helper()
+	at, err := url.Parse(os.Getenv("GIFTING_TEST_POSTGRES_URL"))
+	require.NoError(b, err)
+	at.Path = "/" + name
+	return at.String()
+}
+
+// dropAtEnd drops a database when the benchmark ends.
+func dropAtEnd(b *testing.B, name string) {
+	b.Helper()
+	b.Cleanup(func() {
+		ctx := context.WithoutCancel(b.Context())
+		conn, err := pgx.Connect(ctx, os.Getenv("GIFTING_TEST_POSTGRES_URL"))
+		require.NoError(b, err)
+		defer func() { _ = conn.Close(ctx) }()
+		_, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		require.NoError(b, err)
+	})
 }
 
 func drop(b *testing.B, cfg local.Config) {

@@ -1,3 +1,5 @@
+//go:build faults
+
 package e2e_test
 
 import (
@@ -5,8 +7,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -55,16 +55,6 @@ func TestStockIsExactAfterKills(t *testing.T) {
 		return p.stockLeft(t, key, campaign)+len(p.held(t, key, campaign.GetId())) == units
 	}, time.Minute, time.Second, "stock that is left and stock that orders hold must add up")
 	require.NoError(t, running.end(t, syscall.SIGINT))
-}
-
-// buildPlatform gives the program that runs the whole platform.
-func buildPlatform(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "gifting-local")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/partnergifting/platform/deploy/cmd/gifting-local")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	return binary
 }
 
 // held gives the orders that hold a unit of the campaign.

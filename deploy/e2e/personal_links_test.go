@@ -106,6 +106,7 @@ func choice(t *testing.T, site linksv1.GiftSiteServiceClient, link map[string]an
 func (p *platform) testPersonalLinks(t *testing.T) {
 	key := p.newKey(t, "").GetApiKey()
 	t.Run("a batch", func(t *testing.T) { p.testBatch(t, key) })
+	t.Run("refused batches", func(t *testing.T) { p.testRefusedBatches(t, key) })
 	t.Run("a claim of a catalog selection", func(t *testing.T) { p.testClaim(t, key, nil) })
 	t.Run("a claim of a campaign", func(t *testing.T) { p.testClaim(t, key, toCampaign(p)) })
 	t.Run("many claims at once", func(t *testing.T) { p.testClaimsAtOnce(t, key) })

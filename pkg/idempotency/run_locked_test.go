@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -109,5 +110,33 @@ func TestALockedCallWhoseCallerLeavesHasNoEffect(t *testing.T) {
 	require.Zero(t, counted(t, pool))
 	_, err = countUp(request(t.Context(), 1, "k", "f"), pool, never)
 	require.NoError(t, err)
+	require.Equal(t, 1, counted(t, pool))
+}
+
+func TestASecondLockedRequestUnderTheKeyNeverWaits(t *testing.T) {
+	pool := counter(t)
+	ctx := request(t.Context(), 1, "k", "f")
+	_, err := countUp(ctx, pool, func(int) error {
+		_, second := countUp(ctx, pool, never)
+		require.True(t, problem.Is(second, problem.IdempotencyInProgress), "%v", second)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, counted(t, pool))
+}
+
+func TestALockedRequestWhoseConnectionIsCutLeavesNothing(t *testing.T) {
+	pool := counter(t)
+	ctx := request(t.Context(), 1, "k", "f")
+	_, err := countUp(ctx, pool, func(int) error {
+		_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND state = 'idle in transaction'`)
+		return err
+	})
+	require.True(t, postgres.Unavailable(err), "%v", err)
+	require.Zero(t, counted(t, pool))
+	require.Zero(t, pool.Stat().AcquiredConns())
+	_, err = countUp(ctx, pool, never)
+	require.NoError(t, err, "the key is free")
 	require.Equal(t, 1, counted(t, pool))
 }

@@ -29,8 +29,13 @@ const (
 // InTx runs work in a transaction and commits it. A serialization failure or deadlock runs work
 // again, so work has no effect outside the transaction.
 func InTx(ctx context.Context, pool *pgxpool.Pool, work func(tx pgx.Tx) error) error {
+	return InTxWith(ctx, pool, pgx.TxOptions{}, work)
+}
+
+// InTxWith is InTx with the options of the transaction.
+func InTxWith(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, work func(tx pgx.Tx) error) error {
 	return retry(ctx, func() error {
-		return pgx.BeginFunc(ctx, pool, work)
+		return pgx.BeginTxFunc(ctx, pool, opts, work)
 	})
 }
 

@@ -10,6 +10,7 @@ package deps
 
 import (
 	"context"
+	"os"
 	"sync"
 )
 
@@ -33,6 +34,16 @@ type Instance struct {
 	stopOnce sync.Once
 	stopErr  error
 	stop     func(ctx context.Context) error
+	signal   func(signal os.Signal) error
+}
+
+// Signal sends a signal to a started server process, for tests of what its failure does to others. Any other dependency
+// has no process, and nothing happens.
+func (i *Instance) Signal(signal os.Signal) error {
+	if i.signal == nil {
+		return nil
+	}
+	return i.signal(signal)
 }
 
 // Stop ends the dependency and waits for it; a server still running when ctx ends is killed. Only the first call acts,
@@ -62,6 +73,7 @@ func serverInstance(address string, kind Kind, server *process, lock *dirLock) *
 		Address: address,
 		Kind:    kind,
 		exited:  server.done,
+		signal:  server.cmd.Process.Signal,
 		stop: func(ctx context.Context) error {
 			defer lock.release()
 			return server.stop(ctx)

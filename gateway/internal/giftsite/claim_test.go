@@ -58,6 +58,15 @@ func TestTheConfirmationIsShownWhereTheGiftWasClaimed(t *testing.T) {
 	require.Contains(t, forged.body, "This gift has been chosen")
 }
 
+func TestTheConfirmationIsShownThoughTheLinkHasNotEndedYet(t *testing.T) {
+	f := setup(t)
+	cookie := f.send(filled()).Result().Cookies()[0]
+	got := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"="+cookie.Value)
+	require.Equal(t, 200, got.Code)
+	require.Contains(t, got.body, "Thank you")
+	require.NotContains(t, got.body, "Choose the gift you like best.")
+}
+
 func TestAFormSentAgainIsHarmless(t *testing.T) {
 	f := setup(t)
 	require.Equal(t, 303, f.send(filled()).Code)

@@ -81,6 +81,10 @@ func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
 	if !ok {
 		return
 	}
+	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && remembered(r) != "" {
+		// This browser placed the order: after a fault the link may end a little later.
+		link.State = linksv1.ClaimState_CLAIM_STATE_CLAIMED
+	}
 	if link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
 		s.renderState(w, r, link)
 		return

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"net/url"
 	"os"
 	"testing"
 
@@ -20,7 +19,8 @@ import (
 // databases. `make test` sets it.
 const URLVariable = "GIFTING_TEST_POSTGRES_URL"
 
-// NewURL creates a database, migrates it and gives its URL. The database goes when the test ends.
+// NewURL creates a database with the schema of the migrations and gives its URL. The database goes
+// when the test ends.
 func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	t.Helper()
 	server := os.Getenv(URLVariable)
@@ -29,16 +29,13 @@ func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	_, err := rand.Read(suffix)
 	require.NoError(t, err)
 	name := "test_" + hex.EncodeToString(suffix)
-	exec(t, server, "CREATE DATABASE "+name)
-	t.Cleanup(func() { exec(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-
-	u, err := url.Parse(server)
-	require.NoError(t, err)
-	u.Path = "/" + name
+	create := "CREATE DATABASE " + name
 	if len(migrations) > 0 {
-		require.NoError(t, postgres.Migrate(t.Context(), u.String(), migrations...))
+		create += " TEMPLATE " + template(t, server, migrations)
 	}
-	return u.String()
+	exec(t, server, create)
+	t.Cleanup(func() { exec(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return inDatabase(t, server, name)
 }
 
 // New is NewURL with a pool that closes when the test ends.

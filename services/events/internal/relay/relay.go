@@ -49,6 +49,7 @@ func New(ctx context.Context, cfg Config, lockURL string, publisher Publisher, t
 		election:   election{url: lockURL, log: tel.Logger},
 		aroundRead: func(_ context.Context, _ int, read func() error) error { return read() },
 	}
+	sabotage(r)
 	var err error
 	if r.metrics, err = newMetrics(tel.Meters); err != nil {
 		return nil, err

@@ -59,6 +59,9 @@ func openSource(ctx context.Context, s Source) (*source, error) {
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	// The relay only deletes. What a crash of the server brings back is published again, and readers
+	// drop duplicates; so no round waits for a disk.
+	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

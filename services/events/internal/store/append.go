@@ -66,7 +66,7 @@ func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time.Time, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		done = Appended{}
-		w, err := s.lockWriter(ctx, tx, b.Partition)
+		w, known, err := s.lockWriter(ctx, tx, b)
 		if err != nil {
 			return err
 		}
@@ -77,11 +77,8 @@ func (s *Store) tryAppend(ctx context.Context, b Batch) (done Appended, day time
 		if !s.hasDay(day) {
 			return errDayMissing
 		}
-		fresh, err := unknown(ctx, tx, b.Changes, day)
-		if err != nil {
-			return err
-		}
-		fresh, done.Rewound = w.admit(fresh, Day(w.now.Add(-b.Retention)))
+		var fresh []Change
+		fresh, done.Rewound = w.admit(unknown(b.Changes, known), Day(w.now.Add(-b.Retention)))
 		done.Inserted = len(fresh)
 		next := w.nextOffset
 		if end := b.Changes[len(b.Changes)-1].Offset + 1; end > next || done.Rewound > 0 {
@@ -110,15 +107,21 @@ ON CONFLICT (kafka_partition) DO NOTHING`
 	lockWriterRow = `SELECT next_offset, last_day FROM feed_writers WHERE kafka_partition = $1 FOR UPDATE`
 )
 
-func (s *Store) lockWriter(ctx context.Context, tx pgx.Tx, partition int) (w writer, err error) {
+// lockWriter also gives which of the batch's events the feed has, all in one round trip.
+func (s *Store) lockWriter(ctx context.Context, tx pgx.Tx, of Batch) (w writer, known []string, err error) {
 	b := &pgx.Batch{}
-	b.Queue(makeWriter, partition)
-	b.Queue(lockWriterRow, partition).QueryRow(func(row pgx.Row) error {
+	b.Queue(makeWriter, of.Partition)
+	b.Queue(lockWriterRow, of.Partition).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&w.nextOffset, &w.lastDay)
 	})
 	s.queueClock(b, &w.now) // After the lock, for which the transaction may have waited.
+	ids, from := lookedUp(of.Changes)
+	b.Queue(knownIDs, ids, from, of.Partition).Query(func(rows pgx.Rows) (err error) {
+		known, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
 	err = tx.SendBatch(ctx, b).Close()
-	return w, err
+	return w, known, err
 }
 
 // admit takes from events that the feed does not have those to insert.
@@ -140,27 +143,26 @@ func (w writer) admit(unknown []Change, oldest time.Time) (admitted []Change, re
 	return admitted, rewound
 }
 
-const knownIDs = `SELECT event_id FROM feed WHERE event_id = ANY($1) AND day BETWEEN $2 AND $3`
+// An event is inserted on no day before it was recorded, give or take one for clocks that differ, and
+// after that of the writer only if the clock of its source is ahead.
+const knownIDs = `SELECT event_id FROM feed
+WHERE event_id = ANY($1)
+  AND day >= least($2::date, (SELECT last_day - 1 FROM feed_writers WHERE kafka_partition = $3))`
 
-// unknown leaves out the changes that the feed has, and all but the first of those that the batch
-// has twice.
-func unknown(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time) ([]Change, error) {
-	ids := make([]string, len(changes))
-	from := day
+// lookedUp gives the events' ids and the first day on which one of them can have been inserted.
+func lookedUp(changes []Change) (ids []string, from time.Time) {
 	for i, c := range changes {
-		ids[i] = c.ID
-		if recorded := Day(c.RecordedAt); recorded.Before(from) {
+		ids = append(ids, c.ID)
+		if recorded := Day(c.RecordedAt); i == 0 || recorded.Before(from) {
 			from = recorded
 		}
 	}
-	rows, err := tx.Query(ctx, knownIDs, ids, from.AddDate(0, 0, -1), day)
-	if err != nil {
-		return nil, err
-	}
-	known, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, err
-	}
+	return ids, from.AddDate(0, 0, -1)
+}
+
+// unknown leaves out the changes that the feed has, and all but the first of those that the batch
+// has twice.
+func unknown(changes []Change, known []string) []Change {
 	seen := make(map[string]bool, len(changes))
 	for _, id := range known {
 		seen[id] = true
@@ -172,5 +174,5 @@ func unknown(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time) ([
 			fresh = append(fresh, c)
 		}
 	}
-	return fresh, nil
+	return fresh
 }

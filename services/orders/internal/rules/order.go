@@ -26,7 +26,8 @@ type NewOrder struct {
 	BrandedPackage bool
 	// Reserved says that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// Claimed says that the id was chosen by a claim, which may have been abandoned.
+	// Claimed says that the id was chosen by the caller: a claim that may have been abandoned, or a
+	// person who may have chosen the id of another order.
 	Claimed bool
 }
 

@@ -39,14 +39,20 @@ const (
 // currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
-	CheckPlaceOrderAs(req, currency, errs)
+	checkOrder(req, currency, errs)
 }
 
-// CheckPlaceOrderAs is CheckPlaceOrder for an order that need not have an external id: one that no
-// key places.
+// CheckPlaceOrderAs is CheckPlaceOrder for an order that no key places. It has no external id: those
+// are the integrator's.
 func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+	if !fields.Blank(req.GetExternalOrderId()) {
+		errs.Add("externalOrderId", problem.FieldInvalid, "is only for orders placed through the API")
+	}
+	checkOrder(req, currency, errs)
+}
+
+func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	dropBlanks(req)
-	errs.MaxLen("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
 	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
 	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)

@@ -88,14 +88,14 @@ func (m *world) placeAs(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commo
 		return
 	}
 	m.say("place by %s, campaign=%t external=%s", a.GetKind(), o.campaign, req.GetExternalOrderId())
-	if m.chance(2) {
-		req.ExternalOrderId = ""
+	if m.chance(6) {
+		_, err := m.PlaceOrderAs(m.t.Context(), placeAs(a, id, req))
+		m.agree(nil, problem.InvalidRequest, nil, err)
+		return
 	}
+	req.ExternalOrderId = ""
 	resp, err := m.PlaceOrderAs(m.t.Context(), placeAs(a, id, req))
 	o.record.Source = source
-	if req.GetExternalOrderId() != "" {
-		o.record.ExternalOrderId = &req.ExternalOrderId
-	}
 	m.adopt(o, resp.GetOrder())
 	want := m.place(o, 0)
 	m.agree(o, want, resp.GetOrder(), err)

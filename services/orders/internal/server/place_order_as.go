@@ -91,13 +91,14 @@ func (o *Operations) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv
 		return nil, err
 	}
 	order.Record.Source = source(a.Actor)
+	// Stock is held by the order's id alone: an id that holds a unit for another tenant is spent.
+	order.Claimed = true
 	return order, nil
 }
 
 // notPlaced says what a failed transaction means: another call may have placed the order first.
 func (o *Operations) notPlaced(ctx context.Context, a rules.Audit, order *rules.NewOrder, err error) (*ordersv1.Order, error) {
-	taken, spent := errors.Is(err, store.ErrExternalOrderIDTaken), errors.Is(err, store.ErrReservationAbandoned)
-	if !taken && !spent {
+	if !errors.Is(err, store.ErrReservationAbandoned) {
 		return nil, err
 	}
 	if placed, err := o.placedBefore(ctx, a); placed != nil || err != nil {
@@ -106,11 +107,7 @@ func (o *Operations) notPlaced(ctx context.Context, a rules.Audit, order *rules.
 	if order.Reserved {
 		o.Orders.GiveUp(ctx, a.OrderID)
 	}
-	if spent {
-		return nil, orderIDSpent()
-	}
-	return nil, o.Orders.externalOrderIDConflict(ctx,
-		caller.Principal{TenantID: a.TenantID, AllBrands: true}, order.Record.GetExternalOrderId())
+	return nil, orderIDSpent()
 }
 
 func orderIDSpent() error {

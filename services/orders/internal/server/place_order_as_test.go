@@ -55,30 +55,24 @@ func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 		spoil func(r *ordersv1.PlaceOrderAsRequest)
 		want  problem.Code
 	}{
-		"no order":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Order = nil }, problem.InvalidRequest},
-		"a blank recipient":   {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.Recipient = nil }, problem.InvalidRequest},
-		"an id that is none":  {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
-		"no brand":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = nil }, problem.BrandRequired},
-		"a brand of nobody":   {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = proto.String(productID) }, problem.BrandNotFound},
-		"no such manager":     {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = proto.String("no@example.com") }, problem.ManagerNotFound},
-		"a client":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = aClient() }, problem.InsufficientScope},
-		"the platform":        {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = theSystem() }, problem.InsufficientScope},
-		"a long external id":  {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ExternalOrderId = string(make([]byte, 129)) }, problem.InvalidRequest},
-		"a key's external id": {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ExternalOrderId = taken.GetExternalOrderId() }, problem.ExternalOrderIDConflict},
-		"the id of a key's order": {func(r *ordersv1.PlaceOrderAsRequest) {
-			r.OrderId, r.Order.ExternalOrderId = taken.GetId(), ""
-		}, problem.IdempotencyKeyReused},
+		"no order":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order = nil }, problem.InvalidRequest},
+		"a blank recipient":       {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.Recipient = nil }, problem.InvalidRequest},
+		"an id that is none":      {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
+		"no brand":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = nil }, problem.BrandRequired},
+		"a brand of nobody":       {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = proto.String(productID) }, problem.BrandNotFound},
+		"no such manager":         {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = proto.String("no@example.com") }, problem.ManagerNotFound},
+		"a client":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = aClient() }, problem.InsufficientScope},
+		"the platform":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = theSystem() }, problem.InsufficientScope},
+		"an external id":          {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ExternalOrderId = newID() }, problem.InvalidRequest},
+		"the id of a key's order": {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = taken.GetId() }, problem.IdempotencyKeyReused},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := placeAs(operator(), newID(), request(newID()))
+			r := placeAs(operator(), newID(), request(""))
 			tc.spoil(r)
 			_, err := d.PlaceOrderAs(t.Context(), r)
 			p, ok := problem.As(err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, tc.want, p.Code)
-			if tc.want == problem.ExternalOrderIDConflict {
-				require.Equal(t, taken.GetId(), p.OrderID)
-			}
 			require.Equal(t, 1, count(t, d.pool, "orders"))
 		})
 	}
@@ -92,7 +86,7 @@ func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
-			r := request("same")
+			r := request("")
 			r.CampaignId, r.BrandId = proto.String(campaignID), nil
 			resp, err := d.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
 			if err == nil && resp.GetOrder().GetId() != id {
@@ -107,24 +101,36 @@ func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 	require.Equal(t, []string{"order.created"}, d.eventsOf(t, id))
 }
 
-func TestAConflictGivesTheUnitBack(t *testing.T) {
+func TestASpentOrderIDGivesTheUnitBack(t *testing.T) {
 	d := openDesk(t)
 	w := newWarehouse(5)
 	d.stockUp(w)
-	taken := d.in(t, processingStatus)
-	r := request(taken.GetExternalOrderId())
+	r := request("")
 	r.CampaignId, r.BrandId = proto.String(campaignID), nil
 	id := newID()
-	for _, want := range []problem.Code{problem.ExternalOrderIDConflict, problem.ExternalOrderIDConflict} {
+	_, err := claims(d.fixture).AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id})
+	require.NoError(t, err)
+	for range 2 {
 		_, err := d.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
-		require.True(t, problem.Is(err, want), "%v", err)
+		require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		require.Equal(t, 5, w.left())
 	}
-	r.ExternalOrderId = newID()
-	_, err := d.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
-	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "the id is spent: %v", err)
-	require.Equal(t, 5, w.left())
 	_, err = d.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), r))
 	require.NoError(t, err)
 	require.Equal(t, 4, w.left())
+}
+
+// A second order under the id would give back the unit of the first when it is cancelled.
+func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
+	d := openDesk(t)
+	w := newWarehouse(1)
+	d.stockUp(w)
+	held := d.campaignOrder(t)
+	elsewhere := placeAs(operator(), held.GetId(), request(""))
+	elsewhere.TenantId = otherBrand
+	_, err := d.PlaceOrderAs(t.Context(), elsewhere)
+	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
+	require.Equal(t, 1, count(t, d.pool, "orders"))
+	require.NoError(t, d.recovery.Settle(t.Context()))
+	require.Zero(t, w.left())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,40 @@ func TestEverySemanticFault(t *testing.T) {
 			require.Zero(t, count(t, f.pool, "outbox"))
 		})
 	}
+}
+
+// TestOfSeveralFaultsTheFirstOfTheTableIsReported mends one fault after the other.
+func TestOfSeveralFaultsTheFirstOfTheTableIsReported(t *testing.T) {
+	f := setup(t)
+	first, err := f.PlaceOrder(as(t, "first"), request("o-1"))
+	require.NoError(t, err)
+	r := request("o-1")
+	r.CourierComment, r.ManagerEmail = proto.String(strings.Repeat("x", 501)), proto.String("no@example.com")
+	r.BrandId = nil
+	f.catalog.fault = problem.New(problem.InvalidVariations, "no")
+	f.catalog.check.Stocked, f.catalog.reserve = true, problem.New(problem.OutOfStock, "none")
+	field := &tenantsv1.CustomField{Id: fieldID, Label: "Cost centre", Required: true, Type: 1}
+	f.tenants.settings.Tenant.CustomFields = []*tenantsv1.CustomField{field}
+	for i, step := range []struct {
+		want problem.Code
+		mend func()
+	}{
+		{problem.InvalidRequest, func() { r.CourierComment = nil }},
+		{problem.BrandRequired, func() { r.BrandId = proto.String(productID) }},
+		{problem.BrandNotFound, func() { r.BrandId = proto.String(brandID) }},
+		{problem.InvalidVariations, func() { f.catalog.fault = nil }},
+		{problem.InvalidCustomFields, func() { field.Required = false }},
+		{problem.ManagerNotFound, func() { r.ManagerEmail = nil }},
+		{problem.OutOfStock, func() { f.catalog.reserve = nil }},
+		{problem.ExternalOrderIDConflict, func() { r.ExternalOrderId = "o-2" }},
+	} {
+		_, err := f.PlaceOrder(as(t, fmt.Sprint("k", i)), proto.CloneOf(r))
+		require.True(t, problem.Is(err, step.want), "wanted %s: %v", step.want, err)
+		step.mend()
+	}
+	second, err := f.PlaceOrder(as(t, "last"), r)
+	require.NoError(t, err)
+	require.NotEqual(t, first.GetOrder().GetId(), second.GetOrder().GetId())
 }
 
 func TestAFaultOnlyTheCatalogKnowsIsReportedWithTheOthers(t *testing.T) {

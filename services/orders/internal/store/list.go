@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,33 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	return orders, nil
 }
 
+// statement reads the page of a key limited to brands from each of them: no index gives the newest of
+// several brands, and their orders may be few among those of the tenant.
 func (f Filter) statement() (string, []any) {
+	where, args := f.where()
+	args = append(args, f.Limit)
+	limit := len(args)
+	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT $%d", recordColumns, where, limit)
+	if f.AllBrands {
+		return page, args
+	}
+	args = append(args, f.reach())
+	return fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest($%d::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
+		"ORDER BY created_at DESC, id DESC LIMIT $%d", recordColumns, len(args), page, limit), args
+}
+
+// reach lists the brands a key that is limited reads from.
+func (f Filter) reach() []string {
+	if f.BrandID == nil {
+		return f.BrandIDs
+	}
+	if slices.Contains(f.BrandIDs, *f.BrandID) {
+		return []string{*f.BrandID}
+	}
+	return nil
+}
+
+func (f Filter) where() (string, []any) {
 	var args []any
 	var where []string
 	add := func(condition string, values ...any) {
@@ -53,8 +80,11 @@ func (f Filter) statement() (string, []any) {
 		where = append(where, condition)
 	}
 	add("tenant_id = ?", f.TenantID)
-	if !f.AllBrands {
-		add("brand_id = ANY(?::uuid[])", f.BrandIDs)
+	switch {
+	case !f.AllBrands:
+		add("brand_id = within")
+	case f.BrandID != nil:
+		add("brand_id = ?", *f.BrandID)
 	}
 	if f.ExternalOrderID != nil {
 		add("external_order_id = ?", *f.ExternalOrderID)
@@ -65,16 +95,11 @@ func (f Filter) statement() (string, []any) {
 	if f.Status != nil {
 		add("status = ?", rules.StatusText(*f.Status))
 	}
-	if f.BrandID != nil {
-		add("brand_id = ?", *f.BrandID)
-	}
 	if f.UpdatedSince != nil {
 		add("updated_at >= ?", *f.UpdatedSince)
 	}
 	if f.After != nil {
 		add("(created_at, id) < (?, ?)", f.After.Time, f.After.ID)
 	}
-	args = append(args, f.Limit)
-	return fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT $%d",
-		recordColumns, strings.Join(where, " AND "), len(args)), args
+	return strings.Join(where, " AND "), args
 }

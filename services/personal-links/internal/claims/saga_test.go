@@ -102,6 +102,20 @@ func TestRecoveriesOfSeveralInstancesAtOnceEndEveryClaimOnce(t *testing.T) {
 	}
 }
 
+func TestALinkThatDoesNotOpenHoldsUpNoOther(t *testing.T) {
+	b := setup(t)
+	broken, other := b.newLink(t), b.newLink(t)
+	for _, link := range []*rules.Link{broken, other} {
+		_, err := b.instance(&fault{at: 4, forGood: true}).Claim(t.Context(), link, request(link))
+		require.NoError(t, err)
+	}
+	_, err := b.pool.Exec(t.Context(), "UPDATE links SET details_sealed = 'x' WHERE id = $1", broken.Record.GetId())
+	require.NoError(t, err)
+	b.endLeases(t)
+	require.NoError(t, b.instance(healthy()).RecoverOnce(t.Context()))
+	require.Equal(t, rules.Claimed, b.requireConverged(t, other).Record.GetStatus())
+}
+
 func TestAClaimThatIsUnderWayIsLeftAlone(t *testing.T) {
 	b := setup(t)
 	link := b.newLink(t)

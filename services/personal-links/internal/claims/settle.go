@@ -30,6 +30,15 @@ func (s *Saga) settle(ctx context.Context, link *rules.Link) (*rules.Link, *orde
 	return settled, outcome.GetOrder(), err
 }
 
+// Outcome gives the link as it is once no claim of it is under way.
+func (s *Saga) Outcome(ctx context.Context, link *rules.Link) (*rules.Link, error) {
+	link, err := s.Links.Get(ctx, link.TenantID, link.Record.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.unmarked(ctx, link)
+}
+
 // unmarked waits until no other claim is under way. One that has had its time is settled.
 func (s *Saga) unmarked(ctx context.Context, link *rules.Link) (*rules.Link, error) {
 	tick := time.NewTicker(lookAgain)

@@ -18,6 +18,8 @@ const (
 	maxReference  = 128
 	maxTextAnswer = 2000
 	maxAnswers    = 500
+	// maxFaults of one recipient are told: the answer to a batch is stored.
+	maxFaults = 50
 )
 
 // DefaultLocale of a link; every tenant has it.
@@ -66,7 +68,8 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 		out.Details.Message = in.GetMessage()
 	}
 	out.Details.Answers = checkAnswers(r.settings.GetTenant().GetCustomFields(), in.GetCustomFields(), errs)
-	return out, errs.List()
+	faults := errs.List()
+	return out, faults[:min(len(faults), maxFaults)]
 }
 
 func (r *Recipients) email(text string, errs *fields.Errors) string {

@@ -35,15 +35,22 @@ func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest)
 	}
 	gift := rules.FindGift(selection.GetGifts(), req.GetProductId())
 	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
-		// Another claim of this link may have taken the last unit: then it is the link that is gone.
-		if link, err = g.Store.Get(ctx, link.TenantID, link.Record.GetId()); err != nil {
-			return nil, err
-		}
-		if link.Record.GetStatus() == rules.Active && link.ClaimOrderID == nil {
-			return nil, refused
-		}
+		return g.refuse(ctx, link, refused)
 	}
 	return g.claim(ctx, link, req)
+}
+
+// refuse answers a choice that cannot be had. Another claim of the link may have taken the last unit:
+// then it is the link that is gone. One that comes to nothing makes the choice no better.
+func (g *GiftSite) refuse(ctx context.Context, link *rules.Link, refused error) (*linksv1.ClaimLinkResponse, error) {
+	link, err := g.Claims.Outcome(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if link.Record.GetStatus() == rules.Active {
+		return nil, refused
+	}
+	return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
 }
 
 func (g *GiftSite) claim(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {

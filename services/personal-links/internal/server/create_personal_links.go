@@ -39,7 +39,7 @@ func (p *Public) prepareBatch(
 	if err != nil {
 		return effect, err
 	}
-	errs := fields.Collect(ctx)
+	errs := edgeFaults(ctx, req)
 	selection := rules.CheckSelection(req, errs)
 	if err := errs.Err(); err != nil {
 		return effect, err
@@ -60,6 +60,18 @@ func (p *Public) prepareBatch(
 	}
 	effect.Queue, err = p.Store.QueueBatch(ctx, batch)
 	return effect, err
+}
+
+// edgeFaults are what the edge found, but for a list of more recipients than it reads: that they are
+// too many is a problem of its own.
+func edgeFaults(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *fields.Errors {
+	errs := &fields.Errors{}
+	for _, v := range caller.RequestFrom(ctx).Violations {
+		if v.Field != "recipients" || len(req.GetRecipients()) <= rules.MaxRecipients {
+			errs.Add(v.Field, v.Code, v.Message)
+		}
+	}
+	return errs
 }
 
 // brandOf gives the brand of the links after a look whether the selection can be offered.

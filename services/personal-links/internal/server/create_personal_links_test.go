@@ -359,6 +359,28 @@ func TestProblemsOfTheWholeBatch(t *testing.T) {
 	require.Zero(t, b.count(t, "outbox"))
 }
 
+func TestFarTooManyRecipientsAreTooManyToo(t *testing.T) {
+	b := setup(t)
+	for _, n := range []int{1001, 2000, 5000} {
+		body := fmt.Sprintf(`{"campaignId":%q,"recipients":[{"label":"Ann"}%s]}`, b.campaign, strings.Repeat(`,{"label":"Ann"}`, n-1))
+		req := &linksv1.CreatePersonalLinksRequest{}
+		_, err := b.client.CreatePersonalLinks(b.as(b.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		require.True(t, problem.Is(err, problem.TooManyRecipients), "%d: %v", n, err)
+	}
+	t.Run("after the faults of those that were read", func(t *testing.T) {
+		req := &linksv1.CreatePersonalLinksRequest{}
+		body := fmt.Sprintf(`{"campaignId":%q,"recipients":[{"label":1}%s]}`, b.campaign, strings.Repeat(`,{}`, 3000))
+		_, err := b.client.CreatePersonalLinks(b.as(b.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		requireFaults(t, err, "recipients[0].label invalid")
+	})
+	t.Run("and a list that is none is at fault itself", func(t *testing.T) {
+		req := &linksv1.CreatePersonalLinksRequest{}
+		body := fmt.Sprintf(`{"campaignId":%q,"recipients":{}}`, b.campaign)
+		_, err := b.client.CreatePersonalLinks(b.as(b.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		requireFaults(t, err, "recipients invalid")
+	})
+}
+
 func TestARepeatedBatchGetsTheFirstAnswerWhateverHasBecomeOfTheLinks(t *testing.T) {
 	b := setup(t)
 	recipients := make([]*linksv1.PersonalLinkRecipient, 1000)

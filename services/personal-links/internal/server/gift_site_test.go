@@ -298,3 +298,36 @@ func TestALinkBeingClaimedIsStillShownOpen(t *testing.T) {
 	require.True(t, proto.Equal(link, b.read(t, link)), "outside nothing has changed")
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, b.page(t, link).GetState())
 }
+
+func TestAChoiceThatCannotBeHadIsRefusedWhateverAnotherClaimDoes(t *testing.T) {
+	b := setup(t)
+	for name, c := range map[string]struct {
+		change func(r *linksv1.ClaimLinkRequest)
+		want   problem.Code
+	}{
+		"a gift the link does not offer":  {func(*linksv1.ClaimLinkRequest) {}, problem.ProductNotAvailable},
+		"a variation of a gift with none": {func(r *linksv1.ClaimLinkRequest) { r.ProductId = mugID }, problem.InvalidVariations},
+	} {
+		t.Run(name, func(t *testing.T) {
+			link := b.create(t, b.toGifts(ann()))[0].GetLink()
+			req := claimOf(link)
+			c.change(req)
+			_, err := b.store.Mark(t.Context(), b.tenant, link.GetId(), newID(), -time.Second)
+			require.NoError(t, err)
+			_, err = b.site.ClaimLink(t.Context(), req)
+			require.True(t, problem.Is(err, c.want), "%v", err)
+			require.Empty(t, b.orders.placed, "the other claim came to nothing")
+		})
+	}
+	t.Run("unless the other one won", func(t *testing.T) {
+		link := b.create(t, b.toGifts(ann()))[0].GetLink()
+		orderID := newID()
+		_, err := b.store.Mark(t.Context(), b.tenant, link.GetId(), orderID, -time.Second)
+		require.NoError(t, err)
+		b.orders.placed[orderID] = nil
+		resp, err := b.site.ClaimLink(t.Context(), claimOf(link))
+		require.NoError(t, err)
+		require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, resp.GetState())
+		require.Len(t, b.orders.placed, 1)
+	})
+}

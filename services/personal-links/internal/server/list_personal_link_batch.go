@@ -46,9 +46,9 @@ func placeAfter(after *string, binding cursor.Binding, errs *fields.Errors) int 
 		return -1
 	}
 	position, err := binding.Decode(*after)
-	place, wrong := strconv.Atoi(string(position))
+	place, wrong := strconv.ParseInt(string(position), 10, 32)
 	if err != nil || wrong != nil {
 		errs.Add("after", problem.FieldInvalid, "is no cursor of this list")
 	}
-	return place
+	return int(place)
 }

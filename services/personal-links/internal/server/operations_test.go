@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -185,8 +186,11 @@ func TestABatchIsListedInTheOrderOfItsRecipients(t *testing.T) {
 		want = append(want, l.GetId())
 	}
 	require.Equal(t, want, got)
-	req.BatchId, req.Limit = newID(), pointer[int32](101)
+	req.After = pointer(cursor.Bind("personal-link-batch", b.tenant, batchID).Encode([]byte("99999999999")))
 	_, err := b.operations.ListPersonalLinkBatch(t.Context(), req)
+	requireFaults(t, err, "after invalid")
+	req.BatchId, req.Limit = newID(), pointer[int32](101)
+	_, err = b.operations.ListPersonalLinkBatch(t.Context(), req)
 	requireFaults(t, err, "limit invalid", "after invalid")
 	req.After, req.Limit = nil, nil
 	_, err = b.operations.ListPersonalLinkBatch(t.Context(), req)

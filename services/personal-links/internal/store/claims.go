@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -48,17 +49,23 @@ FROM (
   ORDER BY claim_lease_until LIMIT $2 FOR UPDATE SKIP LOCKED
 ) stale
 WHERE l.tenant_id = stale.tenant_id AND l.id = stale.id
-RETURNING ` + linkColumns
+RETURNING l.tenant_id, l.id, l.claim_order_id`
 
-// TakeStale gives links whose claim was not ended within its lease, and takes a new one on them.
+// TakeStale gives links whose claim was not ended within its lease, and takes a new one on them. They
+// have what a settlement needs and nothing sealed, so that one that does not open holds up no other.
 func (s *Store) TakeStale(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
 	rows, err := s.pool.Query(ctx, takeStale, lease, limit)
 	if err != nil {
 		return nil, fmt.Errorf("take stale claims: %w", err)
 	}
-	links, err := pgx.CollectRows(rows, s.scanLink)
+	links, err := pgx.CollectRows(rows, scanStale)
 	if err != nil {
 		return nil, fmt.Errorf("take stale claims: %w", err)
 	}
 	return links, nil
+}
+
+func scanStale(row pgx.CollectableRow) (*rules.Link, error) {
+	l := &rules.Link{Record: &linksv1.PersonalLink{}, ClaimStale: true}
+	return l, row.Scan(&l.TenantID, &l.Record.Id, &l.ClaimOrderID)
 }

@@ -63,7 +63,11 @@ func (q Query) statement() (sql string, args []any) {
 		}
 		b.WriteString(" AND " + condition)
 	}
-	if !q.AllBrands {
+	switch {
+	case q.AllBrands:
+	case len(q.BrandIDs) == 1:
+		and("brand_id = ?", q.BrandIDs[0]) // Unlike a list of one, it is met in the index's order.
+	default:
 		and("brand_id = ANY(?)", append([]string{}, q.BrandIDs...))
 	}
 	if q.ExternalRecipientID != nil {

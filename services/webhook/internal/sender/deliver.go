@@ -29,6 +29,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to target) {
 	if started.Add(s.limits.Timeout + recordTime).After(d.until) {
 		// The lease might end before the attempt does, and another sender begin.
 		s.release(ctx, []store.Delivery{d.Delivery}, 0)
+		s.Wake()
 		return
 	}
 	began := time.Now()

@@ -54,9 +54,12 @@ type Sender struct {
 	log       *slog.Logger
 	metrics   *metrics
 
-	woken   chan struct{}
-	busy    atomic.Int64
-	workers sync.WaitGroup
+	woken chan struct{}
+	busy  atomic.Int64
+	// more says that the last claim may have left rows for want of room, freed that an attempt has
+	// ended since that claim began.
+	more, freed atomic.Bool
+	workers     sync.WaitGroup
 }
 
 // New makes a sender that does nothing before Run. now only measures how much of a lease is left
@@ -124,6 +127,7 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 	if free <= 0 {
 		return s.limits.Poll
 	}
+	s.freed.Store(false)
 	// The database's lease begins after this moment, so it ends after until.
 	until := s.now().Add(s.limits.Lease)
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
@@ -135,6 +139,9 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		}
 		return s.limits.Poll
 	}
+	if s.more.Store(claimed.More); claimed.More && s.freed.Load() {
+		s.Wake()
+	}
 	if len(claimed.Deliveries) > 0 {
 		s.dispatch(ctx, claimed.Deliveries, until)
 	}
@@ -142,6 +149,14 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		return min(contendedGap, s.limits.Poll)
 	}
 	return s.limits.Poll
+}
+
+// ended looks for rows that an attempt which has ended made room for. Where the last claim left none,
+// there is nothing to look for: what is stored since has woken the sender by itself.
+func (s *Sender) ended() {
+	if s.freed.Store(true); s.more.Load() {
+		s.Wake()
+	}
 }
 
 // dispatch gives each claimed delivery to a worker, or back. until is when their leases end.
@@ -165,7 +180,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, unti
 		s.workers.Go(func() {
 			s.deliver(unbroken, leased{Delivery: d, until: until}, target)
 			s.busy.Add(-1)
-			s.Wake()
+			s.ended()
 		})
 	}
 	s.pause(unbroken, paused)

@@ -39,15 +39,22 @@ type Claimed struct {
 	// Contended says that another instance was claiming for an endpoint that has rows due: they
 	// may have been left although there was room for them.
 	Contended bool
+	// More says that rows that are due may have been left for want of room: the end of an attempt
+	// makes some.
+	More bool
 }
+
+// begin makes a claim's commit not wait for the disk. A crash of the server that loses it makes the
+// rows due again, as the crash of a sender does.
+const begin = `BEGIN; SET LOCAL synchronous_commit = off`
 
 // claimLock keeps the advisory locks of this claim apart from all others of the database.
 const claimLock = 0x77686b31
 
-// The endpoints that have a row due and room for it, those with the fewest rows leased first, so
-// that a new endpoint comes before the next row of a busy one. The recursion skips from endpoint
+// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint
+// comes before the next row of a busy one; those without room for a row are only named. The recursion skips from endpoint
 // to endpoint in deliveries_due: its cost grows with the endpoints that have rows pending, not with
-// the rows. Each endpoint found is locked for the transaction, without waiting, because the
+// the rows. Each endpoint with room is locked for the transaction, without waiting, because the
 // rows leased must not change between counting and claiming.
 const lockEndpoints = `
 WITH RECURSIVE head AS (
@@ -66,7 +73,7 @@ WITH RECURSIVE head AS (
       ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
       LIMIT 1) n
 ), due AS MATERIALIZED (
-  SELECT h.tenant_id, h.key_id
+  SELECT h.tenant_id, h.key_id, busy.leased
     FROM head h
    CROSS JOIN LATERAL (
      SELECT count(*) AS leased
@@ -74,13 +81,14 @@ WITH RECURSIVE head AS (
       WHERE d.tenant_id = h.tenant_id AND d.key_id = h.key_id
         AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) busy
    WHERE h.next_attempt_at <= ` + now + `
-     AND busy.leased < $2
      AND NOT EXISTS (
        SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)
    ORDER BY busy.leased, h.next_attempt_at
    LIMIT $3
 )
-SELECT due.tenant_id, due.key_id, pg_try_advisory_xact_lock($4::int, due.key_id) FROM due`
+SELECT due.tenant_id, due.key_id, due.leased,
+       CASE WHEN due.leased < $2 THEN pg_try_advisory_xact_lock($4::int, due.key_id) ELSE false END
+  FROM due`
 
 // A statement of its own after the locks, so that it sees what their last holders have committed.
 // Rows are taken round by round over the endpoints: the first of each, then the second.
@@ -118,14 +126,14 @@ RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, ` + now + ` - d.created
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	token := uuid.NewString()
 	var claimed Claimed
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err := postgres.InTxWith(ctx, s.pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error {
 		claimed = Claimed{}
 		at := s.instead()
-		tenants, keys, err := lockDue(ctx, tx, at, r, &claimed)
-		if err != nil || len(keys) == 0 {
+		found, err := lockDue(ctx, tx, at, r, &claimed)
+		if err != nil || len(found.keys) == 0 {
 			return err
 		}
-		rows, err := tx.Query(ctx, leaseRows, at, tenants, keys, r.PerEndpoint, r.Limit, token, r.Lease)
+		rows, err := tx.Query(ctx, leaseRows, at, found.tenants, found.keys, r.PerEndpoint, r.Limit, token, r.Lease)
 		if err != nil {
 			return err
 		}
@@ -133,6 +141,7 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 			d := Delivery{Token: token}
 			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Age, &d.Body)
 		})
+		claimed.More = claimed.More || len(claimed.Deliveries) >= r.Limit || found.filled(claimed.Deliveries, r.PerEndpoint)
 		return err
 	})
 	if err != nil {
@@ -141,24 +150,47 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	return claimed, nil
 }
 
-// lockDue gives the endpoints this transaction may claim for.
-func lockDue(ctx context.Context, tx pgx.Tx, at *time.Time, r ClaimRequest, claimed *Claimed) (tenants []string, keys []int32, err error) {
+// locked are the endpoints a transaction may claim for.
+type locked struct {
+	tenants []string
+	keys    []int32
+	// leased is how many rows of each were leased before.
+	leased map[Endpoint]int
+}
+
+// filled says whether the claim leaves an endpoint without room.
+func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
+	for _, d := range deliveries {
+		if l.leased[d.Endpoint]++; l.leased[d.Endpoint] >= perEndpoint {
+			return true
+		}
+	}
+	return false
+}
+
+func lockDue(ctx context.Context, tx pgx.Tx, at *time.Time, r ClaimRequest, claimed *Claimed) (locked, error) {
+	found := locked{leased: map[Endpoint]int{}}
 	rows, err := tx.Query(ctx, lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	var (
 		endpoint Endpoint
-		locked   bool
+		leased   int
+		got      bool
 	)
-	_, err = pgx.ForEachRow(rows, []any{&endpoint.TenantID, &endpoint.KeyID, &locked}, func() error {
-		if !locked {
+	tag, err := pgx.ForEachRow(rows, []any{&endpoint.TenantID, &endpoint.KeyID, &leased, &got}, func() error {
+		switch {
+		case leased >= r.PerEndpoint:
+			claimed.More = true
+		case !got:
 			claimed.Contended = true
-			return nil
+		default:
+			found.tenants, found.keys = append(found.tenants, endpoint.TenantID), append(found.keys, endpoint.KeyID)
+			found.leased[endpoint] = leased
 		}
-		tenants = append(tenants, endpoint.TenantID)
-		keys = append(keys, endpoint.KeyID)
 		return nil
 	})
-	return tenants, keys, err
+	claimed.More = claimed.More || tag.RowsAffected() >= int64(r.Limit)
+	return found, err
 }

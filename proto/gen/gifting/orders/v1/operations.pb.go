@@ -974,7 +974,7 @@ type PlaceOrderAsRequest struct {
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// UUID chosen by the caller for this order.
 	OrderId string `protobuf:"bytes,3,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// As of POST /orders; external_order_id may be left out.
+	// As of POST /orders, but without external_order_id: that is for orders placed through the API.
 	Order         *PlaceOrderRequest `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,150 @@
+package delivery_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	backlog   = 20_000
+	endpoints = 100
+	bareLoops = 64
+	emptiedIn = 3 * time.Minute
+)
+
+// event is the body of every delivery of a backlog.
+var event = []byte(`{"id":"01900000-0000-7000-8000-000000000001","type":"order.created","data":{"text":"` + strings.Repeat("x", 700) + `"}}`)
+
+// The statements that make a backlog at once: it is there when they commit.
+const (
+	fillDeliveries = `WITH made AS (
+  INSERT INTO events (tenant_id, event_id, type, body, created_at)
+  SELECT ($1::uuid[])[1 + n % $4], gen_random_uuid(), 'order.created', $3, now() FROM generate_series(1, $5::int) AS n
+  RETURNING tenant_id, event_id
+)
+INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
+SELECT made.tenant_id, made.event_id, key_id, now(), now()
+FROM made JOIN unnest($1::uuid[], $2::int[]) AS k (tenant_id, key_id) USING (tenant_id)`
+
+	fillOutbox = `INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
+SELECT gen_random_uuid(), ($1::uuid[])[1 + n % $4], ($2::uuid[])[1 + n % $4], gen_random_uuid(), 'order.created', now(), $3
+FROM generate_series(1, $5::int) AS n`
+)
+
+// BenchmarkBacklogOfDeliveries lets the webhook service empty a standing backlog, and bare goroutines sign and post the
+// same bodies in the same run.
+func BenchmarkBacklogOfDeliveries(b *testing.B) {
+	benchmarkBacklog(b, func(p *platform, tenants []tenant) {
+		var ids []string
+		var keys []int32
+		for _, t := range tenants {
+			ids, keys = append(ids, t.id), append(keys, t.key)
+		}
+		_, err := p.database(b, "webhook").Exec(b.Context(), fillDeliveries, ids, keys, event, len(tenants), backlog)
+		require.NoError(b, err)
+	})
+}
+
+// BenchmarkBacklogOfChanges has the backlog in the outbox of the orders service, so that relay, Kafka, feed and fan-out
+// work while it is delivered.
+func BenchmarkBacklogOfChanges(b *testing.B) {
+	benchmarkBacklog(b, func(p *platform, tenants []tenant) {
+		var ids, brands []string
+		for _, t := range tenants {
+			ids, brands = append(ids, t.id), append(brands, t.brand)
+		}
+
+		_, err := p.database(b, "orders").Exec(b.Context(), fillOutbox, ids, brands, event, len(tenants), backlog)
+		require.NoError(b, err)
+	})
+}
+
+func benchmarkBacklog(b *testing.B, fill func(*platform, []tenant)) {
+	b.Helper()
+	p, r := start(b), newReceiver(b, false)
+	urls := r.urls(endpoints)
+	tenants := p.tenants(b, urls)
+	m := p.newMeter(b)
+	var bare, ours float64
+	var used usage
+	for b.Loop() {
+		bare = perSecond(func() { postBare(b, urls, tenants) })
+		r.got.Store(0)
+		before := m.read(b)
+		fill(p, tenants)
+		require.Eventually(b, func() bool { return r.got.Load() > 0 }, arriveIn, time.Millisecond)
+		ours = perSecond(func() {
+			require.Eventually(b, func() bool { return r.got.Load() >= backlog }, emptiedIn, time.Millisecond)
+		})
+		used = m.read(b).minus(before)
+	}
+	b.ReportMetric(bare, "bare/s")
+	b.ReportMetric(ours, "delivered/s")
+	b.ReportMetric(ours/bare, "ratio")
+	const thousands = backlog / 1000
+	b.ReportMetric(used.sum()/thousands, "cpu-s/1000")
+	b.ReportMetric(used.platform/thousands, "cpu-s/1000-platform")
+	b.ReportMetric(used.database/thousands, "cpu-s/1000-database")
+	b.ReportMetric(used.broker/thousands, "cpu-s/1000-broker")
+	b.ReportMetric(load(b), "load")
+	b.ReportMetric(0, "ns/op")
+}
+
+func perSecond(work func()) float64 {
+	began := time.Now()
+	work()
+	return backlog / time.Since(began).Seconds()
+}
+
+// postBare is the least that a sender does: it signs, posts and reads the answer.
+func postBare(b *testing.B, urls []string, tenants []tenant) {
+	b.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareLoops}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range bareLoops {
+		group.Go(func() {
+			for n := next.Add(1); n <= backlog; n = next.Add(1) {
+				to := int(n) % len(urls)
+				if err := post(b, client, urls[to], tenants[to].secret); err != nil {
+					b.Errorf("bare post: %v", err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func post(b *testing.B, client *http.Client, url, secret string) error {
+	b.Helper()
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = mac.Write(append([]byte(now+"."), event...))
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(event))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Service-Signature", "t="+now+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return errors.Join(err, resp.Body.Close())
+}

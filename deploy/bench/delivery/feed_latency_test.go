@@ -1,0 +1,70 @@
+package delivery_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+// pollEvery is counted into the latencies: an event is visible when a poll has given it.
+const pollEvery = 2 * time.Millisecond
+
+// BenchmarkChangeToFeed measures from an order to the answer of a poll of its tenant's feed that holds its event.
+func BenchmarkChangeToFeed(b *testing.B) {
+	p := start(b)
+	tenants := p.tenants(b, []string{""})
+	w, f := p.newWriter(b, tenants), p.newFeedReader(b, tenants[0])
+	m := p.newMeter(b)
+	var used usage
+	for b.Loop() {
+		before := m.read(b)
+		polling, stop := context.WithCancel(b.Context())
+		done := make(chan error, 1)
+		go func() { done <- f.poll(polling) }()
+		w.run(b, 200, measuredTime)
+		require.Eventually(b, func() bool { return f.has(w) }, arriveIn, often)
+		used = m.read(b).minus(before)
+		stop()
+		require.NoError(b, <-done)
+	}
+	p.report(b, w.answered, f.seenUntilNow(), used)
+}
+
+func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
+	b.Helper()
+	ctx, err := caller.Outgoing(context.Background(), caller.Principal{
+		TenantID: t.id, KeyID: t.key, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
+	}, caller.Request{})
+	require.NoError(b, err)
+	return &feedReader{
+		events: eventsv1.NewEventsServiceClient(p.dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, seen: map[string]time.Time{},
+	}
+}
+
+// ask reads a page behind the cursor.
+func (f *feedReader) ask(ctx context.Context) error {
+	page, err := f.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: f.after, Limit: proto.Int32(100)})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, e := range page.GetItems() {
+		var order struct{ ID string }
+		if err := json.Unmarshal(e.GetData(), &order); err != nil {
+			return err
+		}
+		f.note(order.ID, now)
+	}
+	if page.NextCursor != nil {
+		f.after = page.NextCursor
+	}
+	return nil
+}

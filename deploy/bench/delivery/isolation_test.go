@@ -1,0 +1,61 @@
+package delivery_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+const (
+	// deadEndpoint takes connections and never answers, slowEndpoint answers after slowness.
+	deadEndpoint = 98
+	slowEndpoint = 99
+	slowness     = 9 * time.Second
+)
+
+// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events, first while the other two answer
+// and then, in the same run, while one is dead and one is slow.
+func BenchmarkBesideBadEndpoints(b *testing.B) {
+	p, r := start(b), newReceiver(b, true)
+	tenants := p.tenants(b, r.urls(100))
+	bad := []int{deadEndpoint, slowEndpoint}
+	var without, with latencies
+	for b.Loop() {
+		without = p.reach(b, r, tenants, bad)
+		end := make(chan struct{})
+		r.set(deadEndpoint, wait(end, time.Hour))
+		r.set(slowEndpoint, wait(end, slowness))
+		with = p.reach(b, r, tenants, bad)
+		close(end)
+	}
+	b.ReportMetric(without.at(.99), "p99-ms-without")
+	b.ReportMetric(with.at(.99), "p99-ms-with")
+	b.ReportMetric(with.at(.99)/without.at(.99), "with/without")
+	b.ReportMetric(load(b), "load")
+	b.ReportMetric(0, "ns/op")
+	b.Logf("without: %s; with: %s; load %.1f", without, with, load(b))
+}
+
+// reach gives the latencies at all endpoints but the bad.
+func (p *platform) reach(b *testing.B, r *receiver, tenants []tenant, bad []int) latencies {
+	b.Helper()
+	w := p.newWriter(b, tenants)
+	w.run(b, 200, 2*measuredTime)
+	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
+	r.await(b, w)
+	return between(p.recorded(b, w.answered), r.first(b))
+}
+
+func wait(end <-chan struct{}, longest time.Duration) func(*http.Request) {
+	return func(req *http.Request) {
+		timer := time.NewTimer(longest)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-end:
+		case <-req.Context().Done():
+		}
+	}
+}

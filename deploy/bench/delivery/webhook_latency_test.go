@@ -1,0 +1,54 @@
+package delivery_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	measuredTime = 15 * time.Second
+	// arriveIn is how long the last change of a run may take.
+	arriveIn = 20 * time.Second
+	often    = 5 * time.Millisecond
+)
+
+// BenchmarkChangeToReceiver measures from an order to its event at the receiver. The changes are spread evenly over the
+// endpoints, each of which belongs to a tenant of its own.
+func BenchmarkChangeToReceiver(b *testing.B) {
+	for _, endpoints := range []int{1, 100} {
+		for _, perSecond := range []int{20, 200, 500} {
+			b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
+				p, r := start(b), newReceiver(b, true)
+				w := p.newWriter(b, p.tenants(b, r.urls(endpoints)))
+				var used usage
+				m := p.newMeter(b)
+				for b.Loop() {
+					before := m.read(b)
+					w.run(b, perSecond, measuredTime)
+					r.await(b, w)
+					used = m.read(b).minus(before)
+				}
+				p.report(b, w.answered, r.first(b), used)
+			})
+		}
+	}
+}
+
+// await returns when every measured change has arrived at least once.
+func (r *receiver) await(b *testing.B, w *writer) {
+	b.Helper()
+	var missing int
+	require.Eventually(b, func() bool {
+		missing = 0
+		arrived := r.first(b)
+		for id := range w.answered {
+			if _, found := arrived[id]; !found {
+				missing++
+			}
+		}
+		return missing == 0
+	}, arriveIn, 20*often, "changes that do not arrive")
+}

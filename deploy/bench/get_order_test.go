@@ -1,0 +1,112 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// readOrders are read in turn.
+const readOrders = 1000
+
+// orderInSQL is an order as one statement reads it.
+const orderInSQL = `SELECT id, reference, version, external_order_id, external_recipient_id, external_campaign_ref,
+  external_action_ref, source, brand_id, campaign_id, catalog_selection, personal_link_id, status, item_kind,
+  product_id, product_name, variations, delivery_country, urgent, received_outside_active_hours, carrier,
+  tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
+FROM orders WHERE tenant_id = $1 AND id = $2`
+
+// BenchmarkGetOrder reads orders through the gateway and, in turn, by the same call of the orders service itself and by
+// the statement that it runs.
+func BenchmarkGetOrder(b *testing.B) {
+	p := startOrders(b)
+	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
+	orders := p.placeMany(b, edge[0])
+	p.drain(b)
+	direct := p.directReader(b)
+	sql := p.sqlReader(b)
+	var byEdge, byGRPC, bySQL []float64
+	once(b, func() {
+		for range rounds {
+			byEdge = append(byEdge, rate(b, func(i int) error {
+				_, err := edge[i].get("/orders/" + orders.any())
+				return err
+			}))
+			byGRPC = append(byGRPC, rate(b, func(int) error { return direct(orders.any()) }))
+			bySQL = append(bySQL, rate(b, func(int) error { return sql(orders.any()) }))
+			b.Logf("orders/s: gateway %.0f, gRPC %.0f, SQL %.0f",
+				byEdge[len(byEdge)-1], byGRPC[len(byGRPC)-1], bySQL[len(bySQL)-1])
+		}
+	})
+	b.ReportMetric(median(byEdge), "edge-orders/s")
+	b.ReportMetric(median(ratios(byEdge, byGRPC)), "edge/grpc")
+	b.ReportMetric(median(ratios(byEdge, bySQL)), "edge/sql")
+	b.ReportMetric(median(ratios(byGRPC, bySQL)), "grpc/sql")
+}
+
+func (p *ordering) placeMany(b *testing.B, by *edgeClient) *shelf {
+	b.Helper()
+	placed := &shelf{}
+	for range readOrders {
+		answered, err := p.place(by)
+		require.NoError(b, err)
+		var order struct{ ID string }
+		require.NoError(b, json.Unmarshal(answered, &order))
+		placed.orders = append(placed.orders, order.ID)
+	}
+	return placed
+}
+
+// directReader calls the orders service as the gateway does, for a principal that is known beforehand.
+func (p *ordering) directReader(b *testing.B) func(id string) error {
+	b.Helper()
+	service := ordersv1.NewOrdersServiceClient(dial(b, p.env["GIFTING_GRPC_ORDERS"]))
+	principal := caller.Principal{
+		TenantID: p.tenant.id, KeyID: 1, KeyName: "benchmark", AllBrands: true,
+		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+	}
+	return func(id string) error {
+		ctx, err := caller.Outgoing(b.Context(), principal, caller.Request{ID: id})
+		if err != nil {
+			return err
+		}
+		read, err := service.GetOrder(ctx, &ordersv1.GetOrderRequest{OrderId: id})
+		if err == nil && read.GetOrder().GetId() != id {
+			return fmt.Errorf("read %q instead of %q", read.GetOrder().GetId(), id)
+		}
+		return err
+	}
+}
+
+func (p *ordering) sqlReader(b *testing.B) func(id string) error {
+	b.Helper()
+	cfg, err := pgxpool.ParseConfig(databaseURL(b, p.db.Config().Database))
+	require.NoError(b, err)
+	cfg.MaxConns = clients
+	pool, err := pgxpool.NewWithConfig(b.Context(), cfg)
+	require.NoError(b, err)
+	b.Cleanup(pool.Close)
+	return func(id string) error {
+		rows, err := pool.Query(b.Context(), orderInSQL, p.tenant.id, id)
+		if err != nil {
+			return err
+		}
+		found := 0
+		for rows.Next() {
+			found += len(rows.RawValues()[0])
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil || found == 0 {
+			return fmt.Errorf("read order %s, %s bytes of its id: %w", id, strconv.Itoa(found), err)
+		}
+		return nil
+	}
+}

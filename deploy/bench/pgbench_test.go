@@ -1,0 +1,93 @@
+package bench_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	errNoPgbench = errors.New("no pgbench: it comes with the server, on Debian with postgresql or postgresql-contrib")
+	tps          = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
+	processed    = regexp.MustCompile(`(?m)^number of transactions actually processed: ([0-9]+)`)
+	failures     = regexp.MustCompile(`(?m)^number of failed transactions: ([0-9]+)`)
+)
+
+// pgbench runs a script against a database, with as many connections as the benchmark has clients.
+type pgbench struct {
+	program, database, url, script string
+	variables            map[string]string
+	turns                int
+	// used is the processors' time of each transaction, of pgbench and its backends, turn by turn.
+	used []float64
+}
+
+// findPgbench looks on the path and where distributions put it, the newest version first.
+func findPgbench() (string, error) {
+	if path, err := exec.LookPath("pgbench"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil && filepath.Base(path) == "pgbench" {
+			return path, nil // Debian's link leads to a wrapper, which may find no version.
+		}
+	}
+	best, version := "", -1
+	packaged, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench") // the pattern is well formed
+	for _, path := range packaged {
+		if n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))); n > version {
+			best, version = path, n
+		}
+	}
+	if best == "" {
+		return "", errNoPgbench
+	}
+	return best, nil
+}
+
+// rate runs the script for a turn and gives the transactions of a second, without the time to connect.
+func (p *pgbench) rate(b *testing.B) float64 {
+	b.Helper()
+	args := []string{
+		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(clients), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
+		"--time=" + strconv.Itoa(int(turn.Seconds())), "--file=" + p.script,
+		"--define=clients=" + strconv.Itoa(clients), fmt.Sprintf("--define=turn=%d", p.turns), "--define=n=0",
+	}
+	for name, value := range p.variables {
+		args = append(args, "--define="+name+"="+value)
+	}
+	p.turns++
+	cmd := exec.CommandContext(b.Context(), p.program, append(args, p.url)...) //nolint:gosec // Found above.
+	var faults bytes.Buffer
+	cmd.Stderr, cmd.Env = &faults, append(os.Environ(), "LC_ALL=C")
+	var out []byte
+	var err error
+	backends := newProcessors(p.database).during(b.Context(), func() { out, err = cmd.Output() })
+	require.NoError(b, err, faults.String())
+	if failed := failures.FindSubmatch(out); failed != nil {
+		require.Equal(b, "0", string(failed[1]), string(out))
+	}
+	found := tps.FindSubmatch(out)
+	require.NotNil(b, found, string(out))
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	require.NoError(b, err)
+	whole := backends + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	p.used = append(p.used, float64(whole.Microseconds())/count(b, out))
+	return n
+}
+
+// count is how many transactions a run had.
+func count(b *testing.B, out []byte) float64 {
+	b.Helper()
+	found := processed.FindSubmatch(out)
+	require.NotNil(b, found, string(out))
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	require.NoError(b, err)
+	return n
+}

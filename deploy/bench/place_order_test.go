@@ -1,0 +1,173 @@
+package bench_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/orders"
+)
+
+const orderBody = `{"externalOrderId": %q, "brandId": %q,
+  "items": [{"customProductName": "A football signed by the whole team", "budget": {"amount": 1500, "currency": "SEK"}}],
+  "client": {"name": "Ann Berg"},
+  "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
+    "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
+
+// BenchmarkPlaceOrder places orders through the gateway and, in turn, lets pgbench run the same statements on the same
+// server in another database of the same schema: once as the service sends them, in a pipeline, and once one by one.
+func BenchmarkPlaceOrder(b *testing.B) {
+	p := startOrders(b)
+	piped := p.pgbench(b)
+	plain := *piped
+	plain.script, plain.turns = statementByStatement(b, piped.script), 1<<10
+	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
+	var byEdge, byPiped, byPlain, used []float64
+	once(b, func() {
+		for range rounds {
+			orders, each := p.edgeTurn(b, edge)
+			byEdge, used = append(byEdge, orders), append(used, each)
+			byPiped = append(byPiped, piped.rate(b))
+			byPlain = append(byPlain, plain.rate(b))
+			last := len(used) - 1
+			b.Logf("orders/s and CPU µs/order: gateway %.0f %.0f, pgbench %.0f %.0f, in a pipeline %.0f %.0f",
+				byEdge[last], used[last], byPlain[last], plain.used[last], byPiped[last], piped.used[last])
+		}
+	})
+	p.requireSameRows(b, piped.url)
+	b.ReportMetric(median(byEdge), "edge-orders/s")
+	b.ReportMetric(median(ratios(byEdge, byPlain)), "edge/pgbench")
+	b.ReportMetric(median(ratios(byEdge, byPiped)), "edge/pgbench-pipeline")
+	b.ReportMetric(median(used), "edge-cpu-µs/order")
+	b.ReportMetric(median(ratios(plain.used, used)), "edge/pgbench-by-cpu")
+	b.ReportMetric(median(ratios(piped.used, used)), "edge/pgbench-pipeline-by-cpu")
+}
+
+// edgeTurn gives orders in a second and the processors' microseconds of each, all that follows from it included.
+func (p *ordering) edgeTurn(b *testing.B, edge []*edgeClient) (orders, each float64) {
+	b.Helper()
+	before, own := p.placed.last.Load(), ownTime(b)
+	backends := newProcessors(strings.TrimSuffix(p.db.Config().Database, "orders")).during(b.Context(), func() {
+		orders = rate(b, func(i int) error {
+			_, err := p.place(edge[i])
+			return err
+		})
+		p.drain(b)
+	})
+	whole := backends + ownTime(b) - own
+	return orders, float64(whole.Microseconds()) / float64(p.placed.last.Load()-before)
+}
+
+// ordering is a platform with a tenant that orders, and the orders database.
+type ordering struct {
+	tenant
+	env    map[string]string
+	keys   *keyring
+	db     *pgx.Conn
+	placed ids
+}
+
+func startOrders(b *testing.B) *ordering {
+	b.Helper()
+	db, env := start(b, "orders")
+	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env["GIFTING_GRPC_TENANTS"]))
+	of := makeTenant(b, operations)
+	return &ordering{tenant: of, env: env, keys: newKeyring(b, operations, of), db: db}
+}
+
+// place places an order of its own and gives the answer.
+func (p *ordering) place(by *edgeClient) ([]byte, error) {
+	name := "bench-" + strconv.FormatInt(p.placed.next(), 10)
+	return by.post("/orders", name, fmt.Sprintf(orderBody, name, p.brand))
+}
+
+// drain waits until all events are on their way, so that the next turn has the machine.
+func (p *ordering) drain(b *testing.B) {
+	b.Helper()
+	require.Eventually(b, func() bool {
+		left := true
+		err := p.db.QueryRow(b.Context(), `SELECT EXISTS (SELECT FROM outbox)`).Scan(&left)
+		return err == nil && !left
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// pgbench writes what the service wrote for one order: values of the same size.
+func (p *ordering) pgbench(b *testing.B) *pgbench {
+	b.Helper()
+	program, err := findPgbench()
+	require.NoError(b, err)
+	answered, err := p.place(newEdgeClient(b, p.env["GIFTING_URL"], p.keys))
+	require.NoError(b, err)
+	var order struct{ ID, Reference string }
+	require.NoError(b, json.Unmarshal(answered, &order))
+	var details, fingerprint, answer []byte
+	require.NoError(b, p.db.QueryRow(b.Context(), `SELECT details_sealed FROM orders WHERE id = $1`, order.ID).Scan(&details))
+	require.NoError(b, p.db.QueryRow(b.Context(), `SELECT fingerprint, answer FROM idempotency_answers`).Scan(&fingerprint, &answer))
+	return &pgbench{
+		program: program, database: p.copyName(), url: p.copySchema(b), script: filepath.Join("testdata", "place_order.sql"),
+		variables: map[string]string{
+			"tenant": p.tenant.id, "brand": p.brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
+			// The event is the order as it was answered.
+			"event": bytea(answered), "fingerprint": bytea(fingerprint), "answer": bytea(answer),
+			"traceparent": "00-" + strings.Repeat("1", 32) + "-" + strings.Repeat("2", 16) + "-00",
+		},
+	}
+}
+
+func bytea(raw []byte) string { return `\x` + hex.EncodeToString(raw) }
+
+func (p *ordering) copyName() string { return "pgbench_" + p.db.Config().Database }
+
+// copySchema makes a database beside that of the orders, empty and migrated as that is.
+func (p *ordering) copySchema(b *testing.B) string {
+	b.Helper()
+	name := p.copyName()
+	_, err := p.db.Exec(b.Context(), "CREATE DATABASE "+name)
+	require.NoError(b, err)
+	dropAtEnd(b, name)
+	at := databaseURL(b, name)
+	require.NoError(b, orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: at}}))
+	return at
+}
+
+// statementByStatement is the script without its pipeline.
+func statementByStatement(b *testing.B, script string) string {
+	b.Helper()
+	text, err := os.ReadFile(script) //nolint:gosec // A file of this package.
+	require.NoError(b, err)
+	plain := strings.NewReplacer("\\startpipeline\n", "", "\\endpipeline\n", "").Replace(string(text))
+	path := filepath.Join(b.TempDir(), "plain.sql")
+	require.NoError(b, os.WriteFile(path, []byte(plain), 0o600))
+	return path
+}
+
+// filled tells which columns of the newest order and of its answer hold something, and how much the large ones hold.
+const filled = `SELECT
+  (SELECT string_agg(key, ' ' ORDER BY key) || length(o.details_sealed)
+    FROM jsonb_each(to_jsonb(o)) WHERE value <> 'null' GROUP BY o.details_sealed)
+  || (SELECT string_agg(key, ' ' ORDER BY key) FROM jsonb_each(to_jsonb(a)) WHERE value <> 'null')
+FROM orders o JOIN idempotency_answers a ON a.idempotency_key = o.external_order_id
+ORDER BY o.created_at DESC LIMIT 1`
+
+// requireSameRows makes sure that both sides wrote the same.
+func (p *ordering) requireSameRows(b *testing.B, other string) {
+	b.Helper()
+	var byService, byPgbench string
+	require.NoError(b, p.db.QueryRow(b.Context(), filled).Scan(&byService))
+	db, err := pgx.Connect(b.Context(), other)
+	require.NoError(b, err)
+	defer func() { _ = db.Close(b.Context()) }()
+	require.NoError(b, db.QueryRow(b.Context(), filled).Scan(&byPgbench))
+	require.Equal(b, byService, byPgbench)
+}

@@ -1,0 +1,89 @@
+package bench_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	// usesOfKey stays below the 300 requests that a key has in a minute.
+	usesOfKey = 290
+	// keysAhead are made before anything is measured.
+	keysAhead = 300
+)
+
+// tenant has one brand and no webhook, so that a request is all that it costs.
+type tenant struct {
+	id, brand string
+}
+
+func dial(b *testing.B, addr string) *grpc.ClientConn {
+	b.Helper()
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func makeTenant(b *testing.B, operations tenantsv1.TenantOperationsServiceClient) tenant {
+	b.Helper()
+	t := tenant{id: uuid.NewString(), brand: uuid.NewString()}
+	_, err := operations.PutTenant(b.Context(), &tenantsv1.PutTenantRequest{
+		Id: t.id, Name: "Benchmark", Currency: "SEK", ApiAccess: true,
+	})
+	require.NoError(b, err)
+	_, err = operations.PutBrand(b.Context(), &tenantsv1.PutBrandRequest{
+		TenantId: t.id, Brand: &tenantsv1.Brand{Id: t.brand, Name: "Benchmark", Slug: "benchmark"},
+	})
+	require.NoError(b, err)
+	return t
+}
+
+// keyring hands out keys of the tenant, each of which has its own rate limit.
+type keyring struct {
+	ctx        context.Context //nolint:containedctx // The benchmark's, which all keys are made in.
+	operations tenantsv1.TenantOperationsServiceClient
+	tenant     tenant
+
+	lock sync.Mutex
+	free []string
+}
+
+func newKeyring(b *testing.B, operations tenantsv1.TenantOperationsServiceClient, of tenant) *keyring {
+	b.Helper()
+	k := &keyring{ctx: b.Context(), operations: operations, tenant: of}
+	for range keysAhead {
+		key, err := k.create()
+		require.NoError(b, err)
+		k.free = append(k.free, key)
+	}
+	return k
+}
+
+func (k *keyring) create() (string, error) {
+	made, err := k.operations.CreateKey(k.ctx, &tenantsv1.CreateKeyRequest{
+		TenantId: k.tenant.id, Name: "benchmark", AllBrands: true,
+		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+	})
+	return made.GetApiKey(), err
+}
+
+func (k *keyring) take() (string, error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if len(k.free) == 0 {
+		return k.create()
+	}
+	key := k.free[0]
+	k.free = k.free[1:]
+	return key, nil
+}

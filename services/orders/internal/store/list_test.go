@@ -1,0 +1,110 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+const (
+	bigTenant   = "0198f2e4-0000-7000-8000-0000000000f1"
+	smallTenant = "0198f2e4-0000-7000-8000-0000000000f2"
+	bigBrand    = "0198f2e4-0000-7000-8000-0000000000f3"
+	smallBrand  = "0198f2e4-0000-7000-8000-0000000000f4"
+	aCampaign   = "0198f2e4-0000-7000-8000-0000000000f5"
+	noBrand     = "0198f2e4-0000-7000-8000-0000000000f6"
+)
+
+// fill gives one tenant many completed orders of one brand, the oldest few of them requested, of
+// another brand and of a campaign; the brand and the status are common at another tenant.
+const fill = `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, campaign_id, status, item_kind,
+  product_id, product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
+SELECT CASE WHEN big THEN '` + bigTenant + `' ELSE '` + smallTenant + `' END::uuid, gen_random_uuid(), 'R' || i, 'e' || i, 'API',
+  CASE WHEN big AND i > 40 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
+  CASE WHEN big AND i > 40 THEN NULL ELSE '` + aCampaign + `'::uuid END,
+  CASE WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END, 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
+FROM (SELECT i, i % 4 < 3 AS big, now() - (20000 - i) * interval '1 minute' AS at FROM generate_series(1, 20000) AS i) AS n`
+
+func crowded(t *testing.T) *Store {
+	t.Helper()
+	pool := pgtest.New(t, Migrations())
+	_, err := pool.Exec(t.Context(), fill)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "ANALYZE orders")
+	require.NoError(t, err)
+	return New(pool, nil)
+}
+
+// TestAPageIsReadWithoutLookingThroughTheTenant counts the rows a page costs, which must not grow with
+// the tenant.
+func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
+	s := crowded(t)
+	const limit, found = 21, 21
+	since := time.Now().Add(-15 * time.Minute)
+	for name, tc := range map[string]struct {
+		filter Filter
+		found  int
+	}{
+		"all":                            {Filter{AllBrands: true}, found},
+		"of a key limited to one brand":  {Filter{BrandIDs: []string{smallBrand}}, found},
+		"of a key limited to brands":     {Filter{BrandIDs: []string{smallBrand, noBrand, smallBrand}}, found},
+		"of a key that reaches no brand": {Filter{}, 0},
+		"by brand":                       {Filter{AllBrands: true, BrandID: proto.String(smallBrand)}, found},
+		"by brand, of a limited key":     {Filter{BrandIDs: []string{smallBrand, bigBrand}, BrandID: proto.String(smallBrand)}, found},
+		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: proto.String(bigBrand)}, 0},
+		"by a status few have":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()}, found},
+		"by a status none has":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, 0},
+		"by external id":                 {Filter{AllBrands: true, ExternalOrderID: proto.String("e1")}, 1},
+		"changed lately":                 {Filter{AllBrands: true, UpdatedSince: &since}, 11},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.filter.TenantID, tc.filter.Limit = bigTenant, limit
+			orders, err := s.List(t.Context(), tc.filter)
+			require.NoError(t, err)
+			require.Len(t, orders, tc.found)
+			for i := 1; i < len(orders); i++ {
+				require.True(t, orders[i].GetCreatedAt().AsTime().Before(orders[i-1].GetCreatedAt().AsTime()), "newest first")
+			}
+			sql, args := tc.filter.statement()
+			require.LessOrEqual(t, readRows(t, s.pool, sql, args), 200)
+		})
+	}
+	t.Run("by campaign, for the operator", func(t *testing.T) {
+		sql, args := Search{TenantID: proto.String(bigTenant), CampaignID: proto.String(aCampaign), Limit: limit}.statement()
+		require.LessOrEqual(t, readRows(t, s.pool, sql, args), 200)
+	})
+}
+
+// plan is a node of what EXPLAIN tells.
+type plan struct {
+	Rows    float64 `json:"Actual Rows"`
+	Loops   float64 `json:"Actual Loops"`
+	Removed float64 `json:"Rows Removed by Filter"`
+	Plans   []plan
+}
+
+// rows is how many rows the node and those below it gave or threw away.
+func (p plan) rows() int {
+	n := int((p.Rows + p.Removed) * p.Loops)
+	for _, below := range p.Plans {
+		n += below.rows()
+	}
+	return n
+}
+
+func readRows(t *testing.T, pool *pgxpool.Pool, sql string, args []any) int {
+	t.Helper()
+	var raw string
+	require.NoError(t, pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args...).Scan(&raw))
+	var plans []struct{ Plan plan }
+	require.NoError(t, json.Unmarshal([]byte(raw), &plans), fmt.Sprint(raw))
+	return plans[0].Plan.rows()
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+const (
+	aTenant = "0198f2e4-0000-7000-8000-000000000001"
+	aBrand  = "0198f2e4-0000-7000-8000-000000000002"
+
+	// One link of a thousand is of the brand, and another one waits.
+	insertMany = `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, created_at, updated_at)
+SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid ELSE gen_random_uuid() END,
+  CASE WHEN i % 1000 = 1 THEN 'REQUESTED' ELSE 'ACTIVE' END, '', at, at
+FROM (SELECT i, now() - i * interval '1 second' AS at FROM generate_series(1, 10000) AS i) AS made`
+)
+
+func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
+	pool := pgtest.New(t, Migrations())
+	_, err := pool.Exec(t.Context(), insertMany, aTenant, aBrand)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "ANALYZE links")
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		query Query
+		index string
+	}{
+		"those of a status":                {Query{AllBrands: true, Status: linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED}, "links_status"},
+		"those of a limited key":           {Query{BrandIDs: []string{aBrand}}, "links_brand"},
+		"those of a key of several brands": {Query{BrandIDs: []string{aBrand, aTenant}}, "links_brand"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.query.TenantID, c.query.Limit = aTenant, 50
+			sql, args := c.query.statement()
+			rows, err := pool.Query(t.Context(), "EXPLAIN "+sql, args...)
+			require.NoError(t, err)
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(plan, "\n"), c.index)
+		})
+	}
+}
