@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"slices"
-	"strings"
 )
 
 //go:embed pages/*.tmpl
@@ -32,10 +30,7 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 // worn is what a view of every kind has.
 type worn interface {
 	BrandStyle() template.CSS
-	logoOrigin() string
 }
-
-func (v view) logoOrigin() string { return originOf(v.Logo) }
 
 // render answers with a page.
 func (s *Site) render(w http.ResponseWriter, status int, page string, v worn) {
@@ -65,17 +60,11 @@ func (s *Site) answer(w http.ResponseWriter, status int, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// policy allows the two style sheets that stand in the page, the gifts' pictures, the brand's logo
-// and the page's own icon, and forms that are sent back here.
+// policy allows the two style sheets that stand in the page, the pictures of the catalog and the
+// page's own icon, and forms that are sent back here.
 func (s *Site) policy(v worn) string {
-	images := []string{"'self'", "data:"}
-	for _, origin := range []string{s.pictures, v.logoOrigin()} {
-		if origin != "" && !slices.Contains(images, origin) {
-			images = append(images, origin)
-		}
-	}
 	return "default-src 'none'; style-src " + hashOf(styleSheet) + " " + hashOf(string(v.BrandStyle())) +
-		"; img-src " + strings.Join(images, " ") +
+		"; img-src 'self' data: " + s.pictures +
 		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 

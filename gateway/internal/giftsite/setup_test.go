@@ -98,7 +98,7 @@ func openPage() *linksv1.GetClaimPageResponse {
 	return &linksv1.GetClaimPageResponse{
 		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: "en-US", Label: "Astrid <3", Message: proto.String("Five years & counting"),
 		Brand: &linksv1.ClaimBrand{
-			Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F"), LogoUrl: proto.String("https://cdn.nordlys.example/logo.svg"),
+			Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F"), LogoUrl: proto.String("https://gifts.example/api/public/v1/catalog/images/logo"),
 		},
 		Gifts: []*linksv1.ClaimGift{
 			{

@@ -3,7 +3,6 @@ package giftsite
 import (
 	"html/template"
 	"net/url"
-	"strings"
 
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -34,7 +33,7 @@ func newView(t *texts) view {
 func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v := newView(s.translations.of(link.GetLocale()))
 	v.Brand = link.GetBrand().GetName()
-	v.Logo = logo(link.GetBrand().GetLogoUrl(), s.secure)
+	v.Logo = s.logo(link.GetBrand().GetLogoUrl())
 	v.Palette = paletteOf(link.GetBrand().GetPrimaryColour())
 	v.Label, v.Message = link.GetLabel(), link.GetMessage()
 	if link.GetLocale() != v.Lang {
@@ -46,23 +45,19 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	return v
 }
 
-// logo is a brand's logo if a page may show it: from a web server, and not in plain text on a
-// page that is not.
-func logo(address string, secure bool) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, ";, '\"") {
+// logo is a brand's logo if it was uploaded to the catalog. The page asks no other server for
+// anything: it would learn who opens which link.
+func (s *Site) logo(address string) string {
+	if originOf(address) != s.pictures {
 		return ""
 	}
-	if u.Scheme != "https" && (secure || u.Scheme != "http") {
-		return ""
-	}
-	return u.String()
+	return address
 }
 
 // originOf is the source of the address as a Content-Security-Policy names it.
 func originOf(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" || u.User != nil {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
