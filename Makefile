@@ -53,12 +53,12 @@ tidy: ## Tidy every module, the tools' too
 
 .PHONY: bench
 bench: ## Run the benchmarks
-	@go test -run '^$$' -bench . -benchmem ./pkg/...
+	@$(TESTDEPS) go test -run '^$$' -bench . -benchmem -timeout 30m ./pkg/... ./deploy/bench/...
 
 # Kills, cuts and long runs, which the build tag faults keeps out of `make test`.
 .PHONY: faults
 faults: c-compiler ## Run the tests that kill and cut things, and those that take minutes
-	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 30m -run 'Fault|Crash|Kill|Endurance' ./deploy/e2e/... ./gateway/...
+	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 60m -run 'Fault|Crash|Kill|Endurance' ./deploy/e2e/... ./gateway/...
 
 # Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.
 # Making inputs smaller is bounded, because it would use up the time.

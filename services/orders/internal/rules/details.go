@@ -31,12 +31,12 @@ func newPerson(c *ordersv1.OrderClient) Person {
 	return Person{Name: c.GetName(), Email: strings.TrimSpace(c.GetEmail())}
 }
 
+// newRecipient takes a recipient that CheckRecipient has found without fault.
 func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 	a := r.GetAddress()
-	phone, _ := Phone(r.GetPhone())
 	return Recipient{
 		Name:       r.GetName(),
-		Phone:      phone,
+		Phone:      r.GetPhone(),
 		Email:      strings.TrimSpace(r.GetEmail()),
 		Street:     a.GetStreet(),
 		City:       a.GetCity(),

@@ -88,7 +88,7 @@ func (m *world) placeAs(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commo
 		return
 	}
 	m.say("place by %s, campaign=%t external=%s", a.GetKind(), o.campaign, req.GetExternalOrderId())
-	if m.chance(6) {
+	if req.GetExternalOrderId() != "" && m.chance(6) {
 		_, err := m.PlaceOrderAs(m.t.Context(), placeAs(a, id, req))
 		m.agree(nil, problem.InvalidRequest, nil, err)
 		return

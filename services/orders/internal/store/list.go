@@ -32,7 +32,7 @@ type Filter struct {
 // each combination of filters has a plan of its own.
 func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	sql, args := f.statement()
-	rows, err := s.pool.Query(ctx, sql, args...)
+	rows, err := s.pool.Query(ctx, sql, append([]any{planned}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}

@@ -83,6 +83,26 @@ func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
 	})
 }
 
+// A plan PostgreSQL keeps is one for the average tenant.
+func TestListsAreNotPrepared(t *testing.T) {
+	s := New(pgtest.New(t, Migrations()), nil)
+	for range 3 {
+		_, err := s.List(t.Context(), Filter{TenantID: bigTenant, BrandIDs: []string{bigBrand}, Limit: 1})
+		require.NoError(t, err)
+		_, err = s.Search(t.Context(), Search{TenantID: proto.String(bigTenant), Limit: 1})
+		require.NoError(t, err)
+	}
+	kept := 0
+	for _, conn := range s.pool.AcquireAllIdle(t.Context()) {
+		var n int
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, $1) > 0", "FROM orders").Scan(&n)
+		conn.Release()
+		require.NoError(t, err)
+		kept += n
+	}
+	require.Zero(t, kept)
+}
+
 // plan is a node of what EXPLAIN tells.
 type plan struct {
 	Rows    float64 `json:"Actual Rows"`

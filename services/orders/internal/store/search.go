@@ -31,7 +31,7 @@ type Search struct {
 // Search reads a page of found orders, newest placed first.
 func (s *Store) Search(ctx context.Context, f Search) ([]*ordersv1.FoundOrder, error) {
 	sql, args := f.statement()
-	rows, err := s.pool.Query(ctx, sql, args...)
+	rows, err := s.pool.Query(ctx, sql, append([]any{planned}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("search orders: %w", err)
 	}

@@ -4,6 +4,7 @@ package store
 import (
 	"embed"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -17,6 +18,10 @@ var files embed.FS
 func Migrations() postgres.Migrations {
 	return postgres.Embedded("orders", files)
 }
+
+// planned lets PostgreSQL plan a list for the values at hand. The plan it keeps for a prepared statement
+// suits the average tenant, and would look through all orders of a large one.
+const planned = pgx.QueryExecModeCacheDescribe
 
 // Store reads and writes orders.
 type Store struct {
