@@ -102,20 +102,19 @@ func (m *member) signal(signal syscall.Signal) error { return m.command.Process.
 // Places in the span of ports of a second relay with its feed, and of a second sender.
 const secondEvents, secondWebhook = 7, 8
 
-// newMembers builds every service; the relay is two, of which one leads, and so is the sender of webhooks.
-func (s *site) newMembers(t *testing.T, relayFault string) []*member {
+// newMembers gives every service; the relay is two, of which one leads, and so is the sender of webhooks.
+func (s *site) newMembers(t *testing.T, binaries, relayFault string) []*member {
 	t.Helper()
-	binaries, kafka := t.TempDir(), s.kafka.Address
-	tags := ""
+	events := "events"
 	if relayFault != "" {
-		tags = "relayfault"
+		events = brokenEvents
 	}
 	others := map[string]string{
 		"TENANTS_ADDR": s.env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": s.env["GIFTING_GRPC_CATALOG"],
 		"ORDERS_ADDR": s.env["GIFTING_GRPC_ORDERS"], "PERSONAL_LINKS_ADDR": s.env["GIFTING_GRPC_LINKS"],
 		"EVENTS_ADDR": s.env["GIFTING_GRPC_EVENTS"], "WEBHOOK_ADDR": s.env["GIFTING_GRPC_WEBHOOK"],
 		"REDIS_URL": s.config.RedisURL, "PUBLIC_URL": s.env["GIFTING_URL"], "ALLOW_LOOPBACK_WEBHOOKS": "true",
-		"KAFKA_BROKERS": kafka, "KAFKA_TOPIC": s.config.Topic(), "KAFKA_FEED_GROUP": s.config.Name + "-feed",
+		"KAFKA_BROKERS": s.kafka.Address, "KAFKA_TOPIC": s.config.Topic(), "KAFKA_FEED_GROUP": s.config.Name + "-feed",
 		"KAFKA_WEBHOOK_GROUP": s.config.Name + "-webhook", "LOG_LEVEL": "WARN", "RELAY_FAULT": relayFault,
 		"FINGERPRINT_KEY": s.secret(t, "fingerprintKey"), "CLAIM_URL": strings.TrimSuffix(s.env["GIFTING_URL"], "/api/public/v1") + "/c",
 		"OUTBOX_SOURCES": "orders=" + s.relayURL(t, "orders") + ",links=" + s.relayURL(t, "links"),
@@ -123,22 +122,21 @@ func (s *site) newMembers(t *testing.T, relayFault string) []*member {
 	}
 	var members []*member
 	for _, d := range []struct {
-		name, pkg, database, seal string
-		port                      int
+		name, binary, database, seal string
+		port                         int
 	}{
-		{"tenants", "services/tenants/cmd/tenants", "tenants", "tenantsSealKeys", 1},
-		{"catalog", "services/catalog/cmd/catalog", "catalog", "", 2},
-		{"orders", "services/orders/cmd/orders", "orders", "ordersSealKeys", 3},
-		{"personal-links", "services/personal-links/cmd/personal-links", "links", "linksSealKeys", 4},
-		{"events", "services/events/cmd/events", "events", "", 5},
-		{"events-2", "services/events/cmd/events", "events", "", secondEvents},
-		{"webhook", "services/webhook/cmd/webhook", "webhook", "", 6},
-		{"webhook-2", "services/webhook/cmd/webhook", "webhook", "", secondWebhook},
-		{"gateway", "gateway/cmd/gateway", "", "", 0},
+		{"tenants", "tenants", "tenants", "tenantsSealKeys", 1},
+		{"catalog", "catalog", "catalog", "", 2},
+		{"orders", "orders", "orders", "ordersSealKeys", 3},
+		{"personal-links", "personal-links", "links", "linksSealKeys", 4},
+		{"events", events, "events", "", 5},
+		{"events-2", events, "events", "", secondEvents},
+		{"webhook", "webhook", "webhook", "", 6},
+		{"webhook-2", "webhook", "webhook", "", secondWebhook},
+		{"gateway", "gateway", "", "", 0},
 	} {
-		m := &member{name: d.name, path: filepath.Join(binaries, filepath.Base(d.pkg)), addr: s.addr(d.port), env: os.Environ()}
+		m := &member{name: d.name, path: filepath.Join(binaries, d.binary), addr: s.addr(d.port), env: os.Environ()}
 		m.log = filepath.Join(logDir(t), d.name+".log")
-		build(t, d.pkg, m.path, tags)
 		own := map[string]string{
 			"GRPC_ADDR": m.addr, "HTTP_ADDR": m.addr, "METRICS_ADDR": s.addr(d.port + metricsAbove), "DATABASE_URL": s.database(d.database),
 		}
@@ -155,13 +153,24 @@ func (s *site) newMembers(t *testing.T, relayFault string) []*member {
 	return members
 }
 
-func build(t *testing.T, pkg, path, tags string) {
+// brokenEvents is the service with the relay that is broken on purpose.
+const brokenEvents = "events-broken"
+
+// buildServices builds all of them into a folder.
+func buildServices(t *testing.T) string {
 	t.Helper()
-	if _, err := os.Stat(path); err == nil {
-		return
+	const platform = "github.com/partnergifting/platform/"
+	dir := t.TempDir()
+	all := []string{"build", "-o", dir + "/", platform + "gateway/cmd/gateway"}
+	for _, name := range []string{"tenants", "catalog", "orders", "personal-links", "events", "webhook"} {
+		all = append(all, platform+"services/"+name+"/cmd/"+name)
 	}
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", path, "github.com/partnergifting/platform/"+pkg).CombinedOutput()
-	require.NoError(t, err, "%s", output)
+	broken := []string{"build", "-tags", "relayfault", "-o", filepath.Join(dir, brokenEvents), platform + "services/events/cmd/events"}
+	for _, args := range [][]string{all, broken} {
+		output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+	}
+	return dir
 }
 
 // logDir is where the members' logs go: kept after the test when the variable names a folder.

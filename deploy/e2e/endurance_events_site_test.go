@@ -38,7 +38,7 @@ type servers struct {
 }
 
 // newSite prepares the databases and the demo with a stack in this process, and gives its addresses over to members.
-func newSite(t *testing.T, relayFault string) *site {
+func newSite(t *testing.T, binaries, relayFault string) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir()}
 	s.startServers(t)
@@ -51,7 +51,7 @@ func newSite(t *testing.T, relayFault string) *site {
 	s.platform = &platform{config: cfg, env: stack.Env}
 	require.NoError(t, stack.Stop(t.Context()))
 	s.widenCommits(t)
-	s.members = s.newMembers(t, relayFault)
+	s.members = s.newMembers(t, binaries, relayFault)
 	t.Cleanup(func() {
 		for _, m := range s.members {
 			m.end()

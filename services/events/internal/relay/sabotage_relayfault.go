@@ -23,7 +23,7 @@ func sabotage(r *Relay) {
 	r.withoutCut = fault == "uncut"
 	r.aroundRead = func(ctx context.Context, source int, read func() error) error {
 		if source > 0 {
-			pause(ctx, rand.N(200*time.Millisecond), nil)
+			pause(ctx, rand.N(200*time.Millisecond), nil) //nolint:gosec // Any time will do.
 		}
 		return read()
 	}
@@ -36,7 +36,7 @@ type forgetful struct{ Publisher }
 func (f forgetful) Publish(ctx context.Context, msgs []kafka.Message) error {
 	kept := make([]kafka.Message, 0, len(msgs))
 	for _, m := range msgs {
-		if rand.N(forgottenIn) > 0 {
+		if rand.N(forgottenIn) > 0 { //nolint:gosec // Any row will do.
 			kept = append(kept, m)
 		}
 	}

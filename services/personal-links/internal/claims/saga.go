@@ -102,13 +102,13 @@ func (s *Saga) place(
 	return s.finish(ctx, link, orderID, placed.GetOrder())
 }
 
-// finish ends the link. The claim has been won with the order: a fault of ours is met by recovery.
+// finish ends the link. Until that is committed the claim is not answered as won, for what is requested after such an
+// answer must stand behind it in the feed. Recovery meets a fault of ours, and the player who asks again learns of it.
 func (s *Saga) finish(ctx context.Context, link *rules.Link, orderID string, order *ordersv1.Order) (Result, error) {
 	finished, err := s.Links.Finish(ctx, link.TenantID, link.Record.GetId(), orderID, s.Clock())
 	if err != nil {
 		s.Log.WarnContext(ctx, "claim is left to recovery", "link_id", link.Record.GetId(), "error", err)
-		link.Record.Status = rules.Claimed
-		return Result{Link: link, Order: order}, nil
+		return Result{}, problem.Unavailable()
 	}
 	return Result{Link: finished, Order: order}, nil
 }

@@ -42,6 +42,9 @@ func (b *bench) breakClaim(t *testing.T, point int, forGood bool, outcomes map[s
 		link := b.newLink(t)
 		claim := &fault{at: point, forGood: forGood}
 		result, claimed := b.instance(claim).Claim(t.Context(), link, request(link))
+		if claimed == nil && result.Order != nil {
+			require.Equal(t, rules.Claimed, b.get(t, link).Record.GetStatus(), "the link is claimed before the player is told")
+		}
 
 		b.endLeases(t)
 		recovery := &fault{at: again, forGood: forGood}
@@ -107,7 +110,7 @@ func TestALinkThatDoesNotOpenHoldsUpNoOther(t *testing.T) {
 	broken, other := b.newLink(t), b.newLink(t)
 	for _, link := range []*rules.Link{broken, other} {
 		_, err := b.instance(&fault{at: 4, forGood: true}).Claim(t.Context(), link, request(link))
-		require.NoError(t, err)
+		require.Error(t, err)
 	}
 	_, err := b.pool.Exec(t.Context(), "UPDATE links SET details_sealed = 'x' WHERE id = $1", broken.Record.GetId())
 	require.NoError(t, err)
@@ -162,7 +165,7 @@ func TestRecoverRunsUntilItIsToldToStop(t *testing.T) {
 	b := setup(t)
 	link := b.newLink(t)
 	_, err := b.instance(&fault{at: 4, forGood: true}).Claim(t.Context(), link, request(link))
-	require.NoError(t, err, "the order was placed, so the claim is won")
+	require.Error(t, err, "the order was placed, and the link does not say so yet")
 	b.endLeases(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
