@@ -33,23 +33,24 @@ func BenchmarkGetOrder(b *testing.B) {
 	p.drain(b)
 	direct := p.directReader(b)
 	sql := p.sqlReader(b)
-	var byEdge, byGRPC, bySQL []float64
+	var byEdge, byGRPC, bySQL side
+	database, nothing := p.db.Config().Database, func() {}
 	once(b, func() {
 		for range rounds {
-			byEdge = append(byEdge, rate(b, func(i int) error {
+			byEdge.take(b, database, func(i int) error {
 				_, err := edge[i].get("/orders/" + orders.any())
 				return err
-			}))
-			byGRPC = append(byGRPC, rate(b, func(int) error { return direct(orders.any()) }))
-			bySQL = append(bySQL, rate(b, func(int) error { return sql(orders.any()) }))
-			b.Logf("orders/s: gateway %.0f, gRPC %.0f, SQL %.0f",
-				byEdge[len(byEdge)-1], byGRPC[len(byGRPC)-1], bySQL[len(bySQL)-1])
+			}, nothing)
+			byGRPC.take(b, database, func(int) error { return direct(orders.any()) }, nothing)
+			bySQL.take(b, database, func(int) error { return sql(orders.any()) }, nothing)
+			b.Logf("gateway %v, gRPC %v, SQL %v", &byEdge, &byGRPC, &bySQL)
 		}
 	})
-	b.ReportMetric(median(byEdge), "edge-orders/s")
-	b.ReportMetric(median(ratios(byEdge, byGRPC)), "edge/grpc")
-	b.ReportMetric(median(ratios(byEdge, bySQL)), "edge/sql")
-	b.ReportMetric(median(ratios(byGRPC, bySQL)), "grpc/sql")
+	b.ReportMetric(median(byEdge.rates), "edge-orders/s")
+	b.ReportMetric(median(ratios(byEdge.rates, byGRPC.rates)), "edge/grpc")
+	b.ReportMetric(median(ratios(byEdge.rates, bySQL.rates)), "edge/sql")
+	b.ReportMetric(median(ratios(byGRPC.used, byEdge.used)), "edge/grpc-by-cpu")
+	b.ReportMetric(median(ratios(bySQL.used, byEdge.used)), "edge/sql-by-cpu")
 }
 
 func (p *ordering) placeMany(b *testing.B, by *edgeClient) *shelf {

@@ -25,10 +25,10 @@ var (
 // pgbench runs a script against a database, with as many connections as the benchmark has clients.
 type pgbench struct {
 	program, database, url, script string
-	variables            map[string]string
-	turns                int
-	// used is the processors' time of each transaction, of pgbench and its backends, turn by turn.
-	used []float64
+	variables                      map[string]string
+	turns                          int
+
+	side
 }
 
 // findPgbench looks on the path and where distributions put it, the newest version first.
@@ -51,8 +51,8 @@ func findPgbench() (string, error) {
 	return best, nil
 }
 
-// rate runs the script for a turn and gives the transactions of a second, without the time to connect.
-func (p *pgbench) rate(b *testing.B) float64 {
+// run runs the script for a turn. The rate is without the time to connect.
+func (p *pgbench) run(b *testing.B) {
 	b.Helper()
 	args := []string{
 		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(clients), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
@@ -73,20 +73,16 @@ func (p *pgbench) rate(b *testing.B) float64 {
 	if failed := failures.FindSubmatch(out); failed != nil {
 		require.Equal(b, "0", string(failed[1]), string(out))
 	}
-	found := tps.FindSubmatch(out)
-	require.NotNil(b, found, string(out))
-	n, err := strconv.ParseFloat(string(found[1]), 64)
-	require.NoError(b, err)
 	whole := backends + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	p.used = append(p.used, float64(whole.Microseconds())/count(b, out))
-	return n
+	p.rates = append(p.rates, number(b, tps, out))
+	p.used = append(p.used, float64(whole.Microseconds())/number(b, processed, out))
 }
 
-// count is how many transactions a run had.
-func count(b *testing.B, out []byte) float64 {
+// number finds a number in pgbench's report.
+func number(b *testing.B, pattern *regexp.Regexp, report []byte) float64 {
 	b.Helper()
-	found := processed.FindSubmatch(out)
-	require.NotNil(b, found, string(out))
+	found := pattern.FindSubmatch(report)
+	require.NotNil(b, found, string(report))
 	n, err := strconv.ParseFloat(string(found[1]), 64)
 	require.NoError(b, err)
 	return n

@@ -33,40 +33,24 @@ func BenchmarkPlaceOrder(b *testing.B) {
 	plain := *piped
 	plain.script, plain.turns = statementByStatement(b, piped.script), 1<<10
 	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
-	var byEdge, byPiped, byPlain, used []float64
+	var byEdge side
 	once(b, func() {
 		for range rounds {
-			orders, each := p.edgeTurn(b, edge)
-			byEdge, used = append(byEdge, orders), append(used, each)
-			byPiped = append(byPiped, piped.rate(b))
-			byPlain = append(byPlain, plain.rate(b))
-			last := len(used) - 1
-			b.Logf("orders/s and CPU µs/order: gateway %.0f %.0f, pgbench %.0f %.0f, in a pipeline %.0f %.0f",
-				byEdge[last], used[last], byPlain[last], plain.used[last], byPiped[last], piped.used[last])
+			byEdge.take(b, strings.TrimSuffix(p.db.Config().Database, "orders"), func(i int) error {
+				_, err := p.place(edge[i])
+				return err
+			}, func() { p.drain(b) })
+			plain.run(b)
+			piped.run(b)
+			b.Logf("gateway %v, pgbench %v, in a pipeline %v", &byEdge, &plain.side, &piped.side)
 		}
 	})
 	p.requireSameRows(b, piped.url)
-	b.ReportMetric(median(byEdge), "edge-orders/s")
-	b.ReportMetric(median(ratios(byEdge, byPlain)), "edge/pgbench")
-	b.ReportMetric(median(ratios(byEdge, byPiped)), "edge/pgbench-pipeline")
-	b.ReportMetric(median(used), "edge-cpu-µs/order")
-	b.ReportMetric(median(ratios(plain.used, used)), "edge/pgbench-by-cpu")
-	b.ReportMetric(median(ratios(piped.used, used)), "edge/pgbench-pipeline-by-cpu")
-}
-
-// edgeTurn gives orders in a second and the processors' microseconds of each, all that follows from it included.
-func (p *ordering) edgeTurn(b *testing.B, edge []*edgeClient) (orders, each float64) {
-	b.Helper()
-	before, own := p.placed.last.Load(), ownTime(b)
-	backends := newProcessors(strings.TrimSuffix(p.db.Config().Database, "orders")).during(b.Context(), func() {
-		orders = rate(b, func(i int) error {
-			_, err := p.place(edge[i])
-			return err
-		})
-		p.drain(b)
-	})
-	whole := backends + ownTime(b) - own
-	return orders, float64(whole.Microseconds()) / float64(p.placed.last.Load()-before)
+	b.ReportMetric(median(byEdge.rates), "edge-orders/s")
+	b.ReportMetric(median(ratios(byEdge.rates, plain.rates)), "edge/pgbench")
+	b.ReportMetric(median(ratios(byEdge.rates, piped.rates)), "edge/pipeline")
+	b.ReportMetric(median(ratios(plain.used, byEdge.used)), "edge/pgbench-by-cpu")
+	b.ReportMetric(median(ratios(piped.used, byEdge.used)), "edge/pipeline-by-cpu")
 }
 
 // ordering is a platform with a tenant that orders, and the orders database.

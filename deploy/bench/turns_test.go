@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -14,11 +15,37 @@ const (
 	clients = 16
 	// A side has its turn, then the other: whatever else the machine does, both have their share of it.
 	turn   = 2 * time.Second
-	rounds = 7
+	rounds = 9
 )
 
-// rate lets all clients do what once gives them for one turn, and gives how many they did in a second.
-func rate(b *testing.B, once func(client int) error) float64 {
+// side is what one side has done, turn by turn.
+type side struct {
+	// rates are of a second, used is the processors' time of each in microseconds.
+	rates, used []float64
+}
+
+// take lets all clients do what once gives them for one turn, and then what has to follow from it. The time used is of
+// this process, which is the platform and its clients, and of the backends of the database.
+func (s *side) take(b *testing.B, database string, once func(client int) error, after func()) {
+	b.Helper()
+	var perSecond float64
+	var sum int
+	own := ownTime(b)
+	backends := newProcessors(database).during(b.Context(), func() {
+		perSecond, sum = rate(b, once)
+		after()
+	})
+	s.rates = append(s.rates, perSecond)
+	s.used = append(s.used, float64((backends+ownTime(b)-own).Microseconds())/float64(sum))
+}
+
+func (s *side) String() string {
+	last := len(s.rates) - 1
+	return fmt.Sprintf("%.0f/s of %.0f µs CPU", s.rates[last], s.used[last])
+}
+
+// rate gives how many were done in a second, and in all.
+func rate(b *testing.B, once func(client int) error) (perSecond float64, sum int) {
 	b.Helper()
 	var group errgroup.Group
 	var done [clients]int
@@ -36,11 +63,10 @@ func rate(b *testing.B, once func(client int) error) float64 {
 	}
 	require.NoError(b, group.Wait())
 	took := time.Since(began)
-	sum := 0
 	for _, n := range done {
 		sum += n
 	}
-	return float64(sum) / took.Seconds()
+	return float64(sum) / took.Seconds(), sum
 }
 
 // ratios divides turn by turn.

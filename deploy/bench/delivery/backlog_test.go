@@ -25,8 +25,11 @@ const (
 	emptiedIn = 3 * time.Minute
 )
 
+// text fills a body up to the length of an order's.
+var text = strings.Repeat("x", 700)
+
 // event is the body of every delivery of a backlog.
-var event = []byte(`{"id":"01900000-0000-7000-8000-000000000001","type":"order.created","data":{"text":"` + strings.Repeat("x", 700) + `"}}`)
+var event = []byte(`{"id":"01900000-0000-7000-8000-000000000001","type":"order.created","data":{"text":"` + text + `"}}`)
 
 // The statements that make a backlog at once: it is there when they commit.
 const (

@@ -21,7 +21,7 @@ const pollEvery = 2 * time.Millisecond
 func BenchmarkChangeToFeed(b *testing.B) {
 	p := start(b)
 	tenants := p.tenants(b, []string{""})
-	w, f := p.newWriter(b, tenants), p.newFeedReader(b, tenants[0])
+	w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
 	m := p.newMeter(b)
 	var used usage
 	for b.Loop() {

@@ -19,15 +19,15 @@ const (
 // and then, in the same run, while one is dead and one is slow.
 func BenchmarkBesideBadEndpoints(b *testing.B) {
 	p, r := start(b), newReceiver(b, true)
-	tenants := p.tenants(b, r.urls(100))
+	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
 	bad := []int{deadEndpoint, slowEndpoint}
 	var without, with latencies
 	for b.Loop() {
-		without = p.reach(b, r, tenants, bad)
+		without = p.reach(b, r, change, tenants, bad)
 		end := make(chan struct{})
 		r.set(deadEndpoint, wait(end, time.Hour))
 		r.set(slowEndpoint, wait(end, slowness))
-		with = p.reach(b, r, tenants, bad)
+		with = p.reach(b, r, change, tenants, bad)
 		close(end)
 	}
 	b.ReportMetric(without.at(.99), "p99-ms-without")
@@ -39,9 +39,9 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 }
 
 // reach gives the latencies at all endpoints but the bad.
-func (p *platform) reach(b *testing.B, r *receiver, tenants []tenant, bad []int) latencies {
+func (p *platform) reach(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) latencies {
 	b.Helper()
-	w := p.newWriter(b, tenants)
+	w := newWriter(change, tenants)
 	w.run(b, 200, 2*measuredTime)
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
 	r.await(b, w)

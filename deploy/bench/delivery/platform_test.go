@@ -94,6 +94,9 @@ func (p *platform) database(b *testing.B, service string) *pgxpool.Pool {
 	at, err := url.Parse(p.cfg.PostgresURL)
 	require.NoError(b, err)
 	at.Path = "/" + p.cfg.Name + "_" + service
+	query := at.Query()
+	query.Set("pool_max_conns", "16")
+	at.RawQuery = query.Encode()
 	pool, err := pgxpool.New(b.Context(), at.String())
 	require.NoError(b, err)
 	b.Cleanup(pool.Close)

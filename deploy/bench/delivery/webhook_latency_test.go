@@ -15,14 +15,14 @@ const (
 	often    = 5 * time.Millisecond
 )
 
-// BenchmarkChangeToReceiver measures from an order to its event at the receiver. The changes are spread evenly over the
+// BenchmarkChangeToReceiver measures from a change to its event at the receiver. The changes are spread evenly over the
 // endpoints, each of which belongs to a tenant of its own.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, endpoints := range []int{1, 100} {
 		for _, perSecond := range []int{20, 200, 500} {
 			b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
 				p, r := start(b), newReceiver(b, true)
-				w := p.newWriter(b, p.tenants(b, r.urls(endpoints)))
+				w := newWriter(p.recordChanges(b), p.tenants(b, r.urls(endpoints)))
 				var used usage
 				m := p.newMeter(b)
 				for b.Loop() {

@@ -6,13 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
-
-	"github.com/partnergifting/platform/pkg/caller"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 // warmUp comes before what is measured, at the same rate.
@@ -20,21 +14,20 @@ const warmUp = 3 * time.Second
 
 // writer makes changes, each of the next tenant, and notes when each was answered.
 type writer struct {
-	orders  ordersv1.OrdersServiceClient
+	change  makeChange
 	tenants []tenant
 
 	lock sync.Mutex
-	// answered holds the measured changes by their order.
+	// answered holds the measured changes by their record.
 	answered map[string]time.Time
 	// endpoints are the indexes of their tenants.
 	endpoints map[string]int
 	faults    []error
 }
 
-func (p *platform) newWriter(b *testing.B, tenants []tenant) *writer {
-	b.Helper()
+func newWriter(change makeChange, tenants []tenant) *writer {
 	return &writer{
-		orders: ordersv1.NewOrdersServiceClient(p.dial(b, "GIFTING_GRPC_ORDERS")), tenants: tenants,
+		change: change, tenants: tenants,
 		answered: map[string]time.Time{}, endpoints: map[string]int{},
 	}
 }
@@ -53,24 +46,15 @@ func (w *writer) run(b *testing.B, perSecond int, measured time.Duration) {
 	for i := range n {
 		timer.Reset(time.Until(began.Add(time.Duration(i) * every)))
 		<-timer.C
-		calls.Go(func() { w.place(b.Context(), i%len(w.tenants), i >= skip) })
+		calls.Go(func() { w.makeOne(b.Context(), i%len(w.tenants), i >= skip) })
 	}
 	calls.Wait()
 	require.Empty(b, w.faults)
 	require.Len(b, w.answered, n-skip)
 }
 
-// place makes one change, of no key that has a webhook.
-func (w *writer) place(ctx context.Context, index int, counts bool) {
-	t := w.tenants[index]
-	ctx, err := caller.Outgoing(ctx, caller.Principal{
-		TenantID: t.id, KeyID: t.key + 1_000_000, KeyName: "benchmark",
-		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
-	}, caller.Request{IdempotencyKey: uuid.NewString(), Fingerprint: []byte("benchmark")})
-	var placed *ordersv1.PlaceOrderResponse
-	if err == nil {
-		placed, err = w.orders.PlaceOrder(ctx, orderOf(t))
-	}
+func (w *writer) makeOne(ctx context.Context, index int, counts bool) {
+	id, err := w.change(ctx, w.tenants[index])
 	now := time.Now()
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -78,22 +62,7 @@ func (w *writer) place(ctx context.Context, index int, counts bool) {
 	case err != nil:
 		w.faults = append(w.faults, err)
 	case counts:
-		w.answered[placed.GetOrder().GetId()] = now
-		w.endpoints[placed.GetOrder().GetId()] = index
-	}
-}
-
-func orderOf(t tenant) *ordersv1.PlaceOrderRequest {
-	return &ordersv1.PlaceOrderRequest{
-		ExternalOrderId: uuid.NewString(), BrandId: proto.String(t.brand),
-		Items: []*ordersv1.OrderItemInput{{
-			CustomProductName: proto.String("A football signed by the whole team"),
-			Budget:            &commonv1.Money{Amount: "1500", Currency: "SEK"},
-		}},
-		Client: &ordersv1.OrderClient{Name: "Ann Berg"},
-		Recipient: &ordersv1.OrderRecipient{
-			Name: "Ann Berg", Phone: "+46 70 123 45 67",
-			Address: &ordersv1.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: proto.String("111 22"), Country: "SE"},
-		},
+		w.answered[id] = now
+		w.endpoints[id] = index
 	}
 }
