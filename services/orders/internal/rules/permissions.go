@@ -1,9 +1,7 @@
 package rules
 
 import (
-	"slices"
-
-	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/actor"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -53,9 +51,7 @@ func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMemb
 	allowed := false
 	switch a.GetKind() {
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT:
-		allowed = slices.ContainsFunc(team, func(m *tenantsv1.TeamMember) bool {
-			return m.GetId() == a.GetId() && m.GetActive() && slices.Contains(p.Team, m.GetRole())
-		})
+		allowed = actor.IsMember(a, team, p.Team...)
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
 		allowed = p.Client
 	case commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
@@ -65,7 +61,7 @@ func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMemb
 	default:
 	}
 	if !allowed {
-		return problem.New(problem.InsufficientScope, "The acting person may not do this.")
+		return actor.NotPermitted()
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,33 +67,6 @@ func TestEachOperationIsForItsPeopleOnly(t *testing.T) {
 				require.True(t, problem.Is(err, problem.InsufficientScope), "%s by %s: %v", name, person, err)
 			}
 		}
-	}
-}
-
-func TestTheActorIsAKnownKindWithAnID(t *testing.T) {
-	const operator = commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
-	long := strings.Repeat("a", 129)
-	for name, tc := range map[string]struct {
-		actor *commonv1.Actor
-		want  []string
-	}{
-		"a person":                 {&commonv1.Actor{Kind: operator, Id: "auth0|7f-3.a_b:c/d", Name: "Bo"}, nil},
-		"the platform":             {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM}, nil},
-		"nobody":                   {nil, []string{"actor required"}},
-		"no kind":                  {&commonv1.Actor{Id: "a"}, []string{"actor.kind required"}},
-		"a kind there is not":      {&commonv1.Actor{Kind: 99, Id: "a"}, []string{"actor.kind required"}},
-		"no id":                    {&commonv1.Actor{Kind: operator}, []string{"actor.id required"}},
-		"an e-mail address for id": {&commonv1.Actor{Kind: operator, Id: "bo@example.com"}, []string{"actor.id invalid"}},
-		"a name for id":            {&commonv1.Actor{Kind: operator, Id: "Bo Berg"}, []string{"actor.id invalid"}},
-		"a long id":                {&commonv1.Actor{Kind: operator, Id: long}, []string{"actor.id too_long"}},
-		"the platform with an id":  {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: "a"}, []string{"actor.id invalid"}},
-		"a name with NUL":          {&commonv1.Actor{Kind: operator, Id: "a", Name: "\x00"}, []string{"actor.name invalid"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			errs := &fields.Errors{}
-			rules.CheckActor(tc.actor, errs)
-			require.Equal(t, tc.want, found(errs))
-		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -35,7 +36,7 @@ type call interface {
 // admit checks what every operation on one order is told, together with the faults in errs, and
 // that the actor may run it.
 func (o *Operations) admit(ctx context.Context, op ordersv1.Operation, req call, errs *fields.Errors) (rules.Audit, error) {
-	rules.CheckActor(req.GetActor(), errs)
+	actor.Check(req.GetActor(), errs)
 	a := rules.Audit{
 		TenantID:  requiredUUID(errs, "tenantId", req.GetTenantId()),
 		OrderID:   requiredUUID(errs, "orderId", req.GetOrderId()),

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
@@ -21,7 +22,7 @@ import (
 // SearchOrders finds orders by what is known of them.
 func (o *Operations) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
 	errs := fields.Collect(ctx)
-	rules.CheckActor(req.GetActor(), errs)
+	actor.Check(req.GetActor(), errs)
 	binding := searchBinding(req)
 	search := readSearch(req, binding, errs)
 	if err := errs.Err(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/pkg/actor"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -56,7 +56,7 @@ func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
 func auditArgs(a rules.Audit) []any {
 	return []any{
 		uuid.Must(uuid.NewV7()).String(), nullable(a.TenantID), nullable(a.OrderID),
-		actorKindText(a.Actor.GetKind()), a.Actor.GetId(), operationText(a.Operation),
+		actor.Kind(a.Actor), a.Actor.GetId(), operationText(a.Operation),
 	}
 }
 
@@ -68,8 +68,6 @@ func state(o *ordersv1.Order) []any {
 }
 
 // The schema spells enum values without their prefix.
-func actorKindText(k commonv1.ActorKind) string { return strings.TrimPrefix(k.String(), "ACTOR_KIND_") }
-
 func operationText(op ordersv1.Operation) string {
 	return strings.TrimPrefix(op.String(), "OPERATION_")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -33,7 +34,7 @@ type permission func(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
 func (o *Operations) permit(
 	ctx context.Context, errs *fields.Errors, a *commonv1.Actor, tenantID string, allowed permission,
 ) (tenant string, err error) {
-	rules.CheckActor(a, errs)
+	actor.Check(a, errs)
 	tenant = errs.UUID("tenantId", tenantID)
 	if err := errs.Err(); err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func (o *Operations) permit(
 }
 
 func auditOf(a *commonv1.Actor, action string) store.Audit {
-	return store.Audit{Action: action, ActorKind: rules.ActorKind(a), ActorID: a.GetId()}
+	return store.Audit{Action: action, ActorKind: actor.Kind(a), ActorID: a.GetId()}
 }
 
 // idOrUnknown takes an id that is none for one of no record.

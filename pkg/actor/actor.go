@@ -1,0 +1,65 @@
+// Package actor checks who acts in a call of the operations plane. The calling workspace or back
+// office has authenticated the person; what a service can check itself is checked here.
+package actor
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	maxID   = 128
+	maxName = 255
+)
+
+// An id keeps e-mail addresses and names out of the audits, which hold no personal data.
+var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
+
+// Check finds every fault in the member `actor` of a request.
+func Check(a *commonv1.Actor, errs *fields.Errors) {
+	const at = "actor"
+	if a == nil {
+		errs.Add(at, problem.FieldRequired, "is required")
+		return
+	}
+	errs.MaxLen(at+".name", a.GetName(), maxName)
+	switch a.GetKind() {
+	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
+		if a.GetId() != "" {
+			errs.Add(at+".id", problem.FieldInvalid, "must be empty for SYSTEM")
+		}
+	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT,
+		commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
+		errs.Required(at+".id", a.GetId(), maxID)
+		if !id.MatchString(a.GetId()) {
+			errs.Add(at+".id", problem.FieldInvalid, "must be an id of letters, digits and . _ : / | -")
+		}
+	case commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED:
+		errs.Add(at+".kind", problem.FieldRequired, "is required")
+	default:
+		errs.Add(at+".kind", problem.FieldInvalid, "is not a known kind")
+	}
+}
+
+// Kind spells the kind of an actor as audits and the API do.
+func Kind(a *commonv1.Actor) string {
+	return strings.TrimPrefix(a.GetKind().String(), "ACTOR_KIND_")
+}
+
+// IsMember says whether the actor is an active member of the team in one of the roles.
+func IsMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv1.TeamRole) bool {
+	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, func(m *tenantsv1.TeamMember) bool {
+		return m.GetId() == a.GetId() && m.GetActive() && slices.Contains(roles, m.GetRole())
+	})
+}
+
+// NotPermitted refuses an actor.
+func NotPermitted() error {
+	return problem.New(problem.InsufficientScope, "The acting person may not do this.")
+}

@@ -1,0 +1,60 @@
+package actor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/fields"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	account = commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT
+	system  = commonv1.ActorKind_ACTOR_KIND_SYSTEM
+)
+
+func TestEveryFaultOfAnActorIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		actor *commonv1.Actor
+		want  []string
+	}{
+		"a person":            {&commonv1.Actor{Kind: account, Id: "staff-7", Name: "Ann"}, nil},
+		"the platform":        {&commonv1.Actor{Kind: system}, nil},
+		"nobody":              {nil, []string{"actor required"}},
+		"of no kind":          {&commonv1.Actor{Id: "a"}, []string{"actor.kind required"}},
+		"of an unknown kind":  {&commonv1.Actor{Kind: 99, Id: "a"}, []string{"actor.kind invalid"}},
+		"without an id":       {&commonv1.Actor{Kind: account}, []string{"actor.id required"}},
+		"named by e-mail":     {&commonv1.Actor{Kind: account, Id: "ann@example.com"}, []string{"actor.id invalid"}},
+		"a platform with id":  {&commonv1.Actor{Kind: system, Id: "a"}, []string{"actor.id invalid"}},
+		"named by a name":     {&commonv1.Actor{Kind: account, Id: "Bo Berg"}, []string{"actor.id invalid"}},
+		"with NUL in a name":  {&commonv1.Actor{Kind: account, Id: "a", Name: "\x00"}, []string{"actor.name invalid"}},
+		"with too much of it": {&commonv1.Actor{Kind: account, Id: strings.Repeat("a", 129), Name: strings.Repeat("n", 256)}, []string{"actor.name too_long", "actor.id too_long"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var errs fields.Errors
+			actor.Check(c.actor, &errs)
+			var got []string
+			for _, v := range errs.List() {
+				got = append(got, v.Field+" "+v.Code)
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestAMemberIsActiveAndHasTheRole(t *testing.T) {
+	const administrator, member = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_MEMBER
+	team := []*tenantsv1.TeamMember{
+		{Id: "ann", Role: administrator, Active: true}, {Id: "bo", Role: member, Active: true}, {Id: "cy", Role: administrator},
+	}
+	require.True(t, actor.IsMember(&commonv1.Actor{Kind: account, Id: "ann"}, team, administrator))
+	require.False(t, actor.IsMember(&commonv1.Actor{Kind: account, Id: "bo"}, team, administrator), "another role")
+	require.True(t, actor.IsMember(&commonv1.Actor{Kind: account, Id: "bo"}, team, administrator, member))
+	require.False(t, actor.IsMember(&commonv1.Actor{Kind: account, Id: "cy"}, team, administrator), "not active")
+	require.False(t, actor.IsMember(&commonv1.Actor{Kind: system, Id: "ann"}, team, administrator), "another kind")
+	require.Equal(t, "TENANT_ACCOUNT", actor.Kind(&commonv1.Actor{Kind: account}))
+}
