@@ -71,7 +71,7 @@ func (p *ordering) directReader(b *testing.B) func(id string) error {
 	b.Helper()
 	service := ordersv1.NewOrdersServiceClient(dial(b, p.env["GIFTING_GRPC_ORDERS"]))
 	principal := caller.Principal{
-		TenantID: p.tenant.id, KeyID: 1, KeyName: "benchmark", AllBrands: true,
+		TenantID: p.id, KeyID: 1, KeyName: "benchmark", AllBrands: true,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	}
 	return func(id string) error {
@@ -96,7 +96,7 @@ func (p *ordering) sqlReader(b *testing.B) func(id string) error {
 	require.NoError(b, err)
 	b.Cleanup(pool.Close)
 	return func(id string) error {
-		rows, err := pool.Query(b.Context(), orderInSQL, p.tenant.id, id)
+		rows, err := pool.Query(b.Context(), orderInSQL, p.id, id)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (p *pgbench) run(b *testing.B) {
 		args = append(args, "--define="+name+"="+value)
 	}
 	p.turns++
-	cmd := exec.CommandContext(b.Context(), p.program, append(args, p.url)...) //nolint:gosec // Found above.
+	cmd := exec.CommandContext(b.Context(), p.program, append(args, p.url)...)
 	var faults bytes.Buffer
 	cmd.Stderr, cmd.Env = &faults, append(os.Environ(), "LC_ALL=C")
 	var out []byte

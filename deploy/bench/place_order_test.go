@@ -101,7 +101,7 @@ func (p *ordering) pgbench(b *testing.B) *pgbench {
 	return &pgbench{
 		program: program, database: p.copyName(), url: p.copySchema(b), script: filepath.Join("testdata", "place_order.sql"),
 		variables: map[string]string{
-			"tenant": p.tenant.id, "brand": p.brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
+			"tenant": p.id, "brand": p.brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
 			// The event is the order as it was answered.
 			"event": bytea(answered), "fingerprint": bytea(fingerprint), "answer": bytea(answer),
 			"traceparent": "00-" + strings.Repeat("1", 32) + "-" + strings.Repeat("2", 16) + "-00",
@@ -128,7 +128,7 @@ func (p *ordering) copySchema(b *testing.B) string {
 // statementByStatement is the script without its pipeline.
 func statementByStatement(b *testing.B, script string) string {
 	b.Helper()
-	text, err := os.ReadFile(script) //nolint:gosec // A file of this package.
+	text, err := os.ReadFile(script)
 	require.NoError(b, err)
 	plain := strings.NewReplacer("\\startpipeline\n", "", "\\endpipeline\n", "").Replace(string(text))
 	path := filepath.Join(b.TempDir(), "plain.sql")
