@@ -23,6 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// A campaign as it is kept.
 type CampaignRecord struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -125,6 +126,7 @@ func (x *CampaignRecord) GetOfferings() []*OfferingRecord {
 	return nil
 }
 
+// An offering as it is kept, whatever its status.
 type OfferingRecord struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -953,6 +955,8 @@ type CorrectStockRequest struct {
 	TenantId     string `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	CampaignId   string `protobuf:"bytes,3,opt,name=campaign_id,json=campaignId,proto3" json:"campaign_id,omitempty"`
 	SkuId        string `protobuf:"bytes,4,opt,name=sku_id,json=skuId,proto3" json:"sku_id,omitempty"`
+	// How the stock is corrected.
+	//
 	// Types that are valid to be assigned to Change:
 	//
 	//	*CorrectStockRequest_Add

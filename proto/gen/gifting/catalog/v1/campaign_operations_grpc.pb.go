@@ -37,6 +37,7 @@ const (
 // stock. CatalogOperationsService.PutCampaign creates and replaces them. An unknown campaign, or one
 // of another tenant: not_found.
 type CampaignOperationsServiceClient interface {
+	// One campaign as it is kept, with its offerings and their stock.
 	GetCampaignRecord(ctx context.Context, in *GetCampaignRecordRequest, opts ...grpc.CallOption) (*GetCampaignRecordResponse, error)
 	// A tenant's campaigns, newest first, without offerings.
 	ListCampaignRecords(ctx context.Context, in *ListCampaignRecordsRequest, opts ...grpc.CallOption) (*ListCampaignRecordsResponse, error)
@@ -153,6 +154,7 @@ func (c *campaignOperationsServiceClient) CorrectStock(ctx context.Context, in *
 // stock. CatalogOperationsService.PutCampaign creates and replaces them. An unknown campaign, or one
 // of another tenant: not_found.
 type CampaignOperationsServiceServer interface {
+	// One campaign as it is kept, with its offerings and their stock.
 	GetCampaignRecord(context.Context, *GetCampaignRecordRequest) (*GetCampaignRecordResponse, error)
 	// A tenant's campaigns, newest first, without offerings.
 	ListCampaignRecords(context.Context, *ListCampaignRecordsRequest) (*ListCampaignRecordsResponse, error)

@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The course of a campaign.
 type CampaignStatus int32
 
 const (
@@ -76,6 +77,7 @@ func (CampaignStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{0}
 }
 
+// Whether an offering can be ordered.
 type OfferingStatus int32
 
 const (
@@ -126,6 +128,7 @@ func (OfferingStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{1}
 }
 
+// What limits an offering.
 type SupplyType int32
 
 const (
@@ -311,6 +314,8 @@ func (x *ListProductsResponse) GetNextCursor() string {
 // ProductEntry is a gift, or the mark of one that left the catalog.
 type ProductEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// A gift that is in the catalog of the country, or one that has left it.
+	//
 	// Types that are valid to be assigned to Entry:
 	//
 	//	*ProductEntry_Product
@@ -391,6 +396,7 @@ func (*ProductEntry_Product) isProductEntry_Entry() {}
 
 func (*ProductEntry_Unlisted) isProductEntry_Entry() {}
 
+// A gift that is not in the catalog of the country any more.
 type UnlistedProduct struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -557,6 +563,7 @@ func (x *GetProductResponse) GetProduct() *Product {
 	return nil
 }
 
+// A gift as integrators see it.
 type Product struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -773,6 +780,7 @@ func (x *Variation) GetValues() []string {
 	return nil
 }
 
+// A picture of a gift in one of its widths.
 type Image struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absolute; opens without a key.
@@ -915,6 +923,7 @@ func (x *ListCategoriesResponse) GetCategories() []*Category {
 	return nil
 }
 
+// A shelf of the catalog.
 type Category struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -975,6 +984,7 @@ func (x *Category) GetSubcategories() []*Subcategory {
 	return nil
 }
 
+// A part of a category.
 type Subcategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in a product's categories: <CATEGORY>__<SUBCATEGORY>.
@@ -1149,6 +1159,7 @@ func (x *ListCampaignsResponse) GetNextCursor() string {
 	return ""
 }
 
+// A campaign as it stands in a list.
 type CampaignSummary struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1323,6 +1334,7 @@ func (x *GetCampaignResponse) GetCampaign() *Campaign {
 	return nil
 }
 
+// A campaign with what it offers.
 type Campaign struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1408,6 +1420,7 @@ func (x *Campaign) GetOfferings() []*Offering {
 	return nil
 }
 
+// A gift in a campaign.
 type Offering struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`

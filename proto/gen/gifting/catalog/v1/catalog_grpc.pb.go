@@ -35,10 +35,13 @@ type CatalogServiceClient interface {
 	// Gifts for a delivery country, in a stable order that paging can follow while the catalog
 	// changes.
 	ListProducts(ctx context.Context, in *ListProductsRequest, opts ...grpc.CallOption) (*ListProductsResponse, error)
+	// One gift as a country sees it.
 	GetProduct(ctx context.Context, in *GetProductRequest, opts ...grpc.CallOption) (*GetProductResponse, error)
+	// All categories, in the order of the catalog.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
 	// Campaigns of the brands the key reaches, newest first.
 	ListCampaigns(ctx context.Context, in *ListCampaignsRequest, opts ...grpc.CallOption) (*ListCampaignsResponse, error)
+	// One campaign with its offerings.
 	GetCampaign(ctx context.Context, in *GetCampaignRequest, opts ...grpc.CallOption) (*GetCampaignResponse, error)
 }
 
@@ -109,10 +112,13 @@ type CatalogServiceServer interface {
 	// Gifts for a delivery country, in a stable order that paging can follow while the catalog
 	// changes.
 	ListProducts(context.Context, *ListProductsRequest) (*ListProductsResponse, error)
+	// One gift as a country sees it.
 	GetProduct(context.Context, *GetProductRequest) (*GetProductResponse, error)
+	// All categories, in the order of the catalog.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
 	// Campaigns of the brands the key reaches, newest first.
 	ListCampaigns(context.Context, *ListCampaignsRequest) (*ListCampaignsResponse, error)
+	// One campaign with its offerings.
 	GetCampaign(context.Context, *GetCampaignRequest) (*GetCampaignResponse, error)
 	mustEmbedUnimplementedCatalogServiceServer()
 }

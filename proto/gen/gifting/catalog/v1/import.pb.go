@@ -21,6 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What became of a row.
 type ImportOutcome int32
 
 const (
@@ -166,6 +167,7 @@ func (x *ImportProductsResponse) GetResults() []*ImportResult {
 	return nil
 }
 
+// What became of one row.
 type ImportResult struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome ImportOutcome          `protobuf:"varint,1,opt,name=outcome,proto3,enum=gifting.catalog.v1.ImportOutcome" json:"outcome,omitempty"`
@@ -219,6 +221,7 @@ func (x *ImportResult) GetErrors() []*ImportError {
 	return nil
 }
 
+// A fault of a row, by field.
 type ImportError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path in the gift, such as prices[0].region.

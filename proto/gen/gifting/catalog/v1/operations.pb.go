@@ -23,6 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The life of a gift. Integrators see PUBLISHED ones only.
 type ProductState int32
 
 const (
@@ -321,6 +322,7 @@ func (x *PutCategoryRequest) GetPosition() int32 {
 	return 0
 }
 
+// The name of a category or subcategory in one locale.
 type CategoryTranslation struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Locale string                 `protobuf:"bytes,1,opt,name=locale,proto3" json:"locale,omitempty"`
@@ -563,6 +565,7 @@ func (x *PutProductRequest) GetReadyToSend() bool {
 	return false
 }
 
+// The texts of a gift in one locale.
 type ProductTranslation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Locale        string                 `protobuf:"bytes,1,opt,name=locale,proto3" json:"locale,omitempty"`
@@ -623,6 +626,7 @@ func (x *ProductTranslation) GetDescription() string {
 	return ""
 }
 
+// The price of a gift in one region.
 type RegionPrice struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Region string                 `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
@@ -906,6 +910,7 @@ func (x *PutCampaignRequest) GetOfferings() []*OfferingInput {
 	return nil
 }
 
+// A gift that a campaign offers.
 type OfferingInput struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	ProductId  string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -967,6 +972,7 @@ func (x *OfferingInput) GetSkus() []*SkuInput {
 	return nil
 }
 
+// The stock of one choice of variations.
 type SkuInput struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Variations map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

@@ -35,14 +35,19 @@ const (
 // record or replaces it whole, so a repeated call has no second effect. A Put that changes nothing
 // a reader could see leaves updatedAt alone.
 type CatalogOperationsServiceClient interface {
+	// A region is a set of countries that share a price.
 	PutRegion(ctx context.Context, in *PutRegionRequest, opts ...grpc.CallOption) (*PutRegionResponse, error)
+	// The rate of a currency. It leaves updatedAt of the gifts alone.
 	PutExchangeRate(ctx context.Context, in *PutExchangeRateRequest, opts ...grpc.CallOption) (*PutExchangeRateResponse, error)
+	// A category comes whole: subcategories, names in all locales, place in the display order.
 	PutCategory(ctx context.Context, in *PutCategoryRequest, opts ...grpc.CallOption) (*PutCategoryResponse, error)
+	// A gift comes whole: translations, prices, availability, variations and pictures.
 	PutProduct(ctx context.Context, in *PutProductRequest, opts ...grpc.CallOption) (*PutProductResponse, error)
 	// Stores an image with smaller renditions and answers the id of the original, for a gift's
 	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
 	// The same bytes give the same id.
 	UploadImage(ctx context.Context, in *UploadImageRequest, opts ...grpc.CallOption) (*UploadImageResponse, error)
+	// A campaign comes whole, with its offerings and their SKUs.
 	PutCampaign(ctx context.Context, in *PutCampaignRequest, opts ...grpc.CallOption) (*PutCampaignResponse, error)
 }
 
@@ -122,14 +127,19 @@ func (c *catalogOperationsServiceClient) PutCampaign(ctx context.Context, in *Pu
 // record or replaces it whole, so a repeated call has no second effect. A Put that changes nothing
 // a reader could see leaves updatedAt alone.
 type CatalogOperationsServiceServer interface {
+	// A region is a set of countries that share a price.
 	PutRegion(context.Context, *PutRegionRequest) (*PutRegionResponse, error)
+	// The rate of a currency. It leaves updatedAt of the gifts alone.
 	PutExchangeRate(context.Context, *PutExchangeRateRequest) (*PutExchangeRateResponse, error)
+	// A category comes whole: subcategories, names in all locales, place in the display order.
 	PutCategory(context.Context, *PutCategoryRequest) (*PutCategoryResponse, error)
+	// A gift comes whole: translations, prices, availability, variations and pictures.
 	PutProduct(context.Context, *PutProductRequest) (*PutProductResponse, error)
 	// Stores an image with smaller renditions and answers the id of the original, for a gift's
 	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
 	// The same bytes give the same id.
 	UploadImage(context.Context, *UploadImageRequest) (*UploadImageResponse, error)
+	// A campaign comes whole, with its offerings and their SKUs.
 	PutCampaign(context.Context, *PutCampaignRequest) (*PutCampaignResponse, error)
 	mustEmbedUnimplementedCatalogOperationsServiceServer()
 }

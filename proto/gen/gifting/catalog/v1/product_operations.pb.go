@@ -23,6 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// A gift as it is kept.
 type ProductRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What putting the gift again as it is would send.
@@ -872,6 +873,7 @@ func (x *ListExchangeRatesResponse) GetRates() []*ExchangeRate {
 	return nil
 }
 
+// The rate of a currency, and when it was set.
 type ExchangeRate struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Currency string                 `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
@@ -1047,6 +1049,7 @@ func (x *ListAuditResponse) GetNextCursor() string {
 	return ""
 }
 
+// One thing that was done, and by whom.
 type AuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

@@ -39,16 +39,22 @@ const (
 // whole. A change that changes nothing a reader could see leaves updatedAt alone. An unknown gift:
 // not_found.
 type ProductOperationsServiceClient interface {
+	// One gift as it is kept, in whatever state.
 	GetProductRecord(ctx context.Context, in *GetProductRecordRequest, opts ...grpc.CallOption) (*GetProductRecordResponse, error)
 	// By id.
 	ListProductRecords(ctx context.Context, in *ListProductRecordsRequest, opts ...grpc.CallOption) (*ListProductRecordsResponse, error)
 	// Publishes, unpublishes (DRAFT), archives or makes internal. Leaving PUBLISHED suspends the gift
 	// in every campaign that offers it.
 	SetProductState(ctx context.Context, in *SetProductStateRequest, opts ...grpc.CallOption) (*SetProductStateResponse, error)
+	// Replaces the prices of all regions.
 	SetProductPrices(ctx context.Context, in *SetProductPricesRequest, opts ...grpc.CallOption) (*SetProductPricesResponse, error)
+	// Replaces the countries a gift goes to.
 	SetProductAvailability(ctx context.Context, in *SetProductAvailabilityRequest, opts ...grpc.CallOption) (*SetProductAvailabilityResponse, error)
+	// Replaces the texts of all locales.
 	SetProductTranslations(ctx context.Context, in *SetProductTranslationsRequest, opts ...grpc.CallOption) (*SetProductTranslationsResponse, error)
+	// All regions with their countries, by code.
 	ListRegions(ctx context.Context, in *ListRegionsRequest, opts ...grpc.CallOption) (*ListRegionsResponse, error)
+	// All rates, by currency.
 	ListExchangeRates(ctx context.Context, in *ListExchangeRatesRequest, opts ...grpc.CallOption) (*ListExchangeRatesResponse, error)
 	// What was done with a gift, a campaign or its stock, newest first.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
@@ -161,16 +167,22 @@ func (c *productOperationsServiceClient) ListAudit(ctx context.Context, in *List
 // whole. A change that changes nothing a reader could see leaves updatedAt alone. An unknown gift:
 // not_found.
 type ProductOperationsServiceServer interface {
+	// One gift as it is kept, in whatever state.
 	GetProductRecord(context.Context, *GetProductRecordRequest) (*GetProductRecordResponse, error)
 	// By id.
 	ListProductRecords(context.Context, *ListProductRecordsRequest) (*ListProductRecordsResponse, error)
 	// Publishes, unpublishes (DRAFT), archives or makes internal. Leaving PUBLISHED suspends the gift
 	// in every campaign that offers it.
 	SetProductState(context.Context, *SetProductStateRequest) (*SetProductStateResponse, error)
+	// Replaces the prices of all regions.
 	SetProductPrices(context.Context, *SetProductPricesRequest) (*SetProductPricesResponse, error)
+	// Replaces the countries a gift goes to.
 	SetProductAvailability(context.Context, *SetProductAvailabilityRequest) (*SetProductAvailabilityResponse, error)
+	// Replaces the texts of all locales.
 	SetProductTranslations(context.Context, *SetProductTranslationsRequest) (*SetProductTranslationsResponse, error)
+	// All regions with their countries, by code.
 	ListRegions(context.Context, *ListRegionsRequest) (*ListRegionsResponse, error)
+	// All rates, by currency.
 	ListExchangeRates(context.Context, *ListExchangeRatesRequest) (*ListExchangeRatesResponse, error)
 	// What was done with a gift, a campaign or its stock, newest first.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)

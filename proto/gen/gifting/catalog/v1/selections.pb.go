@@ -302,6 +302,7 @@ func (x *ListSelectionGiftsResponse) GetOpen() bool {
 	return false
 }
 
+// A gift as a player sees it on the page of a link.
 type SelectionGift struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	ProductId   string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -397,6 +398,7 @@ func (x *SelectionGift) GetSkus() []*SelectionSku {
 	return nil
 }
 
+// A choice of variations, and what is left of it.
 type SelectionSku struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Variations map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

@@ -23,6 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Whether delivery details are in an answer, and why not.
 type DetailsState int32
 
 const (
@@ -77,6 +78,7 @@ func (DetailsState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_operations_proto_rawDescGZIP(), []int{0}
 }
 
+// What was done, in the audit.
 type Operation int32
 
 const (
@@ -1909,6 +1911,7 @@ func (x *SearchOrdersResponse) GetNextCursor() string {
 	return ""
 }
 
+// An order as it stands in the result of a search.
 type FoundOrder struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`

@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The course of an order (API specification, section Order).
 type OrderStatus int32
 
 const (
@@ -82,6 +83,7 @@ func (OrderStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{0}
 }
 
+// Which channel an order came by.
 type OrderSource int32
 
 const (
@@ -137,6 +139,7 @@ func (OrderSource) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{1}
 }
 
+// What the gifts of an order were chosen from, where that was no campaign.
 type OrderSelection int32
 
 const (
@@ -183,6 +186,7 @@ func (OrderSelection) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{2}
 }
 
+// Whether an item is a gift of the catalog or a wish in words.
 type ItemKind int32
 
 const (
@@ -232,6 +236,7 @@ func (ItemKind) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{3}
 }
 
+// Who wrote a message.
 type MessageAuthorKind int32
 
 const (
@@ -591,6 +596,7 @@ func (x *OrderItemInput) GetBudget() *v1.Money {
 	return nil
 }
 
+// Whom an order is for, in the words of the tenant.
 type OrderClient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 255 characters.
@@ -645,6 +651,7 @@ func (x *OrderClient) GetEmail() string {
 	return ""
 }
 
+// Who receives the parcel.
 type OrderRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 100 characters.
@@ -717,6 +724,7 @@ func (x *OrderRecipient) GetAddress() *OrderAddress {
 	return nil
 }
 
+// Where the parcel goes.
 type OrderAddress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 255 characters.
@@ -789,6 +797,7 @@ func (x *OrderAddress) GetCountry() string {
 	return ""
 }
 
+// What is put on a gift that can be customized.
 type OrderCustomization struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 2000 characters.
@@ -1893,6 +1902,7 @@ func (x *Order) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// What is ordered.
 type OrderItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ItemKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.orders.v1.ItemKind" json:"kind,omitempty"`
@@ -1963,6 +1973,7 @@ func (x *OrderItem) GetVariations() map[string]string {
 	return nil
 }
 
+// A parcel on its way.
 type Shipment struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Carrier           string                 `protobuf:"bytes,1,opt,name=carrier,proto3" json:"carrier,omitempty"`
@@ -2207,6 +2218,7 @@ func (x *OrderMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Who wrote a message, as the reader may know it.
 type MessageAuthor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  MessageAuthorKind      `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.orders.v1.MessageAuthorKind" json:"kind,omitempty"`

@@ -38,6 +38,7 @@ type OrdersServiceClient interface {
 	PlaceOrder(ctx context.Context, in *PlaceOrderRequest, opts ...grpc.CallOption) (*PlaceOrderResponse, error)
 	// Orders within the key's brands, from every channel, newest placed first.
 	ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error)
+	// One order of the tenant, within the brands of the key.
 	GetOrder(ctx context.Context, in *GetOrderRequest, opts ...grpc.CallOption) (*GetOrderResponse, error)
 	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
 	UpdateDelivery(ctx context.Context, in *UpdateDeliveryRequest, opts ...grpc.CallOption) (*UpdateDeliveryResponse, error)
@@ -138,6 +139,7 @@ type OrdersServiceServer interface {
 	PlaceOrder(context.Context, *PlaceOrderRequest) (*PlaceOrderResponse, error)
 	// Orders within the key's brands, from every channel, newest placed first.
 	ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error)
+	// One order of the tenant, within the brands of the key.
 	GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error)
 	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
 	UpdateDelivery(context.Context, *UpdateDeliveryRequest) (*UpdateDeliveryResponse, error)

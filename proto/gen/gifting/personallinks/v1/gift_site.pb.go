@@ -21,6 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Which page a link opens.
 type ClaimState int32
 
 const (
@@ -211,6 +212,7 @@ func (x *GetClaimPageResponse) GetGifts() []*ClaimGift {
 	return nil
 }
 
+// What the pages wear.
 type ClaimBrand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -272,6 +274,7 @@ func (x *ClaimBrand) GetLogoUrl() string {
 	return ""
 }
 
+// A gift to choose.
 type ClaimGift struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	ProductId   string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -375,6 +378,7 @@ func (x *ClaimGift) GetOutOfStock() bool {
 	return false
 }
 
+// A picture of a gift in one of its widths.
 type ClaimImage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Url   string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
@@ -428,6 +432,7 @@ func (x *ClaimImage) GetWidth() int32 {
 	return 0
 }
 
+// A dimension of choice, such as a size.
 type ClaimVariation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Dimension     string                 `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
@@ -480,6 +485,7 @@ func (x *ClaimVariation) GetValues() []string {
 	return nil
 }
 
+// A choice of variations that can be made.
 type ClaimChoice struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Variations    map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -592,6 +598,7 @@ func (x *ClaimLinkRequest) GetRecipient() *ClaimRecipient {
 	return nil
 }
 
+// Where the player wants the gift.
 type ClaimRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 100 characters.

@@ -24,6 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What became of an entry of a batch.
 type PersonalLinkOutcome int32
 
 const (
@@ -73,6 +74,7 @@ func (PersonalLinkOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
 }
 
+// The course of a link (API specification, section Personal link).
 type PersonalLinkStatus int32
 
 const (
@@ -131,6 +133,7 @@ func (PersonalLinkStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{1}
 }
 
+// What the player chooses from.
 type PersonalLinkSelection int32
 
 const (
@@ -293,6 +296,7 @@ func (x *ProductIds) GetIds() []string {
 	return nil
 }
 
+// An entry of a batch: one link.
 type PersonalLinkRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 255 characters. Shown on the claim page.
@@ -499,12 +503,15 @@ func (x *CreatePersonalLinksResponse) GetResults() []*PersonalLinkResult {
 	return nil
 }
 
+// What became of an entry of a batch.
 type PersonalLinkResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Place in the request, from 0.
 	Index               int32               `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	ExternalRecipientId *string             `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	Outcome             PersonalLinkOutcome `protobuf:"varint,3,opt,name=outcome,proto3,enum=gifting.personallinks.v1.PersonalLinkOutcome" json:"outcome,omitempty"`
+	// The link that was made, or the faults of its entry.
+	//
 	// Types that are valid to be assigned to Result:
 	//
 	//	*PersonalLinkResult_Link
@@ -653,6 +660,7 @@ func (x *RecipientErrors) GetErrors() []*RecipientError {
 	return nil
 }
 
+// A fault of an entry, by field.
 type RecipientError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path within the recipient.
@@ -1039,6 +1047,7 @@ func (x *ListPersonalLinksResponse) GetNextCursor() string {
 	return ""
 }
 
+// A link that a tenant passes to a player.
 type PersonalLink struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Id                  string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

@@ -36,6 +36,7 @@ type PersonalLinksServiceClient interface {
 	ListPersonalLinks(ctx context.Context, in *ListPersonalLinksRequest, opts ...grpc.CallOption) (*ListPersonalLinksResponse, error)
 	// Makes a link for each recipient that has no fault; the others are rejected one by one.
 	CreatePersonalLinks(ctx context.Context, in *CreatePersonalLinksRequest, opts ...grpc.CallOption) (*CreatePersonalLinksResponse, error)
+	// One link of the tenant, within the brands of the key.
 	GetPersonalLink(ctx context.Context, in *GetPersonalLinkRequest, opts ...grpc.CallOption) (*GetPersonalLinkResponse, error)
 	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
 	CancelPersonalLink(ctx context.Context, in *CancelPersonalLinkRequest, opts ...grpc.CallOption) (*CancelPersonalLinkResponse, error)
@@ -100,6 +101,7 @@ type PersonalLinksServiceServer interface {
 	ListPersonalLinks(context.Context, *ListPersonalLinksRequest) (*ListPersonalLinksResponse, error)
 	// Makes a link for each recipient that has no fault; the others are rejected one by one.
 	CreatePersonalLinks(context.Context, *CreatePersonalLinksRequest) (*CreatePersonalLinksResponse, error)
+	// One link of the tenant, within the brands of the key.
 	GetPersonalLink(context.Context, *GetPersonalLinkRequest) (*GetPersonalLinkResponse, error)
 	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
 	CancelPersonalLink(context.Context, *CancelPersonalLinkRequest) (*CancelPersonalLinkResponse, error)

@@ -22,6 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What a member of a tenant's team may do: approval is for ADMINISTRATOR and COORDINATOR.
 type TeamRole int32
 
 const (
@@ -74,6 +75,7 @@ func (TeamRole) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{0}
 }
 
+// What to do with the events of a key.
 type EndpointState int32
 
 const (
@@ -332,6 +334,7 @@ func (x *GetTenantSettingsResponse) GetTeam() []*TeamMember {
 	return nil
 }
 
+// A person of the tenant's team.
 type TeamMember struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -655,6 +658,7 @@ func (x *GetEndpointsResponse) GetEndpoints() []*Endpoint {
 	return nil
 }
 
+// Where the webhooks of a key go.
 type Endpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	KeyId int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`

@@ -36,9 +36,13 @@ const (
 // TenantOperationsService is the operations plane: it sets up tenants and their keys. Every Put
 // creates the record or replaces it by its id, so a repeated call has no second effect.
 type TenantOperationsServiceClient interface {
+	// A tenant with its settings. Access switched off refuses all its keys from the next request on.
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
+	// A brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
+	// A person of the team, who counts while active.
 	PutTeamMember(ctx context.Context, in *PutTeamMemberRequest, opts ...grpc.CallOption) (*PutTeamMemberResponse, error)
+	// A question that every order of the tenant answers.
 	PutCustomField(ctx context.Context, in *PutCustomFieldRequest, opts ...grpc.CallOption) (*PutCustomFieldResponse, error)
 	// Makes a key. The key and its signing secret are in this answer and never again.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
@@ -146,9 +150,13 @@ func (c *tenantOperationsServiceClient) RotateWebhookSecret(ctx context.Context,
 // TenantOperationsService is the operations plane: it sets up tenants and their keys. Every Put
 // creates the record or replaces it by its id, so a repeated call has no second effect.
 type TenantOperationsServiceServer interface {
+	// A tenant with its settings. Access switched off refuses all its keys from the next request on.
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
+	// A brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
+	// A person of the team, who counts while active.
 	PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error)
+	// A question that every order of the tenant answers.
 	PutCustomField(context.Context, *PutCustomFieldRequest) (*PutCustomFieldResponse, error)
 	// Makes a key. The key and its signing secret are in this answer and never again.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)

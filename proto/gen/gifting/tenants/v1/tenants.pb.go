@@ -23,6 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How a custom field is answered.
 type CustomFieldType int32
 
 const (
@@ -260,6 +261,7 @@ func (x *Tenant) GetCustomFields() []*CustomField {
 	return nil
 }
 
+// A question that every order of the tenant answers.
 type CustomField struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -549,6 +551,7 @@ func (x *ListBrandsResponse) GetBrands() []*Brand {
 	return nil
 }
 
+// A brand of a tenant.
 type Brand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

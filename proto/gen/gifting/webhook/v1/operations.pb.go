@@ -22,6 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The course of a delivery.
 type DeliveryState int32
 
 const (
@@ -863,6 +864,7 @@ func (x *GetBacklogResponse) GetKeys() []*KeyBacklog {
 	return nil
 }
 
+// What waits for one key.
 type KeyBacklog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	KeyId int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
