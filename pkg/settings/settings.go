@@ -1,62 +1,150 @@
-// Package settings reads configuration from the environment into structs whose zero values work.
+// Package settings reads configuration from the environment into structs whose zero values work,
+// and tells everything that is wrong with it at once.
 //
-// Every variable starts with GIFTING_; the struct tags `env`, `envDefault` and `doc` name it, give
-// its default and say what it is for.
+// Every variable starts with GIFTING_; one that is empty counts as not set. The struct tags of a
+// field say all about its variable:
+//
+//	env:"NAME" or env:"NAME,required"   its name without the prefix
+//	envDefault:"…"                      what is taken when it is not set
+//	check:"rule,rule=argument"          what its value must be (type rule); an empty value is not checked
+//	secret:"true"                       it belongs into a secret, and is not repeated in a fault
+//	doc:"…"                             what it is for
+//
+// A nested struct may have envPrefix. What several fields must be together, and what is too much for
+// a rule, a struct says with a method Validate() error, which returns the results of Wrong, joined.
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
-	"text/tabwriter"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // Prefix of every variable of the platform.
 const Prefix = "GIFTING_"
 
-// Load fills cfg, a pointer to a struct, from the environment.
+// VariableError is what is wrong with the value of a variable.
+type VariableError struct {
+	Variable string
+	Err      error
+}
+
+// Error implements error.
+func (f *VariableError) Error() string { return f.Variable + ": " + f.Err.Error() }
+
+// Unwrap gives the cause.
+func (f *VariableError) Unwrap() error { return f.Err }
+
+// Wrong is the fault of the variable with the name, which has no prefix. Without an error there is
+// none.
+func Wrong(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &VariableError{Variable: Prefix + name, Err: err}
+}
+
+// VariableErrors are all that is wrong with a configuration.
+type VariableErrors []error
+
+// Error lists the faults, one a line.
+func (f VariableErrors) Error() string {
+	lines := make([]string, len(f))
+	for i, err := range f {
+		lines[i] = "\n  " + err.Error()
+	}
+	return "configuration:" + strings.Join(lines, "")
+}
+
+// Unwrap gives the faults.
+func (f VariableErrors) Unwrap() []error { return f }
+
+// Load fills cfg, a pointer to a struct, from the environment. Its error is of the type VariableErrors.
 func Load(cfg any) error {
-	if err := env.ParseWithOptions(cfg, env.Options{Prefix: Prefix}); err != nil {
-		return fmt.Errorf("configuration: %w", err)
+	w, err := walk(cfg)
+	if err != nil {
+		return err
+	}
+	var faults VariableErrors
+	for _, f := range w.fields {
+		if err := f.set(os.Getenv(f.Variable)); err != nil {
+			faults = append(faults, &VariableError{Variable: f.Variable, Err: err})
+		}
+	}
+	for _, s := range w.structs {
+		faults = faults.add(s.Validate())
+	}
+	if len(faults) > 0 {
+		return faults
 	}
 	return nil
 }
 
-// Describe lists the variables of cfg with defaults and meaning, for a --help text.
-func Describe(cfg any) (string, error) {
-	params, err := env.GetFieldParamsWithOptions(cfg, env.Options{Prefix: Prefix})
-	if err != nil {
-		return "", fmt.Errorf("describe configuration: %w", err)
+// add appends what a Validate has found, but for variables of which the first fault is known: what
+// comes after it may follow from it.
+func (f VariableErrors) add(err error) VariableErrors {
+	if err == nil {
+		return f
 	}
-	docs := map[string]string{}
-	collectDocs(reflect.TypeOf(cfg), Prefix, docs)
-	var out strings.Builder
-	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	for _, p := range params {
-		value := p.DefaultValue
-		if p.Required {
-			value = "required"
+	// The joined errors themselves, and not what they wrap.
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			f = f.add(one)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", p.Key, value, docs[p.Key])
+		return f
 	}
-	if err := table.Flush(); err != nil {
-		return "", fmt.Errorf("describe configuration: %w", err)
+	found, ok := errors.AsType[*VariableError](err)
+	for _, known := range f {
+		if before, is := errors.AsType[*VariableError](known); ok && is && before.Variable == found.Variable {
+			return f
+		}
 	}
-	return out.String(), nil
+	return append(f, err)
 }
 
-func collectDocs(t reflect.Type, prefix string, docs map[string]string) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// validator is a struct that has something to say of its fields.
+type validator interface{ Validate() error }
+
+// walked is what a configuration consists of.
+type walked struct {
+	fields  []Field
+	structs []validator
+}
+
+var errNoStruct = errors.New("settings: not a pointer to a struct")
+
+func walk(cfg any) (*walked, error) {
+	v := reflect.ValueOf(cfg)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%w: %T", errNoStruct, cfg)
 	}
-	for f := range t.Fields() {
-		if f.Type.Kind() == reflect.Struct && f.Tag.Get("env") == "" {
-			collectDocs(f.Type, prefix+f.Tag.Get("envPrefix"), docs)
-			continue
+	w := &walked{}
+	if err := w.visit(v.Elem(), Prefix); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *walked) visit(v reflect.Value, prefix string) error {
+	for tagged := range v.Type().Fields() {
+		inner := v.FieldByIndex(tagged.Index)
+		switch name := tagged.Tag.Get("env"); {
+		case name != "":
+			f, err := newField(tagged, inner, prefix)
+			if err != nil {
+				return err
+			}
+			w.fields = append(w.fields, f)
+		case inner.Kind() == reflect.Struct && tagged.IsExported():
+			if err := w.visit(inner, prefix+tagged.Tag.Get("envPrefix")); err != nil {
+				return err
+			}
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("env"), ",")
-		docs[prefix+name] = f.Tag.Get("doc")
 	}
+	if v, ok := v.Addr().Interface().(validator); ok {
+		w.structs = append(w.structs, v)
+	}
+	return nil
 }

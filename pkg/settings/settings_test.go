@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -29,6 +30,70 @@ func TestConfigurationComesFromTheEnvironment(t *testing.T) {
 func TestAMissingRequiredVariableIsNamed(t *testing.T) {
 	var cfg config
 	require.ErrorContains(t, settings.Load(&cfg), "GIFTING_DATABASE_URL")
+}
+
+// pair has a rule of its own for its two fields.
+type pair struct {
+	Low  int    `env:"LOW" envDefault:"1" check:"min=1"`
+	High int    `env:"HIGH" envDefault:"2"`
+	Form string `env:"FORM,required" doc:"Its form."`
+}
+
+var errOrder, errForm = errors.New("must be above GIFTING_LOW"), errors.New("is no form")
+
+func (p pair) Validate() error {
+	var order, form error
+	if p.High <= p.Low {
+		order = errOrder
+	}
+	if p.Form != "round" {
+		form = errForm
+	}
+	return errors.Join(settings.Wrong("HIGH", order), settings.Wrong("FORM", form))
+}
+
+func TestAllFaultsAreToldAtOnce(t *testing.T) {
+	t.Setenv("GIFTING_TIMEOUT", "soon")
+	t.Setenv("GIFTING_LOW", "7")
+	var cfg struct {
+		Config config
+		Pair   pair
+	}
+	err := settings.Load(&cfg)
+	require.ErrorIs(t, err, errOrder)
+	require.EqualError(t, err, `configuration:
+  GIFTING_TIMEOUT: "soon" is not a duration such as 500ms, 90s or 24h
+  GIFTING_DATABASE_URL: is required: Where the database is.
+  GIFTING_FORM: is required: Its form.
+  GIFTING_HIGH: must be above GIFTING_LOW`, "what follows from a missing value is not told")
+
+	t.Setenv("GIFTING_HIGH", "many")
+	t.Setenv("GIFTING_FORM", "square")
+	t.Setenv("GIFTING_TIMEOUT", "5s")
+	t.Setenv("GIFTING_DATABASE_URL", "postgres://x")
+	require.EqualError(t, settings.Load(&cfg), `configuration:
+  GIFTING_HIGH: "many" is not a whole number, or too large
+  GIFTING_FORM: is no form`)
+}
+
+func TestVariablesThatNobodyKnowsAreNamed(t *testing.T) {
+	environment := []string{"GIFTING_ADDR=x", "GIFTING_DATABSE_URL=y", "PATH=/bin", "GIFTING_ADDRESS="}
+	require.Equal(t, []string{"GIFTING_ADDRESS", "GIFTING_DATABSE_URL"}, settings.Unknown(&config{}, environment))
+	require.Empty(t, settings.Unknown(&config{}, environment[:1]))
+}
+
+func TestFieldsSayWhatAValueIs(t *testing.T) {
+	fields, err := settings.Fields(&ruled{})
+	require.NoError(t, err)
+	formats := map[string]string{}
+	for _, f := range fields {
+		formats[f.Variable] = f.Format
+	}
+	require.Equal(t, "host:port", formats["GIFTING_LISTEN"])
+	require.Equal(t, "URL postgres://… or postgresql://…", formats["GIFTING_URL"])
+	require.Equal(t, "duration, at least 1s, at most 1h", formats["GIFTING_WAIT"])
+	require.Equal(t, "base64 of 4 bytes or more", formats["GIFTING_KEY"])
+	require.True(t, fields[3].Secret)
 }
 
 func TestDescribeListsEveryVariable(t *testing.T) {
