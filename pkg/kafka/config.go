@@ -12,10 +12,10 @@ import (
 type Config struct {
 	// Brokers are host:port addresses to begin with; the others are learned
 	// from them.
-	Brokers []string `env:"BROKERS"`
+	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to begin with; the others are learned from them."`
 	// ClientID is what the brokers call this program in their logs, metrics
 	// and quotas. It may be empty.
-	ClientID string `env:"CLIENT_ID"`
+	ClientID string `env:"CLIENT_ID" doc:"What the brokers call this program in their logs, metrics and quotas."`
 }
 
 // Header is one header of a message: a key and an uninterpreted value.

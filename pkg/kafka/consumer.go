@@ -51,6 +51,9 @@ type Consumer struct {
 	handler Handler
 	log     *slog.Logger
 	stats   stats
+	members members
+	// observed nil: nobody is told.
+	observed *observed
 
 	// dial opens the connections of the partition readers.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -26,11 +26,15 @@ func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Gener
 	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.log)
 
 	var partitions, committer sync.WaitGroup
+	has := make(map[int]*progress, len(assigned))
 	for _, a := range assigned {
 		p := newPartition(c, a, commits)
+		has[p.id] = p.progress
 		partitions.Go(func() { p.pump(ctx) })
 		partitions.Go(func() { p.work(ctx) })
 	}
+	c.members.set(has)
+	defer c.members.set(nil)
 	stop := make(chan struct{})
 	committer.Go(func() { commits.run(stop) })
 

@@ -16,13 +16,15 @@ type partition struct {
 	fetched  chan kafkago.Message
 	// next is the offset to be fetched next, or the library's mark for the
 	// oldest one before anything was fetched. Only pump uses it.
-	next int64
+	next     int64
+	progress *progress
 }
 
 func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) *partition {
 	return &partition{
 		consumer: c, id: a.ID, commits: commits, next: a.Offset,
-		fetched: make(chan kafkago.Message, c.opts.MaxBatch),
+		fetched:  make(chan kafkago.Message, c.opts.MaxBatch),
+		progress: &progress{next: a.Offset},
 	}
 }
 
@@ -84,6 +86,7 @@ func (p *partition) accept(ctx context.Context, msg kafkago.Message) bool {
 		p.consumer.stats.gaps.Add(1)
 		p.consumer.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", p.next, "to", msg.Offset)
 	}
+	p.progress.fetched(msg.Offset, msg.HighWaterMark)
 	select {
 	case p.fetched <- msg:
 		p.next = msg.Offset + 1

@@ -50,6 +50,9 @@ type Producer struct {
 	balancer  kafkago.Balancer
 	limits    limits
 
+	// observed nil: nobody is told.
+	observed *observed
+
 	// turn holds one token: its owner may publish.
 	turn   chan struct{}
 	closed bool
@@ -96,7 +99,7 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	err := p.write(ctx, msgs)
+	err := p.observed.around(ctx, msgs, p.write)
 	if err != nil {
 		// The leader may have moved or a connection may have died. Forget both
 		// connections and metadata, so that the caller's next try begins fresh.

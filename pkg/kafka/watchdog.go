@@ -29,6 +29,7 @@ func (p *partition) stalled(ctx context.Context) bool {
 	if next < 0 {
 		next = first
 	}
+	p.progress.fetched(next, end)
 	switch {
 	case end > next:
 		c.stats.restarts.Add(1)

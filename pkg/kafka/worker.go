@@ -20,10 +20,13 @@ const (
 func (p *partition) work(ctx context.Context) {
 	batch := &batch{in: p.fetched, most: p.consumer.opts.MaxBatch}
 	for batch.gather(ctx) {
+		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {
 			return
 		}
-		p.commits.handled(p.id, batch.messages[len(batch.messages)-1].Offset+1)
+		next := batch.messages[len(batch.messages)-1].Offset + 1
+		p.progress.handled(next)
+		p.commits.handled(p.id, next)
 	}
 }
 
@@ -32,7 +35,7 @@ func (p *partition) work(ctx context.Context) {
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		err := c.handler(ctx, p.id, msgs)
+		err := c.observed.around(ctx, msgs, func(ctx context.Context, msgs []Message) error { return c.handler(ctx, p.id, msgs) })
 		if err == nil {
 			return true
 		}

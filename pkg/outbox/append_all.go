@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // The rows are numbered in the order of the events.
@@ -31,7 +32,5 @@ func AppendAll(ctx context.Context, b *pgx.Batch, events []Event) {
 		subjects, types, origins = append(subjects, e.SubjectID), append(types, e.Type), append(origins, e.OriginKeyID)
 		occurred, data = append(occurred, e.OccurredAt), append(data, e.Data)
 	}
-	carrier := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, carrier)
-	b.Queue(insertAll, ids, tenants, brands, subjects, types, origins, occurred, data, carrier.Get("traceparent"))
+	b.Queue(insertAll, ids, tenants, brands, subjects, types, origins, occurred, data, telemetry.TraceParent(ctx))
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 //go:embed migrations/*.sql
@@ -51,8 +51,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 // answer.
 func Append(ctx context.Context, b *pgx.Batch, e Event) {
 	markAppended(ctx)
-	carrier := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, carrier)
 	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,
-		e.Data, carrier.Get("traceparent"))
+		e.Data, telemetry.TraceParent(ctx))
 }

@@ -34,7 +34,7 @@ func Embedded(owner string, files embed.FS) Migrations {
 // call it at once: an advisory lock lets one run.
 //
 // Code runs before and after each migration: a migration never removes what the version before
-// still uses.
+// still uses. The rule in full, and what holds all migrations to it, is package deploy/migrations.
 func Migrate(ctx context.Context, url string, owners ...Migrations) error {
 	db, err := sql.Open("pgx", url)
 	if err != nil {
@@ -49,13 +49,15 @@ func Migrate(ctx context.Context, url string, owners ...Migrations) error {
 	return nil
 }
 
+func (m Migrations) table() string { return "migrations_" + m.Owner }
+
 func (m Migrations) up(ctx context.Context, db *sql.DB) error {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, db, m.Files,
-		goose.WithSessionLocker(locker), goose.WithTableName("migrations_"+m.Owner))
+		goose.WithSessionLocker(locker), goose.WithTableName(m.table()))
 	if err != nil {
 		return fmt.Errorf("read files: %w", err)
 	}

@@ -7,16 +7,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Config of a service's database.
 type Config struct {
 	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
-	URL string `env:"DATABASE_URL,required" doc:"The service's own PostgreSQL database."`
+	URL string `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
 	// MaxConns bounds the pool. Zero: 16.
-	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16" doc:"Largest number of connections."`
+	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Largest number of connections."`
 	// StatementTimeout ends a statement that hangs. Zero: 10 s.
-	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" doc:"When a statement that hangs is ended."`
+	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"When a statement that hangs is ended."`
 }
 
 const (
@@ -25,8 +27,25 @@ const (
 	minIdleConns            = 2
 )
 
+// OpenObserved is Open for a service, whose telemetry tells of the pool and the statements.
+func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*pgxpool.Pool, error) {
+	pool, err := open(ctx, cfg, func(pc *pgxpool.Config) { Trace(pc.ConnConfig, tel) })
+	if err != nil {
+		return nil, err
+	}
+	if err := Measure(pool, tel.Service, tel); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
 // Open makes the pool and checks that the database answers.
 func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
+	return open(ctx, cfg, func(*pgxpool.Config) {})
+}
+
+func open(ctx context.Context, cfg Config, observe func(pc *pgxpool.Config)) (*pgxpool.Pool, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("database url: %w", err)
@@ -45,6 +64,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
 	params["timezone"] = "UTC"
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	observe(pc)
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

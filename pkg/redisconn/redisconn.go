@@ -26,3 +26,15 @@ func Open(address string) (*redis.Client, error) {
 	opts.ContextTimeoutEnabled = true
 	return redis.NewClient(opts), nil
 }
+
+// Check says what is wrong with an address; an empty one is right.
+func Check(address string) error {
+	if address == "" {
+		return nil
+	}
+	client, err := Open(address)
+	if err != nil {
+		return err
+	}
+	return client.Close()
+}

@@ -23,3 +23,11 @@ func TestAClientIsMadeWithoutConnecting(t *testing.T) {
 	require.True(t, client.Options().ContextTimeoutEnabled)
 	require.NoError(t, client.Close())
 }
+
+func TestCheckRefusesWhatCannotBeOpened(t *testing.T) {
+	require.NoError(t, redisconn.Check(""))
+	require.NoError(t, redisconn.Check("redis://user:secret@h:6379/1"))
+	err := redisconn.Check("redis://user:secret@h:many")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "secret")
+}

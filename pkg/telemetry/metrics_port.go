@@ -16,10 +16,9 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends, then flushes the
-// spans. ready says whether the service can do its work now; it must not wait long.
+// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends. ready says whether
+// the service can do its work now; it must not wait long.
 func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
-	defer t.flush(ctx)
 	if t.metricsAddr == "" {
 		<-ctx.Done()
 		return nil
@@ -48,12 +47,4 @@ func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler 
 		}
 	})
 	return mux
-}
-
-func (t *Telemetry) flush(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	if err := t.shutdown(ctx); err != nil {
-		t.Logger.WarnContext(ctx, "flush spans", "error", err)
-	}
 }

@@ -1,25 +1,25 @@
 // Package telemetry gives a process its logger, tracer, meters and metrics port. Nothing in it is
 // global, so that several services can live in one process.
 //
-// Spans leave by OTLP when the standard variable OTEL_EXPORTER_OTLP_ENDPOINT is set; without it
-// trace ids are made all the same, because they are the request ids of the API.
+// Spans, metrics and logs leave by OTLP over gRPC when the standard variables say where to:
+// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are
+// recorded, OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off
+// by none, OTEL_RESOURCE_ATTRIBUTES describes the process further. /metrics and the log on stderr
+// are there in any case.
+//
+// Where no span leaves, Tracing is false and nobody makes any: what remains are the trace ids,
+// which are the request ids of the API and go along with every call into the logs of all services.
 package telemetry
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
-	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -28,61 +28,73 @@ import (
 type Config struct {
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
 	// MetricsAddr empty: no metrics port.
-	MetricsAddr string `env:"METRICS_ADDR" doc:"host:port of /metrics, /livez and /readyz; empty: none."`
+	MetricsAddr string `env:"METRICS_ADDR" check:"listen" doc:"host:port of /metrics, /livez and /readyz; empty: none."`
 }
 
 // Telemetry of one service.
 type Telemetry struct {
+	// Service is the name that stands in logs, spans and metrics.
+	Service string
 	Logger  *slog.Logger
 	Tracers trace.TracerProvider
 	Meters  metric.MeterProvider
+	// Tracing says whether spans leave the process. Where it is false, what only makes spans is
+	// left out.
+	Tracing bool
 
 	registry    *prometheus.Registry
 	metricsAddr string
-	shutdown    func(ctx context.Context) error
+	shutdown    []func(ctx context.Context) error
 }
 
 // New makes the telemetry of the named service; logs go to w as JSON lines.
 func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemetry, error) {
-	res := resource.NewSchemaless(attribute.String("service.name", service))
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	exporter, err := otelprom.New(otelprom.WithRegisterer(registry))
-	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
-	}
-	traces, err := tracerProvider(ctx, res)
+	out, err := readExports()
 	if err != nil {
 		return nil, err
 	}
-	return &Telemetry{
-		Logger:      newLogger(w, service, cfg.LogLevel),
-		Tracers:     traces,
-		Meters:      sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(res)),
-		registry:    registry,
-		metricsAddr: cfg.MetricsAddr,
-		shutdown:    traces.Shutdown,
-	}, nil
-}
-
-func tracerProvider(ctx context.Context, res *resource.Resource) (*sdktrace.TracerProvider, error) {
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
-		return sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithResource(res)), nil
-	}
-	exporter, err := otlptracegrpc.New(ctx)
+	res, err := newResource(ctx, service)
 	if err != nil {
-		return nil, fmt.Errorf("span exporter: %w", err)
+		return nil, err
 	}
-	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res)), nil
+	t := &Telemetry{Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr}
+	for _, step := range []func() error{
+		func() error { return t.openLogger(ctx, res, out, cfg.LogLevel, w) },
+		func() error { return t.openTracers(ctx, res, out) },
+		func() error { return t.openMeters(ctx, res, out) },
+	} {
+		if err := step(); err != nil {
+			t.Close(ctx)
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // Discard is telemetry that records nothing, for tests.
 func Discard() *Telemetry {
 	return &Telemetry{
+		Service:  "discard",
 		Logger:   slog.New(slog.DiscardHandler),
 		Tracers:  sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample())),
 		Meters:   sdkmetric.NewMeterProvider(),
 		registry: prometheus.NewRegistry(),
-		shutdown: func(context.Context) error { return nil },
+	}
+}
+
+// Handle implements otel.ErrorHandler: faults of sending go into the log, and nowhere else.
+func (t *Telemetry) Handle(err error) { t.Logger.Warn("telemetry", "error", err) }
+
+// Close sends what has not left yet, also when ctx has ended. It comes after all parts of the
+// process have ended, so that what they did last is told too.
+func (t *Telemetry) Close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	var faults []error
+	for _, shutdown := range t.shutdown {
+		faults = append(faults, shutdown(ctx))
+	}
+	if err := errors.Join(faults...); err != nil {
+		t.Logger.WarnContext(ctx, "the last of the telemetry was not sent", "error", err)
 	}
 }

@@ -1,0 +1,143 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+)
+
+// batchOf is messages of which the first belongs to no trace, the second to one that is not recorded,
+// and the others each to a recorded one, which are given.
+func batchOf(t *testing.T, tel *telemetrytest.Record) (msgs []Message, causes []trace.SpanContext) {
+	t.Helper()
+	msgs = numbered(4, 1)
+	msgs[1] = WithTraceParent(msgs[1], "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
+	for i := 2; i < len(msgs); i++ {
+		ctx, span := tel.Within(t.Context())
+		span.End()
+		msgs[i] = WithTraceParent(msgs[i], telemetry.TraceParent(ctx))
+		causes = append(causes, span.SpanContext())
+	}
+	return msgs, causes
+}
+
+// requireOneWork demands a span of each cause, in its trace and linked to it, and that the work was
+// done inside the first and is linked from the second.
+func requireOneWork(t *testing.T, spans []sdktrace.ReadOnlySpan, causes []trace.SpanContext, work trace.SpanContext) {
+	t.Helper()
+	require.Len(t, spans, len(causes))
+	for i, cause := range causes {
+		require.Equal(t, cause.TraceID(), spans[i].SpanContext().TraceID())
+		require.Equal(t, cause.SpanID(), spans[i].Parent().SpanID())
+		require.Equal(t, cause.SpanID(), spans[i].Links()[0].SpanContext.SpanID())
+	}
+	require.Equal(t, spans[0].SpanContext().SpanID(), work.SpanID())
+	require.Equal(t, work.SpanID(), spans[1].Links()[1].SpanContext.SpanID())
+	require.Equal(t, "4", telemetrytest.Attributes(spans[0])["messaging.batch.message_count"])
+}
+
+func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
+	tel := telemetrytest.New()
+	p := NewProducer(Config{}, "t")
+	require.NoError(t, p.Observe(tel.Telemetry))
+	c := NewConsumer(Config{}, ConsumerOptions{Topic: "t", Group: "g"}, nil)
+	require.NoError(t, c.Observe(tel.Telemetry))
+	msgs, causes := batchOf(t, tel)
+
+	var sent []Message
+	var work trace.SpanContext
+	require.NoError(t, p.observed.around(t.Context(), msgs, func(ctx context.Context, msgs []Message) error {
+		sent, work = msgs, trace.SpanContextFromContext(ctx)
+		return nil
+	}))
+	produced := tel.Spans("send t")
+	requireOneWork(t, produced, causes, work)
+	require.Equal(t, trace.SpanKindProducer, produced[0].SpanKind())
+	require.Empty(t, TraceParent(sent[0]))
+	require.Equal(t, TraceParent(msgs[1]), TraceParent(sent[1]))
+	require.Equal(t, produced[1].SpanContext().SpanID(), telemetry.ParseTraceParent(TraceParent(sent[3])).SpanID())
+	require.Equal(t, causes[1].SpanID(), telemetry.ParseTraceParent(TraceParent(msgs[3])).SpanID(), "the caller's messages are as they were")
+
+	t.Run("and one where it is handled, which the handler is given", func(t *testing.T) {
+		require.NoError(t, c.observed.around(t.Context(), sent, func(ctx context.Context, got []Message) error {
+			require.Equal(t, trace.SpanContextFromContext(ctx).SpanID(), telemetry.ParseTraceParent(TraceParent(got[2])).SpanID())
+			return nil
+		}))
+		handled := tel.Spans("process t")
+		require.Equal(t, trace.SpanKindConsumer, handled[1].SpanKind())
+		require.Equal(t, produced[1].SpanContext().SpanID(), handled[1].Parent().SpanID())
+		require.Equal(t, "g", telemetrytest.Attributes(handled[1])["messaging.consumer.group.name"])
+	})
+	t.Run("which a fault marks without its words", func(t *testing.T) {
+		fault := errors.New("marked")
+		require.ErrorIs(t, c.observed.around(t.Context(), sent, func(context.Context, []Message) error { return fault }), fault)
+		last := tel.Spans("process t")[3]
+		require.Equal(t, codes.Error, last.Status().Code)
+		require.Empty(t, last.Status().Description)
+	})
+}
+
+func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
+	tel := telemetrytest.New()
+	tel.Tracing = false
+	p := NewProducer(Config{}, "t")
+	require.NoError(t, p.Observe(tel.Telemetry))
+	msgs, _ := batchOf(t, tel)
+	before := len(tel.Names())
+	require.NoError(t, p.observed.around(t.Context(), msgs, func(_ context.Context, got []Message) error {
+		require.Equal(t, msgs, got)
+		return nil
+	}))
+	require.Len(t, tel.Names(), before)
+}
+
+func TestAConsumerTellsHowFarBehindItIs(t *testing.T) {
+	cfg, topic := setup(t, 1)
+	producer := newProducer(t, cfg, topic)
+	tel := telemetrytest.New()
+	require.NoError(t, producer.Observe(tel.Telemetry))
+	begun, proceed := make(chan struct{}), make(chan error)
+	c := NewConsumer(cfg, options(topic, "measured"), func(ctx context.Context, _ int, _ []Message) error {
+		begun <- struct{}{}
+		select {
+		case err := <-proceed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	require.NoError(t, c.Observe(tel.Telemetry))
+	start(t, c)
+	require.NoError(t, producer.Publish(t.Context(), numbered(3, 1)))
+	<-begun
+
+	member := "messaging.consumer.group.name=measured,messaging.destination.name=" + topic
+	partition := member + ",messaging.destination.partition.id=0"
+	require.InDelta(t, 3, tel.Values(t, "gifting.kafka.consumer.lag")[partition], 0)
+	require.InDelta(t, 1, tel.Values(t, "gifting.kafka.consumer.partitions")[member], 0)
+	require.Eventually(t, func() bool { return tel.Values(t, "gifting.kafka.consumer.oldest_age")[member] > 0 }, patience, time.Millisecond)
+
+	proceed <- errors.New("not now")
+	<-begun
+	require.InDelta(t, 1, tel.Values(t, "gifting.kafka.handler.errors")[member], 0)
+	require.InDelta(t, 0, tel.Values(t, "gifting.kafka.reader.gaps")[member], 0)
+	proceed <- nil
+	require.Eventually(t, func() bool { return tel.Values(t, "gifting.kafka.consumer.lag")[partition] == 0 }, patience, time.Millisecond)
+	require.Zero(t, tel.Values(t, "gifting.kafka.consumer.oldest_age")[member])
+
+	sent := "messaging.destination.name=" + topic + ",messaging.operation.name=send,messaging.system=kafka"
+	require.Equal(t, map[string]float64{sent: 3}, tel.Values(t, "messaging.client.sent.messages"))
+	require.Equal(t, map[string]float64{sent: 1}, tel.Values(t, "messaging.client.operation.duration"))
+	handled := member + ",messaging.operation.name=process,messaging.system=kafka"
+	require.Equal(t, map[string]float64{handled: 3}, tel.Values(t, "messaging.client.consumed.messages"))
+	require.Equal(t, map[string]float64{handled: 1, "error.type=_OTHER," + handled: 1}, tel.Values(t, "messaging.process.duration"))
+}

@@ -1,0 +1,156 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T) {
+	var log bytes.Buffer
+	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, &log)
+	require.NoError(t, err)
+	require.False(t, tel.Tracing)
+	ctx, span := tel.Tracers.Tracer("test").Start(t.Context(), "call")
+	defer span.End()
+	require.False(t, span.IsRecording())
+	require.True(t, span.SpanContext().HasTraceID())
+	tel.Logger.InfoContext(ctx, "hello")
+	require.Contains(t, log.String(), `"trace_id":"`+span.SpanContext().TraceID().String()+`"`)
+	require.Contains(t, log.String(), `"span_id":"`+span.SpanContext().SpanID().String()+`"`)
+	tel.Close(t.Context())
+}
+
+func TestTheStandardVariables(t *testing.T) {
+	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	for name, c := range map[string]struct {
+		variables map[string]string
+		traces    bool
+		err       string
+	}{
+		"an endpoint switches tracing on":      {map[string]string{endpoint: "http://127.0.0.1:1"}, true, ""},
+		"that of the traces does":              {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true, ""},
+		"that of the metrics does not":         {map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}, false, ""},
+		"none switches it off":                 {map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"}, false, ""},
+		"so does the switch for all":           {map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, false, ""},
+		"another exporter is refused":          {map[string]string{"OTEL_METRICS_EXPORTER": "console"}, false, `OTEL_METRICS_EXPORTER: "console"`},
+		"another protocol is refused":          {map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, false, "only grpc"},
+		"a misspelt sampler is refused":        {map[string]string{"OTEL_TRACES_SAMPLER": "always"}, false, `OTEL_TRACES_SAMPLER: "always"`},
+		"attributes that are none are refused": {map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "region"}, false, "OTEL_RESOURCE_ATTRIBUTES"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for variable, value := range c.variables {
+				t.Setenv(variable, value)
+			}
+			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
+			tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, io.Discard)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.traces, tel.Tracing)
+			tel.Close(t.Context())
+		})
+	}
+}
+
+func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
+	t.Setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
+	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, io.Discard)
+	require.NoError(t, err)
+	t.Cleanup(func() { tel.Close(t.Context()) })
+	_, dropped := tel.Tracers.Tracer("test").Start(t.Context(), "call")
+	defer dropped.End()
+	require.False(t, dropped.IsRecording())
+
+	recorded := telemetry.ParseTraceParent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	_, span := tel.Tracers.Tracer("test").Start(trace.ContextWithRemoteSpanContext(t.Context(), recorded), "call")
+	defer span.End()
+	require.True(t, span.IsRecording(), "a caller's decision stands")
+}
+
+func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	ctx := trace.ContextWithSpanContext(t.Context(), telemetry.ParseTraceParent(parent))
+	require.Equal(t, parent, telemetry.TraceParent(ctx))
+	require.Empty(t, telemetry.TraceParent(t.Context()))
+	for _, none := range []string{"", "x", "00-" + "0000000000000000000000000000000000-00f067aa0ba902b7-01"} {
+		require.False(t, telemetry.ParseTraceParent(none).IsValid(), none)
+	}
+}
+
+func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{MetricsAddr: addr}, io.Discard)
+	require.NoError(t, err)
+	calls, err := tel.Meters.Meter("test").Int64Counter("test.calls")
+	require.NoError(t, err)
+	calls.Add(t.Context(), 2)
+
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- tel.Serve(ctx, func(context.Context) error { return nil }) }()
+	var exposed string
+	require.Eventually(t, func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/metrics", http.NoBody)
+		require.NoError(t, err)
+		// What a scraper says it understands must not change a name.
+		req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0; escaping=allow-utf-8")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, errors.Join(err, res.Body.Close()))
+		exposed = string(body)
+		return true
+	}, 5*time.Second, 5*time.Millisecond)
+	require.Contains(t, exposed, `test_calls_total{service_name="shop"} 2`)
+	require.Regexp(t, `go_goroutines\{service_name="shop"\} \d+`, exposed)
+	stop()
+	require.NoError(t, <-served)
+}
+
+func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {
+	now := time.Now()
+	var reads int
+	var fault error
+	sample := telemetry.NewSample(func(context.Context) (int, error) {
+		reads++
+		return reads, fault
+	}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	get := func() (int, bool) { return sample.Get(t.Context()) }
+
+	for range 3 {
+		value, ok := get()
+		require.True(t, ok)
+		require.Equal(t, 1, value)
+	}
+	now, fault = now.Add(10*time.Second), errors.New("down")
+	_, ok := get()
+	require.False(t, ok)
+	fault = nil
+	_, ok = get()
+	require.False(t, ok, "a database that is down is not asked at every scrape")
+	now = now.Add(10 * time.Second)
+	value, ok := get()
+	require.True(t, ok)
+	require.Equal(t, 3, value)
+}

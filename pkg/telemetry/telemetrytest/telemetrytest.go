@@ -1,0 +1,110 @@
+// Package telemetrytest is telemetry that a test reads back.
+package telemetrytest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Record is what has been told.
+type Record struct {
+	*telemetry.Telemetry
+
+	spans  *tracetest.SpanRecorder
+	reader *sdkmetric.ManualReader
+}
+
+// New makes telemetry that records every trace and logs nothing.
+func New() *Record {
+	r := &Record{Telemetry: telemetry.Discard(), spans: tracetest.NewSpanRecorder(), reader: sdkmetric.NewManualReader()}
+	r.Tracing = true
+	r.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(r.spans))
+	r.Meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(r.reader))
+	return r
+}
+
+// Within gives a context inside a recorded span.
+func (r *Record) Within(ctx context.Context) (context.Context, trace.Span) {
+	return r.Tracers.Tracer("test").Start(ctx, "test") //nolint:spancheck // The caller may end it.
+}
+
+// Spans gives the spans of the name that have ended, in that order.
+func (r *Record) Spans(name string) []sdktrace.ReadOnlySpan {
+	var found []sdktrace.ReadOnlySpan
+	for _, s := range r.spans.Ended() {
+		if s.Name() == name {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Names gives the names of all spans that have ended.
+func (r *Record) Names() []string {
+	var names []string
+	for _, s := range r.spans.Ended() {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// Values gives the metric's value for each set of labels, in the labels' canonical form such as
+// code=OK,method=x; of a histogram it is the count. An unknown metric has none.
+func (r *Record) Values(t testing.TB, metric string) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	require.NoError(t, r.reader.Collect(context.Background(), &all))
+	values := map[string]float64{}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if m.Name == metric {
+				read(m.Data, values)
+			}
+		}
+	}
+	return values
+}
+
+func read(data metricdata.Aggregation, into map[string]float64) {
+	switch d := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range d.DataPoints {
+			into[labels(p.Attributes)] = float64(p.Count)
+		}
+	case metricdata.Sum[int64]:
+		points(d.DataPoints, into)
+	case metricdata.Sum[float64]:
+		points(d.DataPoints, into)
+	case metricdata.Gauge[int64]:
+		points(d.DataPoints, into)
+	case metricdata.Gauge[float64]:
+		points(d.DataPoints, into)
+	}
+}
+
+func points[N int64 | float64](all []metricdata.DataPoint[N], into map[string]float64) {
+	for _, p := range all {
+		into[labels(p.Attributes)] = float64(p.Value)
+	}
+}
+
+func labels(set attribute.Set) string { return set.Encoded(attribute.DefaultEncoder()) }
+
+// Attributes are those of a span by their names.
+func Attributes(s sdktrace.ReadOnlySpan) map[string]string {
+	all := map[string]string{}
+	for _, a := range s.Attributes() {
+		all[string(a.Key)] = a.Value.String()
+	}
+	return all
+}
