@@ -32,6 +32,12 @@ func Outgoing(ctx context.Context, p Principal, r Request) (context.Context, err
 		principalHeader, string(principal), requestHeader, string(request)), nil
 }
 
+// Carried says whether a call brings a principal or a request with it.
+func Carried(ctx context.Context) bool {
+	return len(metadata.ValueFromIncomingContext(ctx, principalHeader)) > 0 ||
+		len(metadata.ValueFromIncomingContext(ctx, requestHeader)) > 0
+}
+
 // Incoming moves principal and request from a call's metadata into its context.
 func Incoming(ctx context.Context) (context.Context, error) {
 	if raw := metadata.ValueFromIncomingContext(ctx, principalHeader); len(raw) == 1 {

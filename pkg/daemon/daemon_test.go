@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 func untilDone(ctx context.Context) error {
@@ -30,6 +35,39 @@ func TestAPartThatEndsEarlyIsAFault(t *testing.T) {
 		daemon.Part{Name: "waits", Run: untilDone},
 		daemon.Part{Name: "leaves", Run: func(context.Context) error { return nil }})
 	require.ErrorContains(t, err, "leaves")
+}
+
+func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{MetricsAddr: addr}, io.Discard)
+	require.NoError(t, err)
+	ready := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	drained, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- daemon.Run(ctx, slog.New(slog.DiscardHandler),
+			daemon.Part{Name: "drains", Run: func(ctx context.Context) error { <-ctx.Done(); <-drained; return nil }},
+			daemon.Metrics(tel, func(context.Context) error { return ctx.Err() }))
+	}()
+	require.Eventually(t, func() bool { return ready() == http.StatusOK }, 5*time.Second, 5*time.Millisecond)
+	cancel()
+	require.Equal(t, http.StatusServiceUnavailable, ready())
+	close(drained)
+	require.NoError(t, <-ended)
+	require.Zero(t, ready())
 }
 
 func TestTheEndOfTheContextIsNoFault(t *testing.T) {

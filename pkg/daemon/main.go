@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/partnergifting/platform/pkg/settings"
+	"github.com/partnergifting/platform/pkg/version"
 )
 
 // Command is a sub-command of a service's binary.
@@ -27,6 +28,10 @@ type Command struct {
 // context; a second signal ends the process at once.
 func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 	const usageError = 2
+	commands = append(commands, Command{Name: "version", Short: "say which version this is", Run: func(context.Context) error {
+		_, err := fmt.Fprintln(stderr, version.String())
+		return err
+	}})
 	i := -1
 	if len(args) >= 2 {
 		i = slices.IndexFunc(commands, func(c Command) bool { return c.Name == args[1] && (c.Arguments || len(args) == 2) })
@@ -35,6 +40,7 @@ func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 		_, _ = fmt.Fprint(stderr, usage(args[0], cfg, commands))
 		return usageError
 	}
+	CollectLess()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -2,7 +2,8 @@
 // starting and stopping.
 //
 // A part runs until its context ends and then returns nil after finishing what it had begun. A
-// part that returns an error stops the others and ends the process.
+// part that returns an error stops the others and ends the process. Parts that serve the others end
+// after them.
 package daemon
 
 import (
@@ -10,33 +11,73 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Part is one long-lived activity.
 type Part struct {
 	Name string
 	Run  func(ctx context.Context) error
+	// Last: its context ends once all other parts have returned, because they need it until then.
+	Last bool
+}
+
+// Metrics is the part that answers on the metrics port until all others have ended, and so tells a
+// balancer of a service that is about to end. ready are asked whether it can do its work now; they
+// must not wait long.
+func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error) Part {
+	return Part{Name: "metrics", Last: true, Run: func(ctx context.Context) error {
+		return tel.Serve(ctx, func(ctx context.Context) error {
+			for _, check := range ready {
+				if err := check(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}}
 }
 
 // Run runs the parts until ctx ends or one of them fails.
 func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	group, ctx := errgroup.WithContext(ctx)
+	last, endLast := context.WithCancel(context.WithoutCancel(ctx))
+	defer endLast()
+	var others sync.WaitGroup
 	for _, part := range parts {
+		if part.Last {
+			group.Go(func() error { return part.run(last, log) })
+			continue
+		}
+		others.Add(1)
 		group.Go(func() error {
-			err := part.Run(ctx)
-			if err != nil && !errors.Is(err, context.Canceled) {
-				log.ErrorContext(ctx, "part failed", "part", part.Name, "error", err)
-				return fmt.Errorf("%s: %w", part.Name, err)
-			}
-			if ctx.Err() == nil {
-				return fmt.Errorf("%s: %w", part.Name, errEarly)
-			}
-			return nil
+			defer others.Done()
+			return part.run(ctx, log)
 		})
 	}
+	group.Go(func() error {
+		<-ctx.Done()
+		others.Wait()
+		endLast()
+		return nil
+	})
 	return group.Wait()
+}
+
+func (p Part) run(ctx context.Context, log *slog.Logger) error {
+	err := p.Run(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.ErrorContext(ctx, "part failed", "part", p.Name, "error", err)
+		return fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", p.Name, errEarly)
+	}
+	return nil
 }
 
 var errEarly = errors.New("ended although nobody asked it to")

@@ -3,6 +3,9 @@ package daemon
 import (
 	"context"
 	"io"
+	"os"
+
+	"go.opentelemetry.io/otel"
 
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -19,6 +22,8 @@ type Door[C any, S interface {
 	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
 	// Migrate nil: the service keeps nothing.
 	Migrate func(ctx context.Context, cfg C) error
+	// Pending lists the migrations that have not run. It is there when Migrate is.
+	Pending func(ctx context.Context, cfg C) ([]string, error)
 	// Tasks are the commands the service has beside those two.
 	Tasks []Task[C]
 	// Commands are further ones, which the service's configuration does not concern.
@@ -41,14 +46,14 @@ func Service[C any, S interface {
 	var cfg C
 	commands := []Command{{Name: "serve", Short: "serve until told to stop", Run: func(ctx context.Context) error {
 		return door.serve(ctx, &cfg, stderr)
+	}}, {Name: "ready", Short: "ask the one that serves here whether it is ready", Run: func(ctx context.Context) error {
+		return door.ready(ctx, &cfg)
 	}}}
 	if door.Migrate != nil {
-		commands = append(commands, Command{Name: "migrate", Short: "bring the database up to date", Run: func(ctx context.Context) error {
-			if err := settings.Load(&cfg); err != nil {
-				return err
-			}
-			return door.Migrate(ctx, cfg)
-		}})
+		commands = append(commands, Command{
+			Name: "migrate", Short: "bring the database up to date; with " + checkFlag + " only say whether it is", Arguments: true,
+			Run: func(ctx context.Context) error { return door.migrate(ctx, &cfg, args[2:], stderr) },
+		})
 	}
 	for _, task := range door.Tasks {
 		commands = append(commands, Command{Name: task.Name, Short: task.Short, Run: func(ctx context.Context) error {
@@ -65,9 +70,17 @@ func (d Door[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
+	if err := d.upToDate(ctx, *cfg); err != nil {
+		return err
+	}
 	tel, err := telemetry.New(ctx, d.Name, d.Telemetry(*cfg), stderr)
 	if err != nil {
 		return err
+	}
+	defer tel.Close(ctx)
+	otel.SetErrorHandler(tel) // The process is this service's.
+	if unknown := settings.Unknown(cfg, os.Environ()); len(unknown) > 0 {
+		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
 	}
 	service, err := d.New(ctx, *cfg, tel)
 	if err != nil {

@@ -39,11 +39,29 @@ func TestServiceRunsADoor(t *testing.T) {
 			return &shop{sign: cfg.Sign}, nil
 		},
 		Migrate: func(context.Context, shopConfig) error { migrated = true; return nil },
+		Pending: func(context.Context, shopConfig) ([]string, error) {
+			if migrated {
+				return nil, nil
+			}
+			return []string{"shop/00001_doors.sql", "shop/00002_windows.sql"}, nil
+		},
 	}
 	var out bytes.Buffer
-	require.Equal(t, 0, daemon.Service([]string{"shop", "serve"}, &out, door), out.String())
+	for _, refused := range [][]string{{"shop", "serve"}, {"shop", "migrate", "--check"}} {
+		out.Reset()
+		require.Equal(t, 1, daemon.Service(refused, &out, door))
+		require.Contains(t, out.String(), "shop/00001_doors.sql, shop/00002_windows.sql")
+		require.False(t, migrated)
+	}
+	require.Equal(t, 1, daemon.Service([]string{"shop", "migrate", "--now"}, &out, door))
+	require.False(t, migrated)
 	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate"}, &out, door))
 	require.True(t, migrated)
+	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate", "--check"}, &out, door))
+	t.Setenv("GIFTING_SING", "closed")
+	out.Reset()
+	require.Equal(t, 0, daemon.Service([]string{"shop", "serve"}, &out, door), out.String())
+	require.Contains(t, out.String(), "GIFTING_SING", "a mistyped variable is told")
 
 	door.Tasks = []daemon.Task[shopConfig]{{
 		Name: "sweep", Short: "sweep the floor",

@@ -1,6 +1,9 @@
 package netguard
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // forbidden lists every range that is not a public unicast address, after the
 // IANA special-purpose registries for IPv4 and IPv6. Ranges that carry an IPv4
@@ -49,6 +52,9 @@ var forbidden = prefixes(
 // globalUnicast is all of IPv6 that is handed out to the public. Anything
 // outside it is refused even when no line above names it.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
+
+// Forbidden are the ranges that are refused, for others who guard the way out: firewalls, network policies.
+func Forbidden() []netip.Prefix { return slices.Clone(forbidden) }
 
 func prefixes(texts ...string) []netip.Prefix {
 	all := make([]netip.Prefix, len(texts))

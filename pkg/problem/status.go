@@ -11,7 +11,9 @@ import (
 )
 
 const (
-	domain           = "partnergifting"
+	// Domain of every ErrorInfo of the platform.
+	Domain = "partnergifting"
+
 	metaStatus       = "currentStatus"
 	metaOrder        = "orderId"
 	metaInstance     = "instance"
@@ -45,7 +47,7 @@ func (e *Error) Status() *status.Status {
 func (e *Error) GRPCStatus() *status.Status { return e.Status() }
 
 func (e *Error) errorInfo() *errdetails.ErrorInfo {
-	info := &errdetails.ErrorInfo{Reason: string(e.Code), Domain: domain, Metadata: map[string]string{}}
+	info := &errdetails.ErrorInfo{Reason: string(e.Code), Domain: Domain, Metadata: map[string]string{}}
 	for key, value := range map[string]string{
 		metaStatus: e.CurrentStatus, metaOrder: e.OrderID, metaInstance: e.Instance,
 	} {
@@ -73,7 +75,7 @@ func FromStatus(st *status.Status) *Error {
 	for _, detail := range st.Details() {
 		switch d := detail.(type) {
 		case *errdetails.ErrorInfo:
-			if d.GetDomain() == domain {
+			if d.GetDomain() == Domain {
 				e.readInfo(d)
 			}
 		case *errdetails.BadRequest:

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
-	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
@@ -21,31 +19,56 @@ const (
 	clientDeadline = 5 * time.Second
 	pingInterval   = 30 * time.Second
 	pingTimeout    = 5 * time.Second
-	// balance spreads calls over all instances behind a name.
-	balance = `{"loadBalancingConfig":[{"round_robin":{}}]}`
+
+	// An instance that is back is found within maxBackoff and its jitter. LAME_DUCK is longer by default, so that
+	// in a rolling restart every client is connected to the last instance restarted before the next one goes.
+	firstBackoff   = 50 * time.Millisecond
+	maxBackoff     = 3 * time.Second
+	connectTimeout = 5 * time.Second
+
+	// serviceConfig spreads calls over all instances of a service, and repeats on another instance a
+	// call that was cut off: by a process that died, or before one was reached. That is safe for every
+	// method. Reading changes nothing; a write carries an Idempotency-Key or the id of what it makes,
+	// and its second run finds the first one's claim or answer. A server that answers UNAVAILABLE by
+	// itself says not to repeat (refuseRetry): another instance has the same database. Where more than
+	// a part of the calls fail, nothing is repeated.
+	serviceConfig = `{
+		"loadBalancingConfig": [{"round_robin": {}}],
+		"methodConfig": [{"name": [{}], "retryPolicy": {
+			"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,
+			"retryableStatusCodes": ["UNAVAILABLE"]}}],
+		"retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2}}`
 )
 
-// Dial makes a client connection; it connects on its own and again after every fault. Further
-// interceptors run inside the platform's own.
-func Dial(addr string, tel *telemetry.Telemetry, more ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
-	if err := requireLoopback(addr); err != nil {
-		return nil, err
+// Dial makes a client connection to all instances of a service; it connects on its own and again
+// after every fault. Further interceptors run inside the platform's own.
+func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
+	secrecy, err := to.credentials(tel)
+	if err != nil {
+		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
 	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout}, more...)
-	conn, err := grpc.NewClient(addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithStatsHandler(otelgrpc.NewClientHandler(
-			otelgrpc.WithTracerProvider(tel.Tracers), otelgrpc.WithMeterProvider(tel.Meters),
-			otelgrpc.WithPropagators(propagation.TraceContext{}))),
+	interceptors = append(interceptors, newClientObserver(tel).call)
+	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
+		grpc.WithResolvers(instances{}),
+		grpc.WithTransportCredentials(secrecy),
 		grpc.WithChainUnaryInterceptor(interceptors...),
-		grpc.WithDefaultServiceConfig(balance),
+		grpc.WithDefaultServiceConfig(serviceConfig),
+		grpc.WithDisableServiceConfig(), // DNS has no say in it.
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout, PermitWithoutStream: true}),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("client of %s: %w", addr, err)
+		return nil, fmt.Errorf("client of %s: %w", to.Addr, err)
 	}
 	return conn, nil
+}
+
+func reconnect() backoff.Config {
+	b := backoff.DefaultConfig
+	b.BaseDelay, b.MaxDelay = firstBackoff, maxBackoff
+	return b
 }
 
 func clientTimeout(

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -29,8 +30,8 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("%v: %v\n%s", errPanic, p.value, p.stack) }
 
-// recovery turns a panic of a handler into an error. It must be outermost; the errors interceptor
-// right inside it recovers too, so that what it logs and answers is one thing.
+// recovery turns a panic of the interceptors inside it into an error. A handler's gets no further than
+// the errors interceptor, which recovers too, so that what it logs and answers is one thing.
 func recovery(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	defer func() {
 		if recover() != nil {
@@ -56,9 +57,15 @@ func errorsToStatus(log *slog.Logger) grpc.UnaryServerInterceptor {
 			log.ErrorContext(ctx, "call failed", "method", info.FullMethod, "error", err)
 		case p.Code == problem.ServiceUnavailable:
 			log.WarnContext(ctx, "dependency unavailable", "method", info.FullMethod, "error", err)
+			refuseRetry(ctx)
 		}
 		return nil, p.Status().Err()
 	}
+}
+
+// refuseRetry tells the client's retry policy that another instance would answer the same.
+func refuseRetry(ctx context.Context) {
+	_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")) // It fails only outside of a call.
 }
 
 func callRecovered(ctx context.Context, req any, next grpc.UnaryHandler) (resp any, err error) {

@@ -39,7 +39,7 @@ func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...s
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	conn, err := rpc.Dial(addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		r, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: "gifting.webhook.v1.WebhookService"})
@@ -125,6 +125,6 @@ func TestTheEndWaitsForRunningCalls(t *testing.T) {
 
 func TestPlainTextStaysOnLoopback(t *testing.T) {
 	require.Error(t, rpc.NewServer(rpc.Config{Addr: "0.0.0.0:0"}, telemetry.Discard()).Run(t.Context()))
-	_, err := rpc.Dial("orders.example.com:443", telemetry.Discard())
+	_, err := rpc.Dial(rpc.Target{Addr: "orders.example.com:443"}, telemetry.Discard())
 	require.Error(t, err)
 }

@@ -6,25 +6,31 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
-	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Config of a gRPC server.
 type Config struct {
 	// Addr is host:port. Without transport security only a loopback address is taken.
-	Addr string `env:"GRPC_ADDR" doc:"host:port the gRPC server listens on."`
+	Addr string `env:"GRPC_ADDR,required" check:"listen" doc:"host:port the gRPC server listens on."`
 	// DrainTimeout bounds how long the end waits for running calls. Zero: 15 s.
-	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" doc:"How long the end waits for running calls."`
+	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running calls."`
+	// LameDuck zero: the end begins at once.
+	LameDuck time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers learn to go elsewhere."`
+	// TLS is the certificate of the process, as a server and as a client.
+	TLS identity.Config `envPrefix:"TLS_"`
 }
 
 const (
@@ -32,6 +38,14 @@ const (
 	MaxMessageBytes     = 32 << 20
 	defaultDrainTimeout = 15 * time.Second
 	minPingInterval     = 10 * time.Second
+	workersPerCPU       = 8
+	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name anew
+	// when a connection ends. What runs on it has the grace, which is longer than any call.
+	maxConnectionAge      = 5 * time.Minute
+	maxConnectionAgeGrace = 30 * time.Second
+	// handshakeTimeout bounds a connection's beginning. The end waits for it even past DrainTimeout, and tells no
+	// client to leave before: one connection that says nothing must not keep everybody there.
+	handshakeTimeout = 5 * time.Second
 )
 
 // Server is a gRPC server under construction: register services on it, then Run.
@@ -42,6 +56,13 @@ type Server struct {
 	health *health.Server
 	// innermost runs right around the handlers; nil: nothing does.
 	innermost grpc.UnaryServerInterceptor
+	// serving: it listens and is not about to end.
+	serving atomic.Bool
+	// streams is the time that streams have; endStreams ends it.
+	streams    context.Context
+	endStreams context.CancelFunc
+	// fault is why it cannot be run.
+	fault error
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's
@@ -49,20 +70,28 @@ type Server struct {
 // edge found a fault in before it runs.
 func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Server {
 	s := &Server{cfg: cfg, log: tel.Logger, health: health.NewServer()}
-	s.Server = grpc.NewServer(
-		grpc.StatsHandler(otelgrpc.NewServerHandler(
-			otelgrpc.WithTracerProvider(tel.Tracers), otelgrpc.WithMeterProvider(tel.Meters),
-			otelgrpc.WithPropagators(propagation.TraceContext{}))),
+	s.streams, s.endStreams = context.WithCancel(context.Background())
+	options, err := secured(cfg.TLS, tel)
+	s.fault = err
+	between := gate{log: tel.Logger, open: !cfg.TLS.Secure()}
+	s.Server = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(
+			newServerObserver(tel).serve,
 			recovery,
+			between.unary,
 			errorsToStatus(tel.Logger),
 			deadline,
 			readCaller(collectors),
 			s.intercept,
 		),
+		grpc.ChainStreamInterceptor(between.stream, s.untilEnd),
+		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		// A new goroutine would grow its stack for every call. Past these workers, calls get one all the same.
+		grpc.NumStreamWorkers(uint32(workersPerCPU*runtime.GOMAXPROCS(0))), //nolint:gosec // A small number.
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxConnectionAge, MaxConnectionAgeGrace: maxConnectionAgeGrace}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
-	)
+	)...)
 	healthpb.RegisterHealthServer(s.Server, s.health)
 	return s
 }
@@ -79,10 +108,11 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 
 var errNotLoopback = errors.New("plain text is for loopback addresses only")
 
-// Run listens and serves until ctx ends, then drains: health turns to NOT_SERVING, new calls are
-// refused, running ones get DrainTimeout to finish.
+// Run listens and serves until ctx ends. Then health turns to NOT_SERVING and Ready to an error; for
+// LameDuck calls are taken as before; after it new calls go elsewhere, because clients are told to
+// leave, and running ones get DrainTimeout to finish.
 func (s *Server) Run(ctx context.Context) error {
-	if err := requireLoopback(s.cfg.Addr); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Addr)
@@ -93,7 +123,12 @@ func (s *Server) Run(ctx context.Context) error {
 	for name := range s.GetServiceInfo() {
 		s.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
 	}
-	s.log.InfoContext(ctx, "serving gRPC in plain text on loopback", "addr", listener.Addr().String())
+	message := "serving gRPC in plain text on loopback"
+	if s.cfg.TLS.Secure() {
+		message = "serving gRPC with mutual TLS"
+	}
+	s.log.InfoContext(ctx, message, "addr", listener.Addr().String())
+	s.serving.Store(true)
 	stopped := context.AfterFunc(ctx, s.drain)
 	defer stopped()
 	if err := s.Serve(listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
@@ -102,8 +137,29 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
+func (s *Server) check() error {
+	if s.fault != nil || s.cfg.TLS.Secure() {
+		return s.fault
+	}
+	return requireLoopback(s.cfg.Addr)
+}
+
+// Ready says whether the server takes calls and goes on to.
+func (s *Server) Ready(context.Context) error {
+	if !s.serving.Load() {
+		return errNotServing
+	}
+	return nil
+}
+
+var errNotServing = errors.New("the gRPC server does not listen yet, or is about to end")
+
 func (s *Server) drain() {
+	s.serving.Store(false)
 	s.health.Shutdown()
+	s.log.Info("ending: calls are taken a little longer", "lame_duck", s.cfg.LameDuck)
+	<-time.After(s.cfg.LameDuck)
+	s.endStreams()
 	timeout := s.cfg.DrainTimeout
 	if timeout == 0 {
 		timeout = defaultDrainTimeout
@@ -113,7 +169,16 @@ func (s *Server) drain() {
 	s.GracefulStop()
 }
 
-func requireLoopback(addr string) error {
+func requireLoopback(addrs string) error {
+	for addr := range strings.SplitSeq(addrs, ",") {
+		if err := oneOnLoopback(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOnLoopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("grpc address: %w", err)

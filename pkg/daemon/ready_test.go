@@ -1,0 +1,40 @@
+package daemon_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestReadyAsksTheOneThatServes(t *testing.T) {
+	door := daemon.Door[shopConfig, *shop]{
+		Name: "shop", Telemetry: func(cfg shopConfig) telemetry.Config { return cfg.Telemetry },
+	}
+	answer := http.StatusServiceUnavailable
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(answer) })
+	server := httptest.NewServer(mux)
+	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+	t.Setenv("GIFTING_METRICS_ADDR", ":"+port)
+
+	var out bytes.Buffer
+	require.Equal(t, 1, daemon.Service([]string{"shop", "ready"}, &out, door))
+	require.Contains(t, out.String(), "not ready: 503")
+	answer = http.StatusOK
+	require.Equal(t, 0, daemon.Service([]string{"shop", "ready"}, &out, door))
+	server.Close()
+	require.Equal(t, 1, daemon.Service([]string{"shop", "ready"}, &out, door))
+}
+
+func TestVersionIsToldByEveryProgram(t *testing.T) {
+	var out bytes.Buffer
+	require.Equal(t, 0, daemon.Main([]string{"shop", "version"}, &out, &shopConfig{}))
+	require.Equal(t, "(devel)\n", out.String())
+}

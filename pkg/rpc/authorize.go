@@ -1,0 +1,118 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// The reasons in the ErrorInfo of a refusal. They are none of the API's codes: at the edge they
+// would be a fault of ours.
+const (
+	callerNotAllowed    = "caller_not_allowed"
+	principalNotAllowed = "principal_not_allowed"
+	actorNotAllowed     = "actor_not_allowed"
+)
+
+// gate holds every call against the table of callers. Who calls was settled when the connection was
+// made; a call costs a look-up.
+type gate struct {
+	log *slog.Logger
+	// open: the server is in plain text on loopback, where nobody shows who they are.
+	open bool
+}
+
+func (g gate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if g.open {
+		return next(ctx, req)
+	}
+	from := callerOf(ctx)
+	reason := from.refuses(ctx, info.FullMethod)
+	if reason == "" && !from.mayActAs(req) {
+		reason = actorNotAllowed
+	}
+	if reason != "" {
+		return nil, g.refusal(ctx, reason, from, info.FullMethod)
+	}
+	return next(ctx, req)
+}
+
+func (g gate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	if g.open {
+		return next(srv, stream)
+	}
+	ctx := stream.Context()
+	from := callerOf(ctx)
+	if reason := from.refuses(ctx, info.FullMethod); reason != "" {
+		return g.refusal(ctx, reason, from, info.FullMethod)
+	}
+	return next(srv, stream)
+}
+
+// callerOf gives who is at the other end; nil: nobody who has shown a certificate.
+func callerOf(ctx context.Context) *callerInfo {
+	if p, ok := peer.FromContext(ctx); ok {
+		if known, ok := p.AuthInfo.(*callerInfo); ok {
+			return known
+		}
+	}
+	return nil
+}
+
+func (c *callerInfo) refuses(ctx context.Context, method string) (reason string) {
+	switch {
+	case c == nil || !c.may.call(serviceOf(method)):
+		return callerNotAllowed
+	case !c.may.principal && caller.Carried(ctx):
+		return principalNotAllowed
+	default:
+		return ""
+	}
+}
+
+func (g grant) call(service string) bool { return g.services[service] || service == healthService }
+
+// mayActAs looks at the acting person of a request that names one. What else is wrong with that
+// person is for the service to say.
+func (c *callerInfo) mayActAs(req any) bool {
+	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
+	if !ok {
+		return true
+	}
+	kind := acting.GetActor().GetKind()
+	return kind == commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED || slices.Contains(c.may.actors, kind)
+}
+
+// serviceOf takes the service out of /package.Service/Method.
+func serviceOf(method string) string {
+	return strings.TrimPrefix(method[:max(0, strings.LastIndexByte(method, '/'))], "/")
+}
+
+func (g gate) refusal(ctx context.Context, reason string, from *callerInfo, method string) error {
+	name := ""
+	if from != nil {
+		name = string(from.name)
+	}
+	g.log.WarnContext(ctx, "call refused", "caller", name, "method", method, "reason", reason)
+	refused := status.New(codes.PermissionDenied, fmt.Sprintf("%s may not make this call: %s.", name, reason))
+	detailed, err := refused.WithDetails(protoadapt.MessageV1Of(&errdetails.ErrorInfo{
+		Reason: reason, Domain: problem.Domain, Metadata: map[string]string{"caller": name, "service": serviceOf(method)},
+	}))
+	if err != nil {
+		return refused.Err() // Only possible for an OK status.
+	}
+	return detailed.Err()
+}

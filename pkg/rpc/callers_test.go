@@ -1,0 +1,220 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/identity/identitytest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	// The contracts, all of them: what a service is called and what it offers.
+	_ "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+// contracts are all services of the platform, from their descriptors.
+func contracts() []protoreflect.ServiceDescriptor {
+	var found []protoreflect.ServiceDescriptor
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			if strings.HasPrefix(string(file.Package()), "gifting.") {
+				found = append(found, file.Services().Get(i))
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func callersOf(service string) []identity.Name {
+	var names []identity.Name
+	for name, may := range callers {
+		if may.services[service] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var people = []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator}
+
+func TestTheTableOfCallers(t *testing.T) {
+	known := map[string]bool{reflectionV1: true, reflectionV1Alpha: true}
+	t.Run("has every service, on the right plane", func(t *testing.T) {
+		require.GreaterOrEqual(t, len(contracts()), 20)
+		for _, service := range contracts() {
+			name := string(service.FullName())
+			known[name] = true
+			may := callersOf(name)
+			require.NotEmpty(t, may, "%s is in no row of the table: say who may call it", name)
+			switch {
+			case isPublic(service):
+				require.Equal(t, []identity.Name{identity.Gateway}, may, name)
+			case isOperations(name):
+				require.Subset(t, people, may, name)
+			default:
+				for _, person := range people {
+					require.NotContains(t, may, person, name)
+				}
+			}
+		}
+	})
+	t.Run("has no other service", func(t *testing.T) {
+		for caller, may := range callers {
+			for service := range may.services {
+				require.True(t, known[service], "%s: %s does not exist", caller, service)
+			}
+		}
+	})
+	t.Run("has a row for everybody who has a name", func(t *testing.T) {
+		require.ElementsMatch(t, identity.Names(), slices.Collect(maps.Keys(callers)))
+	})
+	t.Run("lets only the gateway say for which key it acts, and only people's systems for which person", func(t *testing.T) {
+		for caller, may := range callers {
+			require.Equal(t, caller == identity.Gateway, may.principal, caller)
+			require.Equal(t, slices.Contains(people, caller), len(may.actors) > 0, caller)
+		}
+	})
+}
+
+// isPublic says whether integrators reach the service over HTTP.
+func isPublic(service protoreflect.ServiceDescriptor) bool {
+	return proto.HasExtension(service.Methods().Get(0).Options(), annotations.E_Http)
+}
+
+func isOperations(name string) bool {
+	return strings.HasSuffix(name, "OperationsService") || strings.HasSuffix(name, ".ImportService") || strings.HasSuffix(name, ".BrandLogosService")
+}
+
+// all is a server of every contract, which answers whatever is let through with nothing. It gives its address.
+func all(t *testing.T, cfg identity.Config) string {
+	t.Helper()
+	server := NewServer(Config{TLS: cfg}, telemetry.Discard())
+	require.NoError(t, server.fault)
+	for _, service := range contracts() {
+		desc := grpc.ServiceDesc{ServiceName: string(service.FullName())}
+		for i := range service.Methods().Len() {
+			desc.Methods = append(desc.Methods, answering(service.Methods().Get(i)))
+		}
+		server.RegisterService(&desc, nil)
+	}
+	reflection.Register(server.Server)
+	return serve(t, server)
+}
+
+func serve(t *testing.T, server *Server) (addr string) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return listener.Addr().String()
+}
+
+func answering(method protoreflect.MethodDescriptor) grpc.MethodDesc {
+	info := &grpc.UnaryServerInfo{FullMethod: pathOf(method)}
+	handle := func(_ any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+		req := &emptypb.Empty{}
+		if err := decode(req); err != nil {
+			return nil, err
+		}
+		return intercept(ctx, req, info, func(context.Context, any) (any, error) { return &emptypb.Empty{}, nil })
+	}
+	return grpc.MethodDesc{MethodName: string(method.Name()), Handler: handle}
+}
+
+func pathOf(method protoreflect.MethodDescriptor) string {
+	return "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
+}
+
+// connect makes a connection that shows the certificate and shows faults as they come.
+func connect(t *testing.T, addr string, cfg identity.Config) *grpc.ClientConn {
+	t.Helper()
+	files, err := identity.Open(cfg, time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(identity.Orders))))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	return conn
+}
+
+func TestEveryCallerReachesWhatTheTableSaysAndNothingElse(t *testing.T) {
+	signer := identitytest.New(t)
+	addr := all(t, signer.Config(t, identity.Orders))
+	for _, name := range append(slices.Sorted(maps.Keys(callers)), "stranger") {
+		t.Run(string(name), func(t *testing.T) {
+			conn := connect(t, addr, signer.Config(t, name))
+			for _, service := range contracts() {
+				for i := range service.Methods().Len() {
+					path := pathOf(service.Methods().Get(i))
+					err := conn.Invoke(t.Context(), path, &emptypb.Empty{}, &emptypb.Empty{})
+					if callers[name].services[string(service.FullName())] {
+						require.NoError(t, err, path)
+					} else {
+						requireRefused(t, err, callerNotAllowed, name, string(service.FullName()))
+					}
+				}
+			}
+			_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+			require.NoError(t, err, "health is for everybody")
+			err = reflect(t, conn)
+			if slices.Contains(people, name) {
+				require.NoError(t, err, "reflection")
+			} else {
+				requireRefused(t, err, callerNotAllowed, name, reflectionV1)
+			}
+		})
+	}
+}
+
+func reflect(t *testing.T, conn *grpc.ClientConn) error {
+	t.Helper()
+	stream, err := reflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	require.NoError(t, err)
+	err = stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}})
+	if !errors.Is(err, io.EOF) { // Refused already: Recv says why.
+		require.NoError(t, err)
+	}
+	_, err = stream.Recv()
+	return err
+}
+
+func requireRefused(t *testing.T, err error, reason string, caller identity.Name, service string) {
+	t.Helper()
+	st := status.Convert(err)
+	require.Equal(t, codes.PermissionDenied, st.Code(), "%s: %v", service, err)
+	require.Len(t, st.Details(), 1)
+	info, ok := st.Details()[0].(*errdetails.ErrorInfo)
+	require.True(t, ok)
+	require.Equal(t, reason, info.GetReason(), service)
+	require.Equal(t, problem.Domain, info.GetDomain())
+	require.Equal(t, map[string]string{"caller": string(caller), "service": service}, info.GetMetadata())
+}

@@ -1,0 +1,104 @@
+package rpc
+
+import (
+	"net"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// callerInfo is what a server knows of a connection's other end. It is made once, with the
+// connection, and not changed.
+type callerInfo struct {
+	credentials.TLSInfo
+
+	name identity.Name
+	may  grant
+}
+
+// serverCredentials take who shows a certificate.
+type serverCredentials struct {
+	credentials.TransportCredentials
+	files *identity.Files
+}
+
+// ServerHandshake implements credentials.TransportCredentials.
+func (c serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	of := &callerInfo{}
+	of.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and the next line says so.
+	if of.name, err = c.files.Peer(of.State); err != nil {
+		_ = conn.Close()
+		return nil, nil, err
+	}
+	of.may = callers[of.name]
+	return conn, of, nil
+}
+
+// Clone implements credentials.TransportCredentials.
+func (c serverCredentials) Clone() credentials.TransportCredentials {
+	return serverCredentials{TransportCredentials: c.TransportCredentials.Clone(), files: c.files}
+}
+
+// noCredentials take nobody: a server whose certificate cannot be read serves no plain text instead.
+type noCredentials struct {
+	credentials.TransportCredentials
+	fault error
+}
+
+// ServerHandshake implements credentials.TransportCredentials.
+func (c noCredentials) ServerHandshake(net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	return nil, nil, c.fault
+}
+
+// secured gives the options of a server with transport security; without it there are none.
+func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption, error) {
+	if err := cfg.Validate(); err != nil || !cfg.Secure() {
+		return closed(err), err
+	}
+	files, err := openIdentity(cfg, tel)
+	if err != nil {
+		return closed(err), err
+	}
+	of := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
+	return []grpc.ServerOption{grpc.Creds(of)}, nil
+}
+
+func closed(fault error) []grpc.ServerOption {
+	if fault == nil {
+		return nil
+	}
+	return []grpc.ServerOption{grpc.Creds(noCredentials{TransportCredentials: insecure.NewCredentials(), fault: fault})}
+}
+
+// Target is a service to call.
+type Target struct {
+	// Addr is host:port, where a host may be the name of many instances, or several of them separated
+	// by commas (type instances). Without transport security only loopback addresses are taken.
+	Addr string
+	// Service is whose certificate the other end must have.
+	Service identity.Name
+	// TLS is the caller's own certificate.
+	TLS identity.Config
+}
+
+func (t Target) credentials(tel *telemetry.Telemetry) (credentials.TransportCredentials, error) {
+	if err := t.TLS.Validate(); err != nil {
+		return nil, err
+	}
+	if !t.TLS.Secure() {
+		return insecure.NewCredentials(), requireLoopback(t.Addr)
+	}
+	files, err := openIdentity(t.TLS, tel)
+	if err != nil {
+		return nil, err
+	}
+	return credentials.NewTLS(files.Client(t.Service)), nil
+}

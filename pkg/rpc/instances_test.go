@@ -1,0 +1,172 @@
+package rpc_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+const patience, often = 10 * time.Second, 5 * time.Millisecond
+
+// instance is a server that can be ended and started again at its address.
+type instance struct {
+	addr     string
+	lameDuck time.Duration
+	handle   func(ctx context.Context) error
+	calls    atomic.Int64
+
+	server *rpc.Server
+	cancel context.CancelFunc
+	done   chan error
+}
+
+func newInstance(t *testing.T, lameDuck time.Duration, handle func(ctx context.Context) error) *instance {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	i := &instance{addr: listener.Addr().String(), lameDuck: lameDuck, handle: handle}
+	i.start(t)
+	t.Cleanup(func() { i.cancel() })
+	return i
+}
+
+func (i *instance) start(t *testing.T) {
+	t.Helper()
+	i.server = rpc.NewServer(rpc.Config{Addr: i.addr, LameDuck: i.lameDuck}, telemetry.Discard())
+	webhookv1.RegisterWebhookServiceServer(i.server, service{handle: func(ctx context.Context) error {
+		i.calls.Add(1)
+		return i.handle(ctx)
+	}})
+	var ctx context.Context
+	ctx, i.cancel = context.WithCancel(t.Context())
+	i.done = make(chan error, 1)
+	go func() { i.done <- i.server.Run(ctx) }()
+	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) == nil }, patience, often)
+}
+
+func (i *instance) end(t *testing.T) {
+	t.Helper()
+	i.cancel()
+	require.NoError(t, <-i.done)
+}
+
+func dialAll(t *testing.T, addr string) *grpc.ClientConn {
+	t.Helper()
+	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func nothing(context.Context) error { return nil }
+
+func TestCallsGoToEveryInstance(t *testing.T) {
+	a, b := newInstance(t, 0, nothing), newInstance(t, 0, nothing)
+	conn := dialAll(t, a.addr+","+b.addr)
+	require.Eventually(t, func() bool {
+		require.NoError(t, call(t.Context(), conn))
+		return a.calls.Load() > 2 && b.calls.Load() > 2
+	}, patience, often)
+}
+
+func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
+	const lameDuck = 300 * time.Millisecond
+	a, b := newInstance(t, lameDuck, nothing), newInstance(t, lameDuck, nothing)
+	conn := dialAll(t, a.addr+","+b.addr)
+	ctx, stop := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			err = call(t.Context(), conn)
+		}
+		failed <- err
+	}()
+	for _, i := range []*instance{a, b, a, b} {
+		i.end(t)
+		i.start(t)
+		before := i.calls.Load()
+		require.Eventually(t, func() bool { return i.calls.Load() > before }, patience, often, "nobody comes back to it")
+	}
+	stop()
+	require.NoError(t, <-failed)
+}
+
+func TestALameDuckTakesCallsAndSaysThatItEnds(t *testing.T) {
+	i := newInstance(t, time.Second, nothing)
+	conn := dialAll(t, i.addr)
+	require.NoError(t, call(t.Context(), conn))
+	i.cancel()
+	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) != nil }, patience, often)
+	require.Eventually(t, func() bool {
+		health, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+		require.NoError(t, err)
+		return health.GetStatus() == healthpb.HealthCheckResponse_NOT_SERVING
+	}, patience, often)
+	require.NoError(t, call(t.Context(), conn))
+	require.NoError(t, <-i.done)
+}
+
+func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
+	const soon = 10 * time.Second // Less than DrainTimeout.
+	ends := func(t *testing.T, i *instance) {
+		t.Helper()
+		began := time.Now()
+		i.end(t)
+		require.Less(t, time.Since(began), soon)
+	}
+	t.Run("who watches health", func(t *testing.T) {
+		t.Parallel()
+		i := newInstance(t, 0, nothing)
+		watch, err := healthpb.NewHealthClient(dialAll(t, i.addr)).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+		require.NoError(t, err)
+		_, err = watch.Recv()
+		require.NoError(t, err)
+		ends(t, i)
+	})
+	t.Run("who connects and says nothing", func(t *testing.T) {
+		t.Parallel()
+		i := newInstance(t, 0, nothing)
+		silent, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", i.addr)
+		require.NoError(t, err)
+		defer func() { _ = silent.Close() }()
+		// Connections are taken in turn: when this one is answered, the silent one is under way.
+		require.NoError(t, call(t.Context(), dialAll(t, i.addr)))
+		ends(t, i)
+	})
+}
+
+func TestWhatIsRepeated(t *testing.T) {
+	t.Run("a call whose instance died goes to another one", func(t *testing.T) {
+		b := newInstance(t, 0, nothing)
+		var a *instance
+		a = newInstance(t, 0, func(ctx context.Context) error {
+			a.server.Stop() // As a kill: the connection breaks under the call.
+			<-ctx.Done()
+			return nil
+		})
+		conn := dialAll(t, a.addr+","+b.addr)
+		require.Eventually(t, func() bool {
+			require.NoError(t, call(t.Context(), conn))
+			return a.calls.Load() > 0
+		}, patience, often)
+	})
+	t.Run("a server that lacks its database is not asked again", func(t *testing.T) {
+		unavailable := func(context.Context) error { return problem.Unavailable() }
+		i := newInstance(t, 0, unavailable)
+		require.True(t, problem.Is(call(t.Context(), dialAll(t, i.addr)), problem.ServiceUnavailable))
+		require.EqualValues(t, 1, i.calls.Load())
+	})
+}

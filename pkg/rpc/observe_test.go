@@ -1,0 +1,114 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
+
+// observed serves handle and gives a connection to it; both ends tell tel.
+func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error) *grpc.ClientConn {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	server := rpc.NewServer(rpc.Config{Addr: addr}, tel)
+	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	t.Cleanup(func() { cancel(); require.NoError(t, <-done) })
+	conn, err := rpc.Dial(rpc.Target{Addr: addr}, tel)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	require.Eventually(t, func() bool {
+		_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+		return err == nil
+	}, 5*time.Second, 5*time.Millisecond)
+	return conn
+}
+
+func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
+	tel := telemetrytest.New()
+	var fault error
+	conn := observed(t, tel.Telemetry, func(context.Context) error { return fault })
+	ctx, span := tel.Within(t.Context())
+	require.NoError(t, call(ctx, conn))
+
+	spans := tel.Spans(testWebhook)
+	require.Len(t, spans, 2)
+	served, called := spans[0], spans[1]
+	require.Equal(t, trace.SpanKindServer, served.SpanKind())
+	require.Equal(t, trace.SpanKindClient, called.SpanKind())
+	require.Equal(t, called.SpanContext().SpanID(), served.Parent().SpanID())
+	require.Equal(t, span.SpanContext().SpanID(), called.Parent().SpanID())
+	require.Equal(t, span.SpanContext().TraceID(), served.SpanContext().TraceID())
+
+	t.Run("without what a status says, which may repeat a caller's words", func(t *testing.T) {
+		fault = errors.New("marked")
+		require.Error(t, call(ctx, conn))
+		spans := tel.Spans(testWebhook)
+		require.Len(t, spans, 4)
+		for _, s := range spans[2:] {
+			require.Equal(t, codes.Error, s.Status().Code)
+			require.Empty(t, s.Status().Description)
+			require.Equal(t, "INTERNAL", telemetrytest.Attributes(s)["rpc.response.status_code"])
+		}
+	})
+	t.Run("and a refusal is no fault of the server", func(t *testing.T) {
+		fault = problem.New(problem.NotFound, "marked")
+		require.Error(t, call(ctx, conn))
+		spans := tel.Spans(testWebhook)
+		require.Len(t, spans, 6)
+		require.Equal(t, codes.Unset, spans[4].Status().Code)
+		require.Equal(t, codes.Error, spans[5].Status().Code)
+	})
+	require.NotContains(t, tel.Names(), "grpc.health.v1.Health/Check")
+}
+
+func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
+	tel := telemetrytest.New()
+	tel.Tracing = false
+	var seen trace.SpanContext
+	conn := observed(t, tel.Telemetry, func(ctx context.Context) error {
+		seen = trace.SpanContextFromContext(ctx)
+		return nil
+	})
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+	require.NoError(t, call(trace.ContextWithSpanContext(t.Context(), telemetry.ParseTraceParent(parent)), conn))
+	require.Equal(t, parent, telemetry.TraceParent(trace.ContextWithSpanContext(t.Context(), seen)))
+	require.Empty(t, tel.Names())
+}
+
+func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {
+	tel := telemetrytest.New()
+	var fault error
+	conn := observed(t, tel.Telemetry, func(context.Context) error { return fault })
+	require.NoError(t, call(t.Context(), conn))
+	require.NoError(t, call(t.Context(), conn))
+	fault = problem.New(problem.NotFound, "There is none.")
+	require.Error(t, call(t.Context(), conn))
+	want := map[string]float64{
+		"rpc.method=" + testWebhook + ",rpc.response.status_code=OK,rpc.system.name=grpc":                             2,
+		"error.type=NOT_FOUND,rpc.method=" + testWebhook + ",rpc.response.status_code=NOT_FOUND,rpc.system.name=grpc": 1,
+	}
+	require.Equal(t, want, tel.Values(t, "rpc.server.call.duration"))
+	require.Equal(t, want, tel.Values(t, "rpc.client.call.duration"))
+}

@@ -1,0 +1,26 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+)
+
+// untilEnd ends a stream with the lame duck, by its context. A call ends by itself; who watches
+// health never leaves, and would hold up the end for all of DrainTimeout.
+func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.streams, cancel)()
+	return next(srv, endingStream{ServerStream: stream, ctx: ctx})
+}
+
+// endingStream is a stream with another context.
+type endingStream struct {
+	grpc.ServerStream
+
+	ctx context.Context
+}
+
+// Context implements grpc.ServerStream.
+func (s endingStream) Context() context.Context { return s.ctx }
