@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
@@ -43,9 +44,13 @@ type backend struct {
 	// lookup is what the look-up of the idempotency key finds, before the request is read; fault is
 	// what the rules find after it.
 	lookup, fault error
-	ran           atomic.Int32
-	images        imageStore
-	register      register
+	// hold, if not nil, is waited for while an order is placed.
+	hold func()
+	// replayed says that the look-up finds the answer.
+	replayed bool
+	ran      atomic.Int32
+	images   imageStore
+	register register
 }
 
 func startBackend(t *testing.T) *backend {
@@ -104,10 +109,16 @@ func (b *backend) ResolveKey(_ context.Context, req *tenantsv1.ResolveKeyRequest
 
 func (b *backend) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest) (*ordersv1.PlaceOrderResponse, error) {
 	b.ran.Add(1)
+	if b.hold != nil {
+		b.hold()
+	}
 	b.seen = caller.RequestFrom(ctx)
 	b.headers, _ = metadata.FromIncomingContext(ctx)
 	if b.lookup != nil {
 		return nil, b.lookup
+	}
+	if b.replayed {
+		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	}
 	errs := fields.Collect(ctx)
 	errs.Required("externalOrderId", req.GetExternalOrderId(), 128)

@@ -5,13 +5,11 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,8 +27,10 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/problems"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -40,21 +40,28 @@ import (
 
 // Config of the gateway.
 type Config struct {
-	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" doc:"host:port the REST API listens on."`
+	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" check:"listen" doc:"host:port the REST API listens on."`
 	Telemetry         telemetry.Config
-	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; keys of the other one are refused."`
-	PublicURL         string             `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080/api/public/v1" doc:"Base address of the API as callers see it."`
-	TenantsAddr       string             `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
-	CatalogAddr       string             `env:"CATALOG_ADDR,required" doc:"host:port of the catalog service."`
-	OrdersAddr        string             `env:"ORDERS_ADDR,required" doc:"host:port of the orders service."`
-	PersonalLinksAddr string             `env:"PERSONAL_LINKS_ADDR,required" doc:"host:port of the personal-links service."`
-	EventsAddr        string             `env:"EVENTS_ADDR,required" doc:"host:port of the events service."`
-	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" doc:"host:port of the webhook service."`
-	RedisURL          string             `env:"REDIS_URL" doc:"Redis that counts requests; empty: each instance counts for itself."`
-	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" doc:"How long a request may wait for Redis before its instance counts for itself."`
-	TrustedProxies    []string           `env:"TRUSTED_PROXIES" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
-	FingerprintKey    string             `env:"FINGERPRINT_KEY,required" doc:"Base64 of 32 bytes, the same on every gateway: keys the hashes of requests."`
+	TLS               identity.Config    `envPrefix:"TLS_"`
+	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: keys of the other one are refused."`
+	PublicURL         string             `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080/api/public/v1" check:"web" doc:"Base address of the API as callers see it."`
+	TenantsAddr       string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
+	CatalogAddr       string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
+	OrdersAddr        string             `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a name of which DNS knows all instances, or the instances."`
+	PersonalLinksAddr string             `env:"PERSONAL_LINKS_ADDR,required" check:"hostports" doc:"The personal-links service: a name of which DNS knows all instances, or the instances."`
+	EventsAddr        string             `env:"EVENTS_ADDR,required" check:"hostports" doc:"The events service: a name of which DNS knows all instances, or the instances."`
+	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" check:"hostports" doc:"The webhook service: a name of which DNS knows all instances, or the instances."`
+	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts for itself."`
+	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request may wait for Redis before its instance counts for itself."`
+	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
+	// LameDuck zero: the end begins at once. DrainTimeout zero: 15 s.
+	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long requests are still taken after the end has begun, so that balancers learn to go elsewhere."`
+	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running requests."`
+	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Keys the hashes of requests; the same on every gateway."`
 }
+
+// Validate implements the check of package settings.
+func (c Config) Validate() error { return settings.Wrong("REDIS_URL", redisconn.Check(c.RedisURL)) }
 
 // The limits of the API (API specification, section Limits).
 const (
@@ -77,8 +84,9 @@ const (
 	// writeTimeout begins with the request's header: it covers reading, the call and the answer.
 	writeTimeout = 90 * time.Second
 	idleTimeout  = 2 * time.Minute
-	drainTimeout = 15 * time.Second
-	maxHeaderLen = 64 << 10
+	// defaultDrainTimeout is longer than any call of a service.
+	defaultDrainTimeout = 15 * time.Second
+	maxHeaderLen        = 64 << 10
 )
 
 // Gateway is the running edge.
@@ -89,6 +97,8 @@ type Gateway struct {
 	redis  *redis.Client
 	conns  []*grpc.ClientConn
 	server *http.Server
+
+	serving, leaving atomic.Bool
 }
 
 // New builds the gateway. It connects to nothing yet: a service that is down answers
@@ -118,7 +128,7 @@ func (g *Gateway) assemble(ctx context.Context) error {
 		return err
 	}
 	g.server = &http.Server{
-		Handler:           handler,
+		Handler:           g.hangUp(handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -139,24 +149,25 @@ func (g *Gateway) openRedis() error {
 		return err
 	}
 	g.redis = client
-	return nil
+	return redisconn.Observe(client, g.tel)
 }
 
 func (g *Gateway) dial() (edge.Services, error) {
 	var s edge.Services
 	register := &idempotent.Register{Log: g.tel.Logger}
 	for _, service := range []struct {
+		name identity.Name
 		addr string
 		conn **grpc.ClientConn
 	}{
-		{g.cfg.TenantsAddr, &s.Tenants},
-		{g.cfg.CatalogAddr, &s.Catalog},
-		{g.cfg.OrdersAddr, &s.Orders},
-		{g.cfg.PersonalLinksAddr, &s.PersonalLinks},
-		{g.cfg.EventsAddr, &s.Events},
-		{g.cfg.WebhookAddr, &s.Webhook},
+		{identity.Tenants, g.cfg.TenantsAddr, &s.Tenants},
+		{identity.Catalog, g.cfg.CatalogAddr, &s.Catalog},
+		{identity.Orders, g.cfg.OrdersAddr, &s.Orders},
+		{identity.PersonalLinks, g.cfg.PersonalLinksAddr, &s.PersonalLinks},
+		{identity.Events, g.cfg.EventsAddr, &s.Events},
+		{identity.Webhook, g.cfg.WebhookAddr, &s.Webhook},
 	} {
-		conn, err := rpc.Dial(service.addr, g.tel, edge.ClaimKey(register), edge.SendCaller)
+		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, edge.ClaimKey(register), edge.SendCaller)
 		if err != nil {
 			return s, err
 		}
@@ -181,9 +192,10 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 		return nil, err
 	}
 	meter := g.tel.Meters.Meter("gateway")
-	duration, err := meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"))
+	https := strings.HasPrefix(g.cfg.PublicURL, "https://")
+	observer, err := edge.NewObserver(ctx, g.tel, https)
 	if err != nil {
-		return nil, fmt.Errorf("request metric: %w", err)
+		return nil, err
 	}
 	keyLimiter, err := g.limiter(meter, limits.Policy{Name: "key", Limit: keyLimit, Window: limitWindow})
 	if err != nil {
@@ -224,10 +236,9 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 			Log:      g.tel.Logger,
 		}),
 		Docs:     pages,
-		HTTPS:    strings.HasPrefix(g.cfg.PublicURL, "https://"),
+		HTTPS:    https,
 		GiftSite: site,
-		Tracer:   g.tel.Tracers.Tracer("gateway"),
-		Duration: duration,
+		Observer: observer,
 		Log:      g.tel.Logger,
 	}, nil
 }
@@ -257,41 +268,22 @@ const minFingerprintKey = 32
 var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes")
 
 func (g *Gateway) limiter(meter metric.Meter, p limits.Policy) (*limits.Limiter, error) {
-	o := limits.Options{Policy: p, Instance: rand.Text(), Budget: g.cfg.RedisBudget, Meter: meter, Clock: time.Now}
+	o := limits.Options{Policy: p, Budget: g.cfg.RedisBudget, Meter: meter, Clock: time.Now}
 	if g.redis != nil { // A nil client in the interface would not be nil.
 		o.Redis = g.redis
 	}
 	return limits.New(o)
 }
 
-// Run serves until ctx ends, then lets running requests finish.
+// Run serves until ctx ends. Then /readyz says no; for LameDuck requests are served as before, each
+// answer closing its connection, so that callers and balancers go elsewhere; after it running requests
+// get DrainTimeout to finish.
 func (g *Gateway) Run(ctx context.Context) error {
 	defer g.close(ctx)
 	return daemon.Run(ctx, g.tel.Logger,
 		daemon.Part{Name: "http", Run: g.serve},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error {
-			return g.tel.Serve(ctx, func(context.Context) error { return nil })
-		}},
+		daemon.Metrics(g.tel, g.ready),
 	)
-}
-
-func (g *Gateway) serve(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", g.cfg.HTTPAddr)
-	if err != nil {
-		return fmt.Errorf("http port: %w", err)
-	}
-	g.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", g.cfg.Environment)
-	drained := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-		defer cancel()
-		drained <- g.server.Shutdown(drainCtx)
-	})
-	defer stop()
-	if err := g.server.Serve(problems.Listener{Listener: listener, Writer: g.writer}); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("http server: %w", err)
-	}
-	return <-drained
 }
 
 func (g *Gateway) close(ctx context.Context) {

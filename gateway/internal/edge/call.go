@@ -18,6 +18,8 @@ type call struct {
 	principal caller.Principal
 	request   caller.Request
 	body      []byte
+	// fault is the problem the service answered with; empty: none.
+	fault problem.Code
 }
 
 type callKey struct{}

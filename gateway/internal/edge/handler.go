@@ -13,10 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/docs"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
@@ -56,8 +52,7 @@ type Handler struct {
 	GiftSite http.Handler
 	// HTTPS says that callers reach the API by it, and are to stay with it.
 	HTTPS    bool
-	Tracer   trace.Tracer
-	Duration metric.Float64Histogram
+	Observer *Observer
 	Log      *slog.Logger
 }
 
@@ -67,8 +62,7 @@ const ImagesPath = "/catalog/images/"
 // ServeHTTP runs the checks and passes on what survives them.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	ctx, span := h.Tracer.Start(r.Context(), "HTTP", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
-	defer span.End()
+	ctx, span := h.Observer.begin(r)
 	requestID := span.SpanContext().TraceID().String()
 	w.Header().Set("Request-Id", requestID)
 	h.secure(w.Header())
@@ -81,10 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
 			rec.problem(h.Problems, requestID, problem.Internal())
 		}
-		span.SetName(knownMethod(r.Method) + " " + route)
-		h.Duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(
-			attribute.String("http.request.method", knownMethod(r.Method)), attribute.String("http.route", route),
-			attribute.Int("http.response.status_code", rec.status)))
+		h.Observer.end(ctx, span, r.Method, route, rec.status, c, time.Since(began))
 		h.logAccess(ctx, r.Method, route, rec, c, time.Since(began))
 	}()
 	if strings.HasPrefix(r.URL.Path, giftsite.Prefix) {
@@ -226,16 +217,20 @@ func (h *Handler) readRequest(r *http.Request, path string, c *call) error {
 func (h *Handler) forward(w http.ResponseWriter, r *http.Request, path string, c *call) {
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
-	out := r.Clone(withCall(ctx, c))
 	// Nothing the caller wrote goes on but path, query and body: the services are told the
 	// principal, never the key, and no header of the caller's sets a deadline.
-	out.Header = http.Header{"Content-Type": {"application/json"}}
-	out.URL.Path, out.URL.RawPath = path, ""
-	out.Method = c.op.Method
+	out := (&http.Request{
+		Method:        c.op.Method,
+		URL:           &url.URL{Path: path, RawQuery: r.URL.RawQuery},
+		Host:          r.Host,
+		Proto:         r.Proto,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          &body{reader: bytes.NewReader(c.body), call: c},
+		ContentLength: int64(len(c.body)),
+	}).WithContext(withCall(ctx, c))
 	if c.op.Method == http.MethodPost {
 		out.URL.RawQuery = "" // A POST takes its fields from path and body alone.
 	}
-	out.Body = &body{reader: bytes.NewReader(c.body), call: c}
-	out.ContentLength = int64(len(c.body))
 	h.Next.ServeHTTP(w, out)
+	h.Observer.countKey(ctx, c, w.Header())
 }

@@ -78,22 +78,25 @@ func writeSuccess(ctx context.Context, w http.ResponseWriter, _ proto.Message) e
 	return nil
 }
 
+// replayedHeader marks an answer that was stored by an earlier request.
+const replayedHeader = "Idempotent-Replayed"
+
 func markReplay(ctx context.Context, w http.ResponseWriter) {
 	md, ok := runtime.ServerMetadataFromContext(ctx)
 	if ok && len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
-		w.Header().Set("Idempotent-Replayed", "true")
+		w.Header().Set(replayedHeader, "true")
 	}
 }
 
 func errorHandler(writer problems.Writer, log *slog.Logger) runtime.ErrorHandlerFunc {
 	return func(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-		var requestID string
-		if c := callFrom(ctx); c != nil {
-			requestID = c.request.ID
-		}
 		p, ok := problem.As(err)
 		if !ok {
 			p = problem.Internal()
+		}
+		var requestID string
+		if c := callFrom(ctx); c != nil {
+			requestID, c.fault = c.request.ID, p.Code
 		}
 		if p.Code == problem.InternalError || p.Code == problem.ServiceUnavailable {
 			log.WarnContext(ctx, "service call failed", "error", err)

@@ -1,13 +1,19 @@
 package limits
 
 import (
-	"fmt"
-	"math"
 	"net/http"
+	"strconv"
+	"time"
 )
 
-// WriteHeaders writes the fields of the IETF draft on rate-limit headers.
+// WriteHeaders writes the fields of the IETF draft on rate-limit headers. The names of policies are plain words.
 func (p Policy) WriteHeaders(h http.Header, v Verdict) {
-	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%.0f", p.Name, p.Limit, p.Window.Seconds()))
-	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%.0f", p.Name, v.Remaining, math.Ceil(v.Reset.Seconds())))
+	name := `"` + p.Name + `"`
+	h.Set("RateLimit-Policy", name+";q="+strconv.Itoa(p.Limit)+";w="+seconds(p.Window))
+	h.Set("RateLimit", name+";r="+strconv.Itoa(v.Remaining)+";t="+seconds(v.Reset))
+}
+
+// seconds are whole ones, rounded up.
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }

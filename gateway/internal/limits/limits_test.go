@@ -29,10 +29,10 @@ func client(t *testing.T) *redis.Client {
 }
 
 // limiter gives Redis a long budget, so that a busy machine does not turn to the fallback.
-func limiter(t *testing.T, c redis.UniversalClient, instance string, p limits.Policy) *limits.Limiter {
+func limiter(t *testing.T, c redis.UniversalClient, p limits.Policy) *limits.Limiter {
 	t.Helper()
 	l, err := limits.New(limits.Options{
-		Policy: p, Redis: c, Instance: instance, Budget: 20 * time.Second, Meter: noop.Meter{}, Clock: time.Now,
+		Policy: p, Redis: c, Budget: 20 * time.Second, Meter: noop.Meter{}, Clock: time.Now,
 	})
 	require.NoError(t, err)
 	return l
@@ -41,7 +41,7 @@ func limiter(t *testing.T, c redis.UniversalClient, instance string, p limits.Po
 func TestSeveralGatewaysNeverAcceptMoreThanTheLimit(t *testing.T) {
 	policy := limits.Policy{Name: "default", Limit: 30, Window: time.Minute}
 	tenant := uuid.NewString()
-	gateways := []*limits.Limiter{limiter(t, client(t), "a", policy), limiter(t, client(t), "b", policy)}
+	gateways := []*limits.Limiter{limiter(t, client(t), policy), limiter(t, client(t), policy)}
 	var accepted atomic.Int32
 	var group errgroup.Group
 	for i := range 100 {
@@ -65,7 +65,7 @@ func TestSeveralGatewaysNeverAcceptMoreThanTheLimit(t *testing.T) {
 
 func TestTheWindowSlides(t *testing.T) {
 	policy := limits.Policy{Name: "default", Limit: 2, Window: 200 * time.Millisecond}
-	l := limiter(t, client(t), "a", policy)
+	l := limiter(t, client(t), policy)
 	tenant := uuid.NewString()
 	take := func() bool { v, _ := l.TakeKey(t.Context(), tenant, 1); return v.Allowed }
 	require.True(t, take())
@@ -76,7 +76,7 @@ func TestTheWindowSlides(t *testing.T) {
 
 func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
 	c := client(t)
-	l := limiter(t, c, "a", limits.Policy{Limit: 10, Window: time.Minute})
+	l := limiter(t, c, limits.Policy{Limit: 10, Window: time.Minute})
 	tenant := uuid.NewString()
 	_, version := l.TakeKey(t.Context(), tenant, 1)
 	require.Zero(t, version)
@@ -93,7 +93,7 @@ func TestWithoutRedisEachInstanceLimits(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	l, err := limits.New(limits.Options{
-		Policy: limits.Policy{Limit: 5, Window: time.Minute}, Redis: c, Instance: "a", Meter: noop.Meter{}, Clock: time.Now,
+		Policy: limits.Policy{Limit: 5, Window: time.Minute}, Redis: c, Meter: noop.Meter{}, Clock: time.Now,
 	})
 	require.NoError(t, err)
 	tenant := uuid.NewString()

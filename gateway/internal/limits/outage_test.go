@@ -96,12 +96,12 @@ func TestTheLimiterGoesBackToRedisByItself(t *testing.T) {
 	tenant := uuid.NewString()
 	c := client(t)
 	l, err := limits.New(limits.Options{
-		Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, Redis: w.client(t), Instance: "a",
+		Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, Redis: w.client(t),
 		Budget: 200 * time.Millisecond, Meter: tallied{tally: fallbacks}, Clock: func() time.Time { return time.Unix(0, now.Load()) },
 	})
 	require.NoError(t, err)
 	counted := func() int64 {
-		n, err := c.ZCard(t.Context(), "gifting:rate:{"+tenant+"}:1").Result()
+		n, err := c.LLen(t.Context(), "gifting:requests:{"+tenant+"}:1").Result()
 		require.NoError(t, err)
 		return n
 	}
@@ -129,13 +129,13 @@ func TestAKeyThatWasUsedUpEverywhereStaysSoWithoutRedis(t *testing.T) {
 	var w wire
 	policy := limits.Policy{Name: "key", Limit: 10, Window: time.Minute}
 	tenant := uuid.NewString()
-	other := limiter(t, client(t), "b", policy)
+	other := limiter(t, client(t), policy)
 	for range policy.Limit {
 		v, _ := other.TakeKey(t.Context(), tenant, 1)
 		require.True(t, v.Allowed)
 	}
 	l, err := limits.New(limits.Options{
-		Policy: policy, Redis: w.client(t), Instance: "a", Budget: 200 * time.Millisecond, Meter: noop.Meter{}, Clock: time.Now,
+		Policy: policy, Redis: w.client(t), Budget: 200 * time.Millisecond, Meter: noop.Meter{}, Clock: time.Now,
 	})
 	require.NoError(t, err)
 	refused, _ := l.TakeKey(t.Context(), tenant, 1)

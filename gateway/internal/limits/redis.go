@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -20,25 +21,27 @@ const (
 	patience = 3
 )
 
-// take is a sliding log in a sorted set, on the clock of Redis. One round trip carries the count
-// and the version of the tenant's settings.
+// take is a sliding log in a list, the times of the accepted requests on the clock of Redis. One round trip carries the
+// count and the version of the tenant's settings.
 var take = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
-local n = redis.call('ZCARD', KEYS[1])
-local allowed = 0
+local oldest = redis.call('LINDEX', KEYS[1], 0)
+while oldest and tonumber(oldest) <= now - window do
+  redis.call('LPOP', KEYS[1])
+  oldest = redis.call('LINDEX', KEYS[1], 0)
+end
+local allowed, n = 0, limit
+if oldest then n = redis.call('LLEN', KEYS[1]) else oldest, n = now, 0 end
 if n < limit then
   allowed = 1
-  n = n + 1
-  redis.call('ZADD', KEYS[1], now, now .. ':' .. ARGV[3])
+  n = redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
 end
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 local version = false
 if KEYS[2] then version = redis.call('GET', KEYS[2]) end
-return {allowed, limit - n, string.format('%.0f', oldest + window - now), version or ''}
+return {allowed, limit - n, oldest + window - now, version or ''}
 `)
 
 // Options of a limiter.
@@ -46,8 +49,6 @@ type Options struct {
 	Policy Policy
 	// Redis nil: the limiter counts in this process alone.
 	Redis redis.UniversalClient
-	// Instance must differ between gateways.
-	Instance string
 	// Budget is what a request may spend on Redis. Zero: 50 ms.
 	Budget time.Duration
 	Meter  metric.Meter
@@ -58,11 +59,12 @@ type Options struct {
 type Limiter struct {
 	Options
 
+	rounds      *rounds
 	local       *Window
 	fallback    metric.Int64Counter
+	label       metric.MeasurementOption
 	faults      atomic.Int64
 	pausedUntil atomic.Int64
-	sequence    atomic.Int64
 }
 
 // New makes a limiter.
@@ -72,22 +74,24 @@ func New(o Options) (*Limiter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("limiter metric: %w", err)
 	}
+	label := metric.WithAttributeSet(attribute.NewSet(attribute.String("limiter", o.Policy.Name)))
+	fallback.Add(context.Background(), 0, label) // The series is there before the first outage.
 	if o.Budget == 0 {
 		o.Budget = defaultBudget
 	}
-	return &Limiter{Options: o, local: NewWindow(o.Policy, o.Clock), fallback: fallback}, nil
+	return &Limiter{Options: o, rounds: &rounds{redis: o.Redis, budget: o.Budget}, local: NewWindow(o.Policy, o.Clock), fallback: fallback, label: label}, nil
 }
 
 // TakeKey counts a request of an API key and gives the version of its tenant's settings, or zero
 // when it is not known.
 func (l *Limiter) TakeKey(ctx context.Context, tenantID string, keyID int32) (Verdict, int64) {
-	counter := fmt.Sprintf("gifting:rate:{%s}:%d", tenantID, keyID)
+	counter := "gifting:requests:{" + tenantID + "}:" + strconv.Itoa(int(keyID))
 	return l.take(ctx, counter, "gifting:tenant-version:{"+tenantID+"}")
 }
 
 // TakeIP counts a request of a client address.
 func (l *Limiter) TakeIP(ctx context.Context, ip string) Verdict {
-	verdict, _ := l.take(ctx, "gifting:rate-ip:{"+ip+"}:"+l.Policy.Name)
+	verdict, _ := l.take(ctx, "gifting:visits:{"+ip+"}:"+l.Policy.Name)
 	return verdict
 }
 
@@ -103,7 +107,7 @@ func (l *Limiter) take(ctx context.Context, keys ...string) (Verdict, int64) {
 			l.pausedUntil.Store(l.Clock().Add(pause).UnixNano())
 		}
 	}
-	l.fallback.Add(ctx, 1)
+	l.fallback.Add(ctx, 1, l.label)
 	return l.local.Take(keys[0]), 0
 }
 
@@ -117,21 +121,14 @@ func (l *Limiter) remember(counter string, v Verdict) {
 }
 
 func (l *Limiter) takeRedis(ctx context.Context, keys []string) (Verdict, int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.Budget)
-	defer cancel()
-	member := l.Instance + strconv.FormatInt(l.sequence.Add(1), 36)
-	raw, err := take.Run(ctx, l.Redis, keys, l.Policy.Limit, l.Policy.Window.Microseconds(), member).Slice()
+	raw, err := l.rounds.run(ctx, keys, l.Policy.Limit, l.Policy.Window.Microseconds())
 	if err != nil {
 		return Verdict{}, 0, fmt.Errorf("count request: %w", err)
 	}
 	allowed, _ := raw[0].(int64)
 	remaining, _ := raw[1].(int64)
-	reset, _ := raw[2].(string)
+	micros, _ := raw[2].(int64)
 	versionText, _ := raw[3].(string)
-	micros, err := strconv.ParseInt(reset, 10, 64)
-	if err != nil {
-		return Verdict{}, 0, fmt.Errorf("count request: %w", err)
-	}
 	// A version that is not there or not a number is not known.
 	version, _ := strconv.ParseInt(versionText, 10, 64)
 	return Verdict{
