@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -30,24 +31,34 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 	// TenantsAddr of the tenants service.
-	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
+	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
 	// ImagesURL such as file:///var/lib/gifting/images?create_dir=true&no_tmp_dir=true&metadata=skip
 	// or s3://gifting-images?region=eu-north-1; package images has more of them.
-	ImagesURL string `env:"IMAGES_URL,required" doc:"Where image files are kept: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
+	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are kept: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
 	// PublicURL is what image URLs start with.
-	PublicURL string `env:"PUBLIC_URL,required" doc:"Base address of the public API as integrators see it."`
+	PublicURL string `env:"PUBLIC_URL,required" check:"web" doc:"Base address of the public API as integrators see it."`
 	// ReservationTTL zero: half a minute. With the interval at which orders settles what has expired it
 	// bounds how long a crash can hold a unit back.
-	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"30s" doc:"How long reserved stock waits for its order."`
+	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"30s" check:"min=5s" doc:"How long reserved stock waits for its order."`
 	// AuditRetention zero: three years.
-	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" doc:"How long the audit of operations is kept, 8784h at least."`
+	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is kept."`
 }
 
 const defaultReservationTTL = 30 * time.Second
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{store.Migrations()}
 }
 
 // Service is the running catalog.
@@ -74,6 +85,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		ttl = defaultReservationTTL
 	}
 	st := store.New(s.pool)
+	if err := s.observe(st); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	s.upkeep = &upkeep.Worker{Store: st, Audit: cfg.AuditRetention, Log: tel.Logger}
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
 	studio := picture.NewStudio()
@@ -91,13 +105,13 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 }
 
 func (s *Service) open(ctx context.Context, cfg Config) (err error) {
-	if s.pool, err = postgres.Open(ctx, cfg.Database); err != nil {
+	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
 	if s.files, err = images.Open(ctx, cfg.ImagesURL); err != nil {
 		return err
 	}
-	s.tenants, err = rpc.Dial(cfg.TenantsAddr, s.tel)
+	s.tenants, err = rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, s.tel)
 	return err
 }
 
@@ -106,7 +120,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.server.Run},
 		daemon.Part{Name: "upkeep", Run: s.upkeep.Run},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
 	)
 	return errors.Join(err, s.close())
 }

@@ -80,7 +80,7 @@ func setup(t *testing.T, change ...func(*catalog.Config)) *stack {
 }
 
 func (s *stack) dial(addr string) {
-	conn, err := rpc.Dial(addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = conn.Close() })
 	require.Eventually(s.t, func() bool {

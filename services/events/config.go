@@ -8,6 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -17,19 +18,19 @@ type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
 	Telemetry   telemetry.Config
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; named in every event."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: named in every event."`
 
 	Kafka           kafka.Config `envPrefix:"KAFKA_"`
 	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
-	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" doc:"Partitions of the topic when it is made; never changed later."`
+	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Partitions of the topic when it is made; never changed later."`
 	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
 
-	Sources      Sources       `env:"OUTBOX_SOURCES,required" doc:"Outboxes, as name=postgres://…, separated by commas."`
-	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" doc:"How far the clocks of the outboxes' servers may differ; 0 on one server."`
-	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" doc:"How long an idle relay waits."`
-	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" doc:"Rows taken from each outbox at a time."`
+	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes, as name=postgres://…, separated by commas."`
+	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How far the clocks of the outboxes' servers may differ; 0 on one server."`
+	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits."`
+	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Rows taken from each outbox at a time."`
 
-	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" doc:"How long events stay in the feed."`
+	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long events stay in the feed."`
 }
 
 const (
@@ -61,9 +62,11 @@ func (c Config) withDefaults() Config {
 
 var errNoBrokers = errors.New("no Kafka brokers are configured")
 
-func (c Config) validate() error {
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	var brokers error
 	if len(c.Kafka.Brokers) == 0 {
-		return errNoBrokers
+		brokers = errNoBrokers
 	}
-	return c.Environment.Validate()
+	return errors.Join(settings.Wrong("KAFKA_BROKERS", brokers), settings.Wrong("ENVIRONMENT", c.Environment.Validate()))
 }

@@ -32,6 +32,7 @@ func TestSources(t *testing.T) {
 	})
 
 	t.Run("they are read from the environment with the rest", func(t *testing.T) {
+		t.Setenv("GIFTING_GRPC_ADDR", "127.0.0.1:9000")
 		t.Setenv("GIFTING_DATABASE_URL", "postgres://h/events")
 		t.Setenv("GIFTING_OUTBOX_SOURCES", "orders=postgres://h/orders,links=postgres://h/links")
 		t.Setenv("GIFTING_KAFKA_BROKERS", "k1:9092,k2:9092")

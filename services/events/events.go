@@ -35,16 +35,26 @@ type Service struct {
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{store.Migrations()}
 }
 
 // New opens the service's database, which must be migrated. Kafka and the outboxes may be down.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.Open(ctx, cfg.Database)
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +76,16 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	s.consumer = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger,
 	}, writer.Handle)
+	if err := s.consumer.Observe(s.tel); err != nil {
+		return err
+	}
 	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 
 	s.topic = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions)
+	if err := s.topic.Observe(s.tel); err != nil {
+		return err
+	}
 	s.relay, err = relay.New(ctx, relay.Config{
 		Sources:      cfg.Sources.relay(),
 		ClockSkew:    cfg.ClockSkew,
@@ -83,7 +99,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "rpc", Run: s.rpc.Run},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "relay", Run: s.relay.Run},
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)

@@ -58,7 +58,7 @@ func setup(t *testing.T) *fixture {
 		t.Cleanup(pool.Close)
 		f.sources = append(f.sources, pool)
 	}
-	conn, err := rpc.Dial(f.cfg.RPC.Addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: f.cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	f.client = eventsv1.NewEventsServiceClient(conn)

@@ -5,6 +5,7 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"time"
 	_ "time/tzdata" // Opening hours need time zones wherever this runs.
 
@@ -13,10 +14,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -35,22 +38,29 @@ type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
 	Telemetry   telemetry.Config
-	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
-	CatalogAddr string `env:"CATALOG_ADDR,required" doc:"host:port of the catalog service."`
-	SealKeys    string `env:"SEAL_KEYS,required" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
+	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
+	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
+	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
 	// OpeningHours and OpeningZone are when the service operator works.
 	OpeningHours string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
-	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
+	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a POST is kept."`
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a POST is kept."`
 	// OperatorName signs what the operator's team writes on an order.
 	OperatorName string `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
 	// DetailsRetention is how long the delivery details of an order outlive its end.
-	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" doc:"How long after completion or cancellation delivery details are erased."`
+	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long after completion or cancellation delivery details are erased."`
 	// AuditRetention is how long the audit of the operations plane is kept; 8784h at least.
-	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" doc:"How long the audit of operations is kept; 8784h at least."`
+	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is kept."`
 	// RecoveryInterval is how often stock reservations past their expiry are settled.
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" doc:"How often expired stock reservations are settled."`
+	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are settled."`
+}
+
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	_, keys := seal.ParseRing(c.SealKeys)
+	_, hours := rules.ParseOpeningHours(c.OpeningHours, "UTC") // The zone has a rule of its own.
+	return errors.Join(settings.Wrong("SEAL_KEYS", keys), settings.Wrong("OPENING_HOURS", hours))
 }
 
 const (
@@ -72,7 +82,17 @@ type Service struct {
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, outbox.Migrations(), idempotency.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), store.Migrations()}
 }
 
 // New builds the service; it opens the database and fails when that cannot be reached.
@@ -97,15 +117,15 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 }
 
 func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hours *rules.OpeningHours) error {
-	tenantsConn, err := s.dial(cfg.TenantsAddr)
+	tenantsConn, err := s.dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS})
 	if err != nil {
 		return err
 	}
-	catalogConn, err := s.dial(cfg.CatalogAddr)
+	catalogConn, err := s.dial(rpc.Target{Service: identity.Catalog, Addr: cfg.CatalogAddr, TLS: cfg.RPC.TLS})
 	if err != nil {
 		return err
 	}
-	if s.pool, err = postgres.Open(ctx, cfg.Database); err != nil {
+	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
 	orders := store.New(s.pool, ring)
@@ -142,8 +162,8 @@ func operatorName(cfg Config) string {
 	return cfg.OperatorName
 }
 
-func (s *Service) dial(addr string) (*grpc.ClientConn, error) {
-	conn, err := rpc.Dial(addr, s.tel)
+func (s *Service) dial(to rpc.Target) (*grpc.ClientConn, error) {
+	conn, err := rpc.Dial(to, s.tel)
 	if err == nil {
 		s.conns = append(s.conns, conn)
 	}
@@ -155,11 +175,11 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
 	return daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "reservations", Run: s.recovery.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
 		daemon.Part{Name: "retention", Run: s.kept.Run},
-		daemon.Part{Name: "waker", Run: s.waker.Run},
+		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)
 }
 

@@ -15,10 +15,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -36,18 +38,24 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
-	TenantsAddr string `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
-	CatalogAddr string `env:"CATALOG_ADDR,required" doc:"host:port of the catalog service."`
-	OrdersAddr  string `env:"ORDERS_ADDR,required" doc:"host:port of the orders service."`
-	SealKeys    string `env:"SEAL_KEYS,required" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
+	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
+	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a name of which DNS knows all instances, or the instances."`
+	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// ClaimURL and a token make the claimUrl of a link; links keep the one they were made with.
-	ClaimURL string `env:"CLAIM_URL,required" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
+	ClaimURL string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
 	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a POST is kept."`
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a POST is kept."`
 	// DetailsRetention counts from the claim or the cancellation.
-	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
+	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
 	// RecoveryInterval is how often claims that a crash left behind are looked for.
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" doc:"How often claims left unfinished are settled."`
+	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often claims left unfinished are settled."`
+}
+
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	_, err := seal.ParseRing(c.SealKeys)
+	return settings.Wrong("SEAL_KEYS", err)
 }
 
 const (
@@ -72,7 +80,17 @@ type Service struct {
 
 // Migrate brings the database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations(), outbox.Migrations(), idempotency.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations()}
 }
 
 // New opens what the service needs. Run closes it.
@@ -115,7 +133,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring) err
 	if err != nil {
 		return err
 	}
-	if s.pool, err = postgres.Open(ctx, cfg.Database); err != nil {
+	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
@@ -149,14 +167,15 @@ func (s *Service) register(cfg Config, peers peers, links *store.Store, ring *se
 
 func (s *Service) dial(cfg Config) (p peers, err error) {
 	for _, peer := range []struct {
-		addr string
-		use  func(conn *grpc.ClientConn)
+		service identity.Name
+		addr    string
+		use     func(conn *grpc.ClientConn)
 	}{
-		{cfg.TenantsAddr, func(c *grpc.ClientConn) { p.tenants = tenantsv1.NewDirectoryServiceClient(c) }},
-		{cfg.CatalogAddr, func(c *grpc.ClientConn) { p.catalog = catalogv1.NewSelectionsServiceClient(c) }},
-		{cfg.OrdersAddr, func(c *grpc.ClientConn) { p.orders = ordersv1.NewClaimsServiceClient(c) }},
+		{identity.Tenants, cfg.TenantsAddr, func(c *grpc.ClientConn) { p.tenants = tenantsv1.NewDirectoryServiceClient(c) }},
+		{identity.Catalog, cfg.CatalogAddr, func(c *grpc.ClientConn) { p.catalog = catalogv1.NewSelectionsServiceClient(c) }},
+		{identity.Orders, cfg.OrdersAddr, func(c *grpc.ClientConn) { p.orders = ordersv1.NewClaimsServiceClient(c) }},
 	} {
-		conn, err := rpc.Dial(peer.addr, s.tel)
+		conn, err := rpc.Dial(rpc.Target{Service: peer.service, Addr: peer.addr, TLS: cfg.RPC.TLS}, s.tel)
 		if err != nil {
 			return p, err
 		}
@@ -171,8 +190,8 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
 	return daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
-		daemon.Part{Name: "waker", Run: s.waker.Run},
+		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 		daemon.Part{Name: "claims", Run: func(ctx context.Context) error { return s.claims.Recover(ctx, s.recovery) }},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
 		daemon.Part{Name: "retention", Run: s.retention.Run},

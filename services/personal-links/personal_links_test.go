@@ -44,7 +44,7 @@ func TestTheServiceServesUntilItIsToldToStop(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(ctx) }()
 
-	conn, err := rpc.Dial(cfg.RPC.Addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	public, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: uuid.NewString(), AllBrands: true}, caller.Request{})

@@ -18,8 +18,10 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
@@ -33,10 +35,10 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; new keys belong to it."`
-	SealKeys    string             `env:"SEAL_KEYS,required" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: new keys belong to it."`
+	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// RedisURL empty: versions are not published.
-	RedisURL string `env:"REDIS_URL" doc:"Redis that tells the edges of changes, such as redis://host:6379; empty: they are not told."`
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that tells the edges of changes, such as redis://host:6379; empty: they are not told."`
 	// AllowLoopbackWebhooks is refused in production.
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Take plain http webhook URLs to loopback addresses. Never in production."`
 }
@@ -54,12 +56,22 @@ type Service struct {
 
 // Migrate brings the database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{store.Migrations()}
 }
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
@@ -70,7 +82,10 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, err
 	}
-	pool, err := postgres.Open(ctx, cfg.Database)
+	if err := publisher.Observe(tel); err != nil {
+		return nil, errors.Join(err, publisher.Close())
+	}
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel)
 	if err != nil {
 		return nil, errors.Join(err, publisher.Close())
 	}
@@ -85,11 +100,19 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	return s, nil
 }
 
-func (c Config) check() error {
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	var loopback error
 	if c.Environment == apikey.Production && c.AllowLoopbackWebhooks {
-		return ErrLoopbackWebhooks
+		loopback = ErrLoopbackWebhooks
 	}
-	return c.Environment.Validate()
+	_, keys := seal.ParseRing(c.SealKeys)
+	return errors.Join(
+		settings.Wrong("ENVIRONMENT", c.Environment.Validate()),
+		settings.Wrong("ALLOW_LOOPBACK_WEBHOOKS", loopback),
+		settings.Wrong("SEAL_KEYS", keys),
+		settings.Wrong("REDIS_URL", redisconn.Check(c.RedisURL)),
+	)
 }
 
 // Run serves until ctx ends and then closes what New opened.
@@ -97,9 +120,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.pool.Close()
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Part{Name: "metrics", Run: func(ctx context.Context) error {
-			return s.tel.Serve(ctx, s.pool.Ping)
-		}},
+		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 	)
 	return errors.Join(err, s.versions.Close())
 }

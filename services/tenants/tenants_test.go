@@ -48,7 +48,7 @@ func TestTheServiceServesWithoutRedisUntilItIsToldToStop(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(ctx) }()
 
-	conn, err := rpc.Dial(cfg.RPC.Addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	ops := tenantsv1.NewTenantOperationsServiceClient(conn)

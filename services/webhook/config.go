@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
@@ -20,29 +21,29 @@ type Config struct {
 	Telemetry telemetry.Config
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" doc:"production or sandbox; stands in every event."`
-	TenantsAddr string             `env:"TENANTS_ADDR,required" doc:"host:port of the tenants service."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: stands in every event."`
+	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
 	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Lets webhooks go to loopback and over plain HTTP. Refused in production."`
 
-	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"128" doc:"Requests under way at once in this process."`
-	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" doc:"Requests under way at once to one endpoint, over all instances."`
-	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" doc:"How long one attempt may take."`
-	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" doc:"How often due retries are looked for."`
-	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" doc:"How long a webhook test may take; less than the database's statement time-out."`
+	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests under way at once in this process."`
+	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests under way at once to one endpoint, over all instances."`
+	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
+	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often due retries are looked for."`
+	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; less than the database's statement time-out."`
 
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" doc:"How long the answer to a webhook test is kept."`
-	LogRetention         time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a webhook test is kept."`
+	LogRetention         time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
 }
 
 const (
 	defaultTopic        = "gifting.changes.v1"
 	defaultGroup        = "gifting-webhook"
-	defaultWorkers      = 128
+	defaultWorkers      = 256
 	defaultPerEndpoint  = 8
 	defaultTimeout      = 10 * time.Second
 	defaultLease        = 30 * time.Second
@@ -53,10 +54,16 @@ const (
 	databaseIdle = 10 * time.Second
 )
 
-var errConfig = errors.New("configuration")
+var (
+	errLoopback = errors.New("webhooks to loopback addresses are not for production")
+	errBrokers  = errors.New("no Kafka brokers are configured")
+	errPositive = errors.New("numbers and times must be positive")
+	errLease    = errors.New("is too short for an attempt, which may need")
+	errTest     = errors.New("would outlast its transaction, which may be idle for")
+)
 
-// complete fills the defaults in and refuses what cannot work.
-func (c Config) complete() (Config, error) {
+// complete fills the defaults in.
+func (c Config) complete() Config {
 	orDefault(&c.Environment, apikey.Sandbox)
 	orDefault(&c.KafkaTopic, defaultTopic)
 	orDefault(&c.KafkaGroup, defaultGroup)
@@ -67,25 +74,34 @@ func (c Config) complete() (Config, error) {
 	orDefault(&c.Poll, defaultPoll)
 	orDefault(&c.TestTimeout, defaultTestTimeout)
 	orDefault(&c.LogRetention, defaultLogRetention)
-	idle := c.Database.StatementTimeout
-	orDefault(&idle, databaseIdle)
-	if err := c.Environment.Validate(); err != nil {
-		return c, fmt.Errorf("%w: %w", errConfig, err)
+	orDefault(&c.Database.StatementTimeout, databaseIdle)
+	return c
+}
+
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	c = c.complete()
+	var loopback, brokers, positive, lease, test error
+	if c.AllowLoopback && c.Environment == apikey.Production {
+		loopback = errLoopback
 	}
-	switch {
-	case c.AllowLoopback && c.Environment == apikey.Production:
-		return c, fmt.Errorf("%w: webhooks to loopback addresses are not for production", errConfig)
-	case len(c.Kafka.Brokers) == 0:
-		return c, fmt.Errorf("%w: no Kafka brokers", errConfig)
-	case c.Workers < 0 || c.PerEndpoint < 0 || c.Timeout < 0 || c.Poll < 0 || c.TestTimeout < 0 || c.LogRetention < 0:
-		return c, fmt.Errorf("%w: numbers and times must be positive", errConfig)
-	case c.Lease < sender.MinLease(c.Timeout):
-		return c, fmt.Errorf("%w: a lease of %s is too short, an attempt may need %s", errConfig, c.Lease, sender.MinLease(c.Timeout))
-	case c.TestTimeout >= idle:
-		return c, fmt.Errorf("%w: a test of %s would outlast its transaction, which may be idle for %s", errConfig, c.TestTimeout, idle)
-	default:
-		return c, nil
+	if len(c.Kafka.Brokers) == 0 {
+		brokers = errBrokers
 	}
+	if c.Workers < 0 || c.PerEndpoint < 0 || c.Timeout < 0 || c.Poll < 0 || c.TestTimeout < 0 || c.LogRetention < 0 {
+		positive = errPositive
+	}
+	if least := sender.MinLease(c.Timeout); c.Lease < least {
+		lease = fmt.Errorf("%s %w %s", c.Lease, errLease, least)
+	}
+	if idle := c.Database.StatementTimeout; c.TestTimeout >= idle {
+		test = fmt.Errorf("%s %w %s", c.TestTimeout, errTest, idle)
+	}
+	return errors.Join(
+		settings.Wrong("ENVIRONMENT", c.Environment.Validate()), settings.Wrong("ALLOW_LOOPBACK_WEBHOOKS", loopback),
+		settings.Wrong("KAFKA_BROKERS", brokers), positive,
+		settings.Wrong("WEBHOOK_LEASE", lease), settings.Wrong("WEBHOOK_TEST_TIMEOUT", test),
+	)
 }
 
 func orDefault[T comparable](setting *T, value T) {

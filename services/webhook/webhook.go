@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -49,20 +50,30 @@ type Service struct {
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+}
+
+// Pending lists the migrations that Migrate would run.
+func Pending(ctx context.Context, cfg Config) ([]string, error) {
+	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema is what the service's database is made of.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{idempotency.Migrations(), store.Migrations()}
 }
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	cfg, err := cfg.complete()
+	cfg = cfg.complete()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := postgres.Open(ctx, cfg.Database)
-	if err != nil {
-		return nil, err
-	}
-	tenants, err := rpc.Dial(cfg.TenantsAddr, tel)
+	tenants, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -88,8 +99,11 @@ func (s *Service) assemble(cfg Config) error {
 	var err error
 	s.sender, err = sender.New(deliveries, directory, poster, sender.Limits{
 		Workers: cfg.Workers, PerEndpoint: cfg.PerEndpoint, Timeout: cfg.Timeout, Lease: cfg.Lease, Poll: cfg.Poll,
-	}, time.Now, sender.Telemetry{Logger: s.tel.Logger, Meter: meter})
+	}, time.Now, s.ofSender(meter))
 	if err != nil {
+		return err
+	}
+	if err := s.observe(deliveries, meter); err != nil {
 		return err
 	}
 	fan, err := fanout.New(fanout.Config{
@@ -101,6 +115,9 @@ func (s *Service) assemble(cfg Config) error {
 	}
 	s.changes = kafka.NewConsumer(cfg.Kafka,
 		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
+	if err := s.changes.Observe(s.tel); err != nil {
+		return err
+	}
 
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
 	s.log = &retention.Worker{Store: deliveries, Keep: cfg.LogRetention, Log: s.tel.Logger}
@@ -119,7 +136,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.close()
 	return daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "rpc", Run: s.server.Run},
-		daemon.Part{Name: "telemetry", Run: func(ctx context.Context) error { return s.tel.Serve(ctx, s.pool.Ping) }},
+		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},

@@ -17,6 +17,7 @@ func main() {
 		Telemetry: func(cfg catalog.Config) telemetry.Config { return cfg.Telemetry },
 		New:       catalog.New,
 		Migrate:   catalog.Migrate,
+		Pending:   catalog.Pending,
 		Commands:  []daemon.Command{{Name: "import", Short: importer.Short, Run: importGifts, Arguments: true}},
 	}))
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -27,12 +28,16 @@ var (
 
 // Config is what the environment may say.
 type Config struct {
-	CatalogAddr string `env:"CATALOG_ADDR" doc:"host:port of the catalog service."`
+	CatalogAddr string `env:"CATALOG_ADDR" check:"hostports" doc:"host:port of the catalog service."`
+	// TLS is the certificate of who imports.
+	TLS identity.Config `envPrefix:"TLS_"`
 }
 
 // arguments of the command.
 type arguments struct {
 	catalog, file, format, report, reportFormat string
+
+	tls identity.Config
 }
 
 // Streams of the process.
@@ -58,7 +63,7 @@ func Command(ctx context.Context, args []string, std Streams) error {
 }
 
 func parse(args []string, cfg Config, help io.Writer) (arguments, error) {
-	var a arguments
+	a := arguments{tls: cfg.TLS}
 	set := flag.NewFlagSet("import", flag.ContinueOnError)
 	set.SetOutput(help)
 	set.StringVar(&a.file, "file", "", "the file of gifts; - is the standard input")
@@ -97,7 +102,7 @@ func (a arguments) run(ctx context.Context, std Streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	conn, err := rpc.Dial(a.catalog, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Service: identity.Catalog, Addr: a.catalog, TLS: a.tls}, telemetry.Discard())
 	if err != nil {
 		return err
 	}

@@ -39,4 +39,8 @@ errors of its fields. Wrong rows are rejected and the others imported; a file th
 ends the import with the line where that begins. Progress goes to the standard error. The exit code
 is 0 when every row was taken, else 1.
 
+Where the platform's calls are secured, the command needs the certificate of an operator, in the
+variables GIFTING_TLS_CERT_FILE, GIFTING_TLS_KEY_FILE, GIFTING_TLS_CA_FILE and, where it is another
+than partner-gifting, GIFTING_TLS_TRUST_DOMAIN.
+
 `

@@ -15,5 +15,6 @@ func main() {
 		Telemetry: func(cfg events.Config) telemetry.Config { return cfg.Telemetry },
 		New:       events.New,
 		Migrate:   events.Migrate,
+		Pending:   events.Pending,
 	}))
 }

@@ -27,9 +27,9 @@ type Writer struct {
 
 // NewWriter makes a writer. now measures the delay and decides nothing.
 func NewWriter(s *store.Store, retention time.Duration, now func() time.Time, tel *telemetry.Telemetry) (*Writer, error) {
-	delay, err := tel.Meters.Meter("events/feed").Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
+	delay, err := tel.Meters.Meter("github.com/partnergifting/platform/services/events/feed").Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
 		metric.WithDescription("From the record of a change to its place in the feed."),
-		metric.WithExplicitBucketBoundaries(.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 600))
+		telemetry.Delays())
 	if err != nil {
 		return nil, fmt.Errorf("metric of the feed: %w", err)
 	}

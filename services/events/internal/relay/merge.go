@@ -13,9 +13,6 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-// traceHeader carries the trace context of the request that made the change.
-const traceHeader = "traceparent"
-
 // lowerCut gives the time up to which all sources are known: a source that filled its limit may
 // have more rows after its last one.
 func lowerCut(cut time.Time, reads [][]row, limit int) time.Time {
@@ -66,10 +63,7 @@ func messages(rows []row) ([]kafka.Message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode event %s: %w", r.eventID, err)
 		}
-		out[i] = kafka.Message{Key: []byte(r.tenantID), Value: value}
-		if r.traceparent != "" {
-			out[i].Headers = []kafka.Header{{Key: traceHeader, Value: []byte(r.traceparent)}}
-		}
+		out[i] = kafka.WithTraceParent(kafka.Message{Key: []byte(r.tenantID), Value: value}, r.traceparent)
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -16,67 +17,84 @@ type metrics struct {
 
 	lock    sync.Mutex
 	leading bool
-	// waiting says whether the last read found rows; age was the oldest one's at readAt. Rows that
-	// cannot be published or read any more go on growing older.
-	waiting bool
-	age     time.Duration
+	// sources are what the last read found in each.
+	sources []waiting
 	readAt  time.Time
 }
 
-func newMetrics(meters metric.MeterProvider) (*metrics, error) {
+// waiting says how old the oldest row of a source was, if there was one. Rows that cannot be published
+// or read any more go on growing older.
+type waiting struct {
+	label metric.MeasurementOption
+	some  bool
+	age   time.Duration
+}
+
+func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Source) (*metrics, error) {
 	m := &metrics{}
-	meter := meters.Meter("events/relay")
+	for _, s := range sources {
+		label := metric.WithAttributeSet(attribute.NewSet(attribute.String("source", s.Name)))
+		m.sources = append(m.sources, waiting{label: label})
+	}
+	meter := meters.Meter("github.com/partnergifting/platform/services/events/relay")
 	var errs [5]error
 	m.published, errs[0] = meter.Int64Counter("gifting.relay.published",
 		metric.WithDescription("Changes published to Kafka, duplicates included."))
 	m.failures, errs[1] = meter.Int64Counter("gifting.relay.failures",
 		metric.WithDescription("Rounds that failed because a source or Kafka did not answer."))
 	age, err := meter.Float64ObservableGauge("gifting.relay.oldest_age", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest change that is not published."))
+		metric.WithDescription("Age of the oldest change of a source that is not published."))
 	errs[2] = err
 	leads, err := meter.Int64ObservableGauge("gifting.relay.leads",
 		metric.WithDescription("1 while this process leads."))
 	errs[3] = err
 	_, errs[4] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		seconds, leading := m.state(time.Now())
-		if leading {
-			o.ObserveFloat64(age, seconds)
-			o.ObserveInt64(leads, 1)
-			return nil
-		}
-		o.ObserveInt64(leads, 0)
+		m.tell(time.Now(), o, age, leads)
 		return nil
 	}, age, leads)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("metrics of the relay: %w", err)
 	}
+	m.published.Add(ctx, 0)
+	m.failures.Add(ctx, 0)
 	return m, nil
 }
 
 func (m *metrics) lead(leading bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.leading, m.waiting = leading, false
+	m.leading = leading
+	for i := range m.sources {
+		m.sources[i].some = false
+	}
 }
 
-// observe notes the age of the oldest row by the sources' clock.
+// observe notes the age of each source's oldest row by the sources' clock.
 func (m *metrics) observe(now time.Time, reads [][]row) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.waiting, m.age, m.readAt = false, 0, time.Now()
-	for _, rows := range reads {
-		if len(rows) > 0 {
-			m.waiting = true
-			m.age = max(m.age, now.Sub(rows[0].recordedAt))
+	m.readAt = time.Now()
+	for i, rows := range reads {
+		m.sources[i].some = len(rows) > 0
+		if m.sources[i].some {
+			m.sources[i].age = now.Sub(rows[0].recordedAt)
 		}
 	}
 }
 
-func (m *metrics) state(now time.Time) (seconds float64, leading bool) {
+func (m *metrics) tell(now time.Time, o metric.Observer, age metric.Float64Observable, leads metric.Int64Observable) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if !m.waiting {
-		return 0, m.leading
+	if !m.leading {
+		o.ObserveInt64(leads, 0)
+		return
 	}
-	return (m.age + now.Sub(m.readAt)).Seconds(), m.leading
+	o.ObserveInt64(leads, 1)
+	for _, s := range m.sources {
+		var seconds float64
+		if s.some {
+			seconds = max(0, (s.age + now.Sub(m.readAt)).Seconds())
+		}
+		o.ObserveFloat64(age, seconds, s.label)
+	}
 }

@@ -51,11 +51,11 @@ func New(ctx context.Context, cfg Config, lockURL string, publisher Publisher, t
 	}
 	sabotage(r)
 	var err error
-	if r.metrics, err = newMetrics(tel.Meters); err != nil {
+	if r.metrics, err = newMetrics(ctx, tel.Meters, cfg.Sources); err != nil {
 		return nil, err
 	}
 	for _, s := range cfg.Sources {
-		opened, err := openSource(ctx, s)
+		opened, err := openSource(ctx, s, tel)
 		if err != nil {
 			r.Close()
 			return nil, err
@@ -97,6 +97,7 @@ func (r *Relay) lead(ctx context.Context) {
 	defer func() { <-listening }()
 	backoff := firstBackoff
 	for ctx.Err() == nil {
+		began := time.Now()
 		published, err := r.round(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -110,6 +111,8 @@ func (r *Relay) lead(ctx context.Context) {
 			backoff = firstBackoff
 			if published == 0 {
 				pause(ctx, r.cfg.PollInterval, r.wake)
+			} else if published < r.cfg.BatchSize {
+				pause(ctx, r.cfg.RoundInterval-time.Since(began), nil)
 			}
 		}
 	}

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 func TestRelay(t *testing.T) {
@@ -86,41 +85,31 @@ WHERE l.locktype = 'advisory' AND l.granted`)
 
 func databaseOf(t *testing.T, url string) string {
 	t.Helper()
-	opened, err := openSource(t.Context(), Source{URL: url})
+	opened, err := openSource(t.Context(), Source{URL: url}, telemetry.Discard())
 	require.NoError(t, err)
 	defer opened.pool.Close()
 	return opened.pool.Config().ConnConfig.Database
 }
 
 func TestMetrics(t *testing.T) {
-	reader := sdkmetric.NewManualReader()
-	tel := telemetry.Discard()
-	tel.Meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-	f := setup(t, Config{}, tel)
+	tel := telemetrytest.New()
+	f := setup(t, Config{}, tel.Telemetry)
 	f.published.fail = func(int) int { return 0 }
-	require.Zero(t, gauge[int64](t, reader, "gifting.relay.leads"))
+	leads := func() float64 { return tel.Values(t, "gifting.relay.leads")[""] }
+	ages := func() map[string]float64 { return tel.Values(t, "gifting.relay.oldest_age") }
+	require.Zero(t, leads())
+	require.Empty(t, ages(), "only the leader knows")
+	require.Equal(t, map[string]float64{"": 0}, tel.Values(t, "gifting.relay.published"))
 	f.start(t)
-	f.add(t, 0)
-	age := func() float64 { return gauge[float64](t, reader, "gifting.relay.oldest_age") }
-	require.Eventually(t, func() bool { return age() > 0.1 }, patience, often, "the age grows while nothing can be published")
-	require.Equal(t, int64(1), gauge[int64](t, reader, "gifting.relay.leads"))
+	f.add(t, 1)
+	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, patience, often, "the age grows while nothing can be published")
+	require.InDelta(t, 0, ages()["source=orders"], 0)
+	require.InDelta(t, 1, leads(), 0)
+	require.Positive(t, tel.Values(t, "gifting.relay.failures")[""])
 	f.published.lock.Lock()
 	f.published.fail = nil
 	f.published.lock.Unlock()
-	require.Eventually(t, func() bool { return age() == 0 }, patience, often)
-}
-
-// gauge reads a gauge; one that was not observed reads as zero.
-func gauge[N int64 | float64](t *testing.T, reader *sdkmetric.ManualReader, name string) N {
-	t.Helper()
-	var rm metricdata.ResourceMetrics
-	require.NoError(t, reader.Collect(t.Context(), &rm))
-	for _, scope := range rm.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			if g, ok := m.Data.(metricdata.Gauge[N]); ok && m.Name == name && len(g.DataPoints) > 0 {
-				return g.DataPoints[0].Value
-			}
-		}
-	}
-	return 0
+	require.Eventually(t, func() bool { return ages()["source=links"] == 0 }, patience, often)
+	require.Equal(t, map[string]float64{"": 1}, tel.Values(t, "gifting.relay.published"))
+	require.Contains(t, tel.Values(t, "db.client.connection.max"), "db.client.connection.pool.name=outbox/links,db.system.name=postgresql")
 }

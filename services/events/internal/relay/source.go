@@ -7,6 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 const (
@@ -50,7 +53,7 @@ type source struct {
 }
 
 // openSource does not connect: a source may be down when the relay starts.
-func openSource(ctx context.Context, s Source) (*source, error) {
+func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*source, error) {
 	cfg, err := pgxpool.ParseConfig(s.URL)
 	if err != nil {
 		return nil, fmt.Errorf("url of source %s: %w", s.Name, err)
@@ -66,6 +69,10 @@ func openSource(ctx context.Context, s Source) (*source, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open source %s: %w", s.Name, err)
+	}
+	if err := postgres.Measure(pool, "outbox/"+s.Name, tel); err != nil {
+		pool.Close()
+		return nil, err
 	}
 	return &source{name: s.Name, pool: pool}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Topic publishes to a topic that it creates on first use, so that the relay can start before
@@ -21,6 +22,9 @@ type Topic struct {
 func NewTopic(cfg kafka.Config, name string, partitions int) *Topic {
 	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: kafka.NewProducer(cfg, name)}
 }
+
+// Observe makes tel tell of what is published.
+func (t *Topic) Observe(tel *telemetry.Telemetry) error { return t.producer.Observe(tel) }
 
 // Publish implements Publisher.
 func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {

@@ -15,6 +15,7 @@ func main() {
 		Telemetry: func(cfg orders.Config) telemetry.Config { return cfg.Telemetry },
 		New:       orders.New,
 		Migrate:   orders.Migrate,
+		Pending:   orders.Pending,
 		Tasks: []daemon.Task[orders.Config]{
 			{Name: "reseal", Short: "seal all delivery details again under the first of the seal keys", Run: orders.Reseal},
 		},

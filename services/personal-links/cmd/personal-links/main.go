@@ -15,6 +15,7 @@ func main() {
 		Telemetry: func(cfg personallinks.Config) telemetry.Config { return cfg.Telemetry },
 		New:       personallinks.New,
 		Migrate:   personallinks.Migrate,
+		Pending:   personallinks.Pending,
 		Tasks: []daemon.Task[personallinks.Config]{
 			{Name: "reseal", Short: "seal all links again under the first of the seal keys", Run: personallinks.Reseal},
 		},

@@ -89,7 +89,7 @@ func (b *bench) serve() {
 	require.NoError(b.t, err)
 	go func() { _ = s.Serve(listener) }()
 	b.t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(b.t, err)
 	b.t.Cleanup(func() { _ = conn.Close() })
 	b.client, b.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)

@@ -15,5 +15,6 @@ func main() {
 		Telemetry: func(cfg tenants.Config) telemetry.Config { return cfg.Telemetry },
 		New:       tenants.New,
 		Migrate:   tenants.Migrate,
+		Pending:   tenants.Pending,
 	}))
 }

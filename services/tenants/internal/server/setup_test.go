@@ -74,7 +74,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *bench {
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	b.public = tenantsv1.NewTenantsServiceClient(conn)

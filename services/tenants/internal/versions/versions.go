@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // budget bounds how long a change waits for its publication.
@@ -47,6 +48,14 @@ func Open(url string, log *slog.Logger) (*Publisher, error) {
 		return nil, err
 	}
 	return &Publisher{client: client, log: log}, nil
+}
+
+// Observe makes tel tell of what is published.
+func (p *Publisher) Observe(tel *telemetry.Telemetry) error {
+	if p.client == nil {
+		return nil
+	}
+	return redisconn.Observe(p.client, tel)
 }
 
 // Publish makes version known as one the tenant has reached. It waits at most 200 ms, also when ctx

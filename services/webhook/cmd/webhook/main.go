@@ -15,5 +15,6 @@ func main() {
 		Telemetry: func(cfg webhook.Config) telemetry.Config { return cfg.Telemetry },
 		New:       webhook.New,
 		Migrate:   webhook.Migrate,
+		Pending:   webhook.Pending,
 	}))
 }

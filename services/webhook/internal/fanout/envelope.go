@@ -17,6 +17,8 @@ import (
 type change struct {
 	*eventsv1.Change
 	body []byte
+	// traceParent is the recorded trace the change came in, or empty.
+	traceParent string
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -44,6 +45,7 @@ func New(cfg Config) (*FanOut, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fan-out metrics: %w", err)
 	}
+	rejected.Add(context.Background(), 0) // The series is there before the first.
 	return &FanOut{cfg: cfg, rejected: rejected}, nil
 }
 
@@ -59,6 +61,7 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
+				TraceParent: c.traceParent,
 			})
 		}
 	}
@@ -86,6 +89,9 @@ func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) 
 				Topic: f.cfg.Topic, Partition: partition, Offset: m.Offset, Reason: err.Error(), Value: m.Value,
 			})
 			continue
+		}
+		if parent := kafka.TraceParent(m); telemetry.ParseTraceParent(parent).IsSampled() {
+			c.traceParent = parent
 		}
 		if _, again := seen[c.GetEventId()]; !again {
 			seen[c.GetEventId()] = struct{}{}

@@ -202,3 +202,18 @@ func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
 	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))
 	require.Len(t, w.deliveries(), 1)
 }
+
+func TestAnEventKeepsTheTraceItCameInWhereThatIsRecorded(t *testing.T) {
+	w := setup(t)
+	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	const recorded = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	msgs := messages(t, change("order.created", 0), change("order.created", 0), change("order.created", 0))
+	msgs[0] = kafka.WithTraceParent(msgs[0], recorded)
+	msgs[1] = kafka.WithTraceParent(msgs[1], "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
+	require.NoError(t, w.fan.Handle(t.Context(), 0, msgs))
+	rows, err := w.pool.Query(t.Context(), "SELECT traceparent FROM events ORDER BY event_id")
+	require.NoError(t, err)
+	kept, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{recorded, "", ""}, kept)
+}

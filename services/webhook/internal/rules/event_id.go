@@ -19,6 +19,20 @@ func FirstEventAt(at time.Time) string {
 	return id.String()
 }
 
+// EventAt is the millisecond of the change of an event; zero for an id that tells none.
+func EventAt(eventID string) time.Time {
+	id, err := uuid.Parse(eventID)
+	if err != nil || id.Version() != timeOrdered {
+		return time.Time{}
+	}
+	var ms [8]byte
+	copy(ms[2:], id[:6])
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))) //nolint:gosec // Six bytes fit.
+}
+
+// timeOrdered is the version of UUID that begins with a time.
+const timeOrdered = 7
+
 // EventAfter is the smallest id above an event's.
 func EventAfter(eventID string) string {
 	id := uuid.MustParse(eventID)

@@ -21,6 +21,15 @@ func TestFirstEventAtBoundsTheEventsOfAMillisecond(t *testing.T) {
 	require.Equal(t, "00000000-0000-0000-0000-000000000000", rules.FirstEventAt(time.UnixMilli(0)))
 }
 
+func TestEventAtIsTheTimeInAnID(t *testing.T) {
+	before := time.Now().Truncate(time.Millisecond)
+	at := rules.EventAt(uuid.Must(uuid.NewV7()).String())
+	require.False(t, at.Before(before))
+	require.False(t, at.After(time.Now()))
+	require.Zero(t, rules.EventAt(uuid.NewString()), "an id without a time")
+	require.Zero(t, rules.EventAt("no id"))
+}
+
 func TestEventAfterIsTheNextID(t *testing.T) {
 	require.Equal(t, "0190aaaa-0000-7000-8000-000000000100", rules.EventAfter("0190aaaa-0000-7000-8000-0000000000ff"))
 	require.Equal(t, "0190aaaa-0000-7000-8000-000000000002", rules.EventAfter("0190aaaa-0000-7000-8000-000000000001"))

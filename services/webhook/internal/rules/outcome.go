@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
 	"github.com/partnergifting/platform/pkg/netguard"
@@ -19,13 +20,27 @@ type Outcome struct {
 	// Problem says in words for the receiver's owner what went wrong. It never holds an address or
 	// any other text of our network. Empty when the event was delivered.
 	Problem string
+	// Class is one of a few words for metrics: 2xx and its like, or why no status came back.
+	Class string
 	// OurFault means that the receiver may be well: the attempt does not count.
 	OurFault bool
 }
 
+// Classes of outcomes without a status.
+const (
+	ClassForbidden   = "forbidden_address"
+	ClassInternal    = "internal"
+	ClassTimeout     = "timeout"
+	ClassTLS         = "tls"
+	ClassDNS         = "dns"
+	ClassUnreachable = "unreachable"
+)
+
 const (
 	firstSuccess = 200
 	afterSuccess = 300
+
+	statusesOfClass = 100
 )
 
 // Delivered says whether the receiver has accepted the event.
@@ -34,7 +49,7 @@ func (o Outcome) Delivered() bool { return o.Status >= firstSuccess && o.Status 
 // Answered is the outcome of a POST the receiver answered. Redirects are not followed, so a 3xx is
 // a failure like any other.
 func Answered(status int) Outcome {
-	o := Outcome{Status: status}
+	o := Outcome{Status: status, Class: strconv.Itoa(status/statusesOfClass) + "xx"}
 	if !o.Delivered() {
 		o.Problem = fmt.Sprintf("The webhook responded with HTTP status %d.", status)
 	}
@@ -44,24 +59,26 @@ func Answered(status int) Outcome {
 // Unanswered is the outcome of a POST that ended with err before any status came back.
 func Unanswered(err error) Outcome {
 	if errors.Is(err, netguard.ErrForbiddenAddress) {
-		return Outcome{Problem: "The webhook could not be reached: its URL does not lead to a public address."}
+		return Outcome{
+			Problem: "The webhook could not be reached: its URL does not lead to a public address.", Class: ClassForbidden,
+		}
 	}
 	if errors.Is(err, netguard.ErrURL) {
-		return Outcome{Problem: "The webhook could not be reached: its URL must use HTTPS."}
+		return Outcome{Problem: "The webhook could not be reached: its URL must use HTTPS.", Class: ClassForbidden}
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return unresolved(dns)
 	}
 	if outOfResources(err) || errors.Is(err, context.Canceled) {
-		return Outcome{Problem: unreachable, OurFault: true}
+		return Outcome{Problem: unreachable, Class: ClassInternal, OurFault: true}
 	}
 	if timedOut(err) {
-		return Outcome{Problem: "The webhook could not be reached: it did not answer in time."}
+		return Outcome{Problem: "The webhook could not be reached: it did not answer in time.", Class: ClassTimeout}
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return Outcome{Problem: "The webhook could not be reached: its TLS certificate is not valid."}
+		return Outcome{Problem: "The webhook could not be reached: its TLS certificate is not valid.", Class: ClassTLS}
 	}
-	return Outcome{Problem: unreachable}
+	return Outcome{Problem: unreachable, Class: ClassUnreachable}
 }
 
 const unreachable = "The webhook could not be reached."
@@ -71,6 +88,7 @@ const unreachable = "The webhook could not be reached."
 func unresolved(err *net.DNSError) Outcome {
 	return Outcome{
 		Problem:  "The webhook could not be reached: its host name could not be resolved.",
+		Class:    ClassDNS,
 		OurFault: !err.IsNotFound && (err.IsTemporary || err.IsTimeout),
 	}
 }

@@ -20,6 +20,7 @@ func TestEveryStatusBut2xxIsAFailure(t *testing.T) {
 	for _, status := range []int{200, 201, 204, 299} {
 		o := rules.Answered(status)
 		require.True(t, o.Delivered(), "%d", status)
+		require.Equal(t, "2xx", o.Class)
 		require.Empty(t, o.Problem)
 	}
 	for _, status := range []int{199, 300, 302, 404, 410, 429, 500, 599} {
@@ -36,25 +37,27 @@ func TestFaultsBeforeAnAnswerAreToldApart(t *testing.T) {
 		}}
 	}
 	for name, c := range map[string]struct {
-		err  error
-		says string
-		ours bool
+		err   error
+		says  string
+		ours  bool
+		class string
 	}{
-		"refused connection":      {dialed(syscall.ECONNREFUSED), "could not be reached", false},
-		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false},
-		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false},
-		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false},
-		"untrusted certificate":   {&url.Error{Op: "Post", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}, "certificate is not valid", false},
-		"unknown host name":       {dialed(&net.DNSError{Err: "no such host", IsNotFound: true}), "host name could not be resolved", false},
-		"resolver out of reach":   {dialed(&net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}), "host name could not be resolved", true},
-		"resolver does not reply": {dialed(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), "host name could not be resolved", true},
-		"no file descriptors":     {dialed(syscall.EMFILE), "could not be reached", true},
-		"we are stopping":         {&url.Error{Op: "Post", Err: context.Canceled}, "could not be reached", true},
+		"refused connection":      {dialed(syscall.ECONNREFUSED), "could not be reached", false, "unreachable"},
+		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false, "forbidden_address"},
+		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false, "forbidden_address"},
+		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false, "timeout"},
+		"untrusted certificate":   {&url.Error{Op: "Post", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}, "certificate is not valid", false, "tls"},
+		"unknown host name":       {dialed(&net.DNSError{Err: "no such host", IsNotFound: true}), "host name could not be resolved", false, "dns"},
+		"resolver out of reach":   {dialed(&net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}), "host name could not be resolved", true, "dns"},
+		"resolver does not reply": {dialed(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), "host name could not be resolved", true, "dns"},
+		"no file descriptors":     {dialed(syscall.EMFILE), "could not be reached", true, "internal"},
+		"we are stopping":         {&url.Error{Op: "Post", Err: context.Canceled}, "could not be reached", true, "internal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := rules.Unanswered(c.err)
 			require.Contains(t, o.Problem, c.says)
 			require.Equal(t, c.ours, o.OurFault)
+			require.Equal(t, c.class, o.Class)
 			require.Zero(t, o.Status)
 			require.False(t, o.Delivered())
 			require.NotContains(t, o.Problem, "10.", "no address of our network is told")

@@ -21,6 +21,7 @@ type leased struct {
 
 // deliver sends one claimed delivery and records what came of it.
 func (s *Sender) deliver(ctx context.Context, d leased, to target) {
+	ctx = ofChange(ctx, d.Delivery)
 	if to.gone() {
 		s.record(ctx, d, rules.Verdict{State: rules.Dropped}, store.Attempt{})
 		return
@@ -35,21 +36,22 @@ func (s *Sender) deliver(ctx context.Context, d leased, to target) {
 	began := time.Now()
 	answer := s.post(ctx, d.Delivery, to)
 	took := time.Since(began)
-	s.metrics.attempt(ctx, took)
 
 	verdict := rules.Judge(answer.Outcome, rules.Progress{Attempts: d.Attempts, Age: d.Age}, random())
 	if !verdict.Counted {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", answer.Cause)
 	}
-	s.record(ctx, d, verdict, store.Attempt{
-		StartedAt: started, Duration: took, Outcome: answer.Outcome, ResponseBody: answer.Body,
-	})
+	attempt := store.Attempt{StartedAt: started, Duration: took, Outcome: answer.Outcome, ResponseBody: answer.Body}
+	s.metrics.attempt(ctx, d.Delivery, attempt, verdict)
+	s.record(ctx, d, verdict, attempt)
 }
 
 func (s *Sender) post(ctx context.Context, d store.Delivery, to target) post.Answer {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.Timeout)
 	defer cancel()
-	return s.poster.Post(ctx, post.Request{URL: to.url, Secret: to.secret, EventID: d.EventID, Body: d.Body})
+	return s.traced(ctx, d, func(ctx context.Context) post.Answer {
+		return s.poster.Post(ctx, post.Request{URL: to.url, Secret: to.secret, EventID: d.EventID, Body: d.Body})
+	})
 }
 
 // record commits the verdict, for as long as the lease holds: until then nobody else can have it.
@@ -63,12 +65,12 @@ func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.
 			s.metrics.count(ctx, outcomeName(v), 1)
 			return
 		case errors.Is(err, store.ErrLeaseLost):
-			s.metrics.count(ctx, "lease_lost", 1)
+			s.metrics.count(ctx, leaseLost, 1)
 			s.log.WarnContext(ctx, "delivery was claimed again before its outcome was recorded",
 				"event_id", d.EventID, "key_id", d.KeyID)
 			return
 		case ctx.Err() != nil || s.now().After(d.until):
-			s.metrics.count(ctx, "not_recorded", 1)
+			s.metrics.count(ctx, notRecorded, 1)
 			s.log.ErrorContext(ctx, "cannot record a delivery, it will be sent again",
 				"event_id", d.EventID, "key_id", d.KeyID, "error", err)
 			return

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/post"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -53,6 +55,7 @@ type Sender struct {
 	now       func() time.Time
 	log       *slog.Logger
 	metrics   *metrics
+	spans     trace.Tracer // nil: attempts are in no trace.
 
 	woken chan struct{}
 	busy  atomic.Int64
@@ -74,7 +77,7 @@ func New(
 	}
 	return &Sender{
 		store: st, recorder: newRecorder(st, limits.Workers), directory: directory, poster: poster, limits: limits, now: now,
-		log: telemetry.Logger, metrics: m, woken: make(chan struct{}, 1),
+		log: telemetry.Logger, metrics: m, spans: telemetry.Tracer, woken: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -191,7 +194,7 @@ func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
 	if len(deliveries) == 0 {
 		return
 	}
-	s.metrics.count(ctx, "paused", len(deliveries))
+	s.metrics.count(ctx, paused, len(deliveries))
 	seen := make(map[store.Endpoint]struct{})
 	var list []store.Endpoint
 	for _, d := range deliveries {

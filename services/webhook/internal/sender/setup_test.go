@@ -13,7 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/services/webhook/internal/post"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -54,6 +54,7 @@ type world struct {
 	clock     *clock
 	client    *http.Client
 	limits    sender.Limits
+	tel       *telemetrytest.Record
 }
 
 func setup(t *testing.T) *world {
@@ -64,6 +65,7 @@ func setup(t *testing.T) *world {
 		t: t, pool: pool, store: store.NewAt(pool, c.now),
 		directory: webhooktest.NewDirectory(t),
 		clock:     c,
+		tel:       telemetrytest.New(),
 		client:    netguard.NewClient(netguard.Options{AllowLoopback: true}),
 		limits: sender.Limits{
 			Workers: 16, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: 50 * time.Millisecond,
@@ -88,9 +90,8 @@ func (w *world) start() running {
 // startAt runs a sender whose own clock is not the database's.
 func (w *world) startAt(now func() time.Time) running {
 	w.t.Helper()
-	tel := telemetry.Discard()
 	s, err := sender.New(w.store, w.directory.Client, post.New(w.client, now), w.limits, now,
-		sender.Telemetry{Logger: tel.Logger, Meter: tel.Meters.Meter("test")})
+		sender.Telemetry{Logger: w.tel.Logger, Meter: w.tel.Meters.Meter("test"), Tracer: w.tel.Tracers.Tracer("test")})
 	require.NoError(w.t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	ended := make(chan error, 1)
@@ -106,10 +107,16 @@ func (w *world) startAt(now func() time.Time) running {
 // event stores one event for the keys and gives its id and body.
 func (w *world) event(keys ...int32) (id string, body []byte) {
 	w.t.Helper()
+	return w.eventIn("", keys...)
+}
+
+// eventIn is event for one that was fanned out in a trace.
+func (w *world) eventIn(traceParent string, keys ...int32) (id string, body []byte) {
+	w.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
 	body = []byte(`{"id":"` + id + `"}`)
 	require.NoError(w.t, w.store.FanOut(w.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys,
+		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys, TraceParent: traceParent,
 	}}, nil))
 	return id, body
 }

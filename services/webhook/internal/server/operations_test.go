@@ -45,7 +45,7 @@ func newOperations(t *testing.T) *operations {
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(conn)

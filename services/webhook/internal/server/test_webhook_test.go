@@ -63,7 +63,7 @@ func setup(t *testing.T, timeout time.Duration) *world {
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(listener.Addr().String(), tel)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	w.client = webhookv1.NewWebhookServiceClient(conn)

@@ -16,10 +16,14 @@ type Delivery struct {
 	Endpoint
 	EventID  string
 	Attempts int
+	// Resent says that the log has attempts of before those.
+	Resent bool
 	// Age is the time from the fan-out to the claim.
 	Age   time.Duration
 	Body  []byte
 	Token string
+	// TraceParent is the recorded trace the event was fanned out in, or empty.
+	TraceParent string
 }
 
 // ClaimRequest bounds a claim.
@@ -51,13 +55,9 @@ const begin = `BEGIN; SET LOCAL synchronous_commit = off`
 // claimLock keeps the advisory locks of this claim apart from all others of the database.
 const claimLock = 0x77686b31
 
-// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint
-// comes before the next row of a busy one; those without room for a row are only named. The recursion skips from endpoint
-// to endpoint in deliveries_due: its cost grows with the endpoints that have rows pending, not with
-// the rows. Each endpoint with room is locked for the transaction, without waiting, because the
-// rows leased must not change between counting and claiming.
-const lockEndpoints = `
-WITH RECURSIVE head AS (
+// heads are the first pending row of each endpoint. The recursion skips from endpoint to endpoint in
+// deliveries_due: its cost grows with the endpoints that have rows pending, not with the rows.
+const heads = `head AS (
   (SELECT d.tenant_id, d.key_id, d.next_attempt_at
      FROM deliveries d
     WHERE d.state = 'PENDING'
@@ -72,7 +72,13 @@ WITH RECURSIVE head AS (
       WHERE d.state = 'PENDING' AND (d.tenant_id, d.key_id) > (h.tenant_id, h.key_id)
       ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
       LIMIT 1) n
-), due AS MATERIALIZED (
+)`
+
+// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint
+// comes before the next row of a busy one; those without room for a row are only named. Each endpoint with room is locked for the transaction, without waiting, because the
+// rows leased must not change between counting and claiming.
+const lockEndpoints = `
+WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
   SELECT h.tenant_id, h.key_id, busy.leased
     FROM head h
    CROSS JOIN LATERAL (
@@ -120,7 +126,7 @@ UPDATE deliveries d
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, ` + now + ` - d.created_at, e.body`
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.body, e.traceparent`
 
 // Claim leases due rows to the caller.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
@@ -139,7 +145,7 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 		}
 		claimed.Deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
 			d := Delivery{Token: token}
-			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Age, &d.Body)
+			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent)
 		})
 		claimed.More = claimed.More || len(claimed.Deliveries) >= r.Limit || found.filled(claimed.Deliveries, r.PerEndpoint)
 		return err

@@ -15,7 +15,9 @@ type Event struct {
 	ID       string
 	Type     string
 	Body     []byte
-	KeyIDs   []int32
+	// TraceParent is the recorded trace the event is fanned out in, or empty.
+	TraceParent string
+	KeyIDs      []int32
 }
 
 // Rejected is a message that is no change.
@@ -31,9 +33,9 @@ type Rejected struct {
 // subscribes by now.
 const insertEvents = `
 WITH fresh AS (
-  INSERT INTO events (tenant_id, event_id, type, body, created_at)
-  SELECT e.tenant_id, e.event_id, e.type, e.body, ` + now + `
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) AS e (tenant_id, event_id, type, body)
+  INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
+  SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[]) AS e (tenant_id, event_id, type, body, traceparent)
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
 )
@@ -58,7 +60,7 @@ func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected)
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		if len(events) > 0 {
 			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
-				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys)
+				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, c.traces)
 		}
 		for _, r := range rejected {
 			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value))
@@ -80,7 +82,7 @@ func present(b []byte) []byte {
 
 // columns hold the rows of events and deliveries as arrays, one statement for a batch of any size.
 type columns struct {
-	tenants, ids, types             []string
+	tenants, ids, types, traces     []string
 	bodies                          [][]byte
 	deliveryTenants, deliveryEvents []string
 	deliveryKeys                    []int32
@@ -93,6 +95,7 @@ func columnsOf(events []Event) columns {
 		c.ids = append(c.ids, e.ID)
 		c.types = append(c.types, e.Type)
 		c.bodies = append(c.bodies, e.Body)
+		c.traces = append(c.traces, e.TraceParent)
 		for _, key := range e.KeyIDs {
 			c.deliveryTenants = append(c.deliveryTenants, e.TenantID)
 			c.deliveryEvents = append(c.deliveryEvents, e.ID)

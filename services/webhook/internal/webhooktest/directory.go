@@ -48,7 +48,7 @@ func NewDirectory(t testing.TB) *Directory {
 	t.Cleanup(server.Stop)
 
 	d.Addr = listener.Addr().String()
-	conn, err := rpc.Dial(d.Addr, telemetry.Discard())
+	conn, err := rpc.Dial(rpc.Target{Addr: d.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	d.Client = tenantsv1.NewDirectoryServiceClient(conn)

@@ -1,0 +1,89 @@
+package sender_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T) {
+	w := setup(t)
+	receiver := webhooktest.NewReceiver(t)
+	receiver.Respond(webhooktest.Status(http.StatusInternalServerError))
+	w.directory.SetActive(7, receiver)
+	s := w.start()
+	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	id, _ := w.eventIn(cause, 7)
+	s.Wake()
+	again := w.until(id, 7, attempted(1))
+	w.clock.set(*again.Next)
+	s.Wake()
+	w.until(id, 7, attempted(2))
+
+	of := telemetry.ParseTraceParent(cause)
+	spans := w.tel.Spans("POST webhook")
+	require.Len(t, spans, 2)
+	first, second := spans[0], spans[1]
+	require.Equal(t, of.TraceID(), first.SpanContext().TraceID())
+	require.Equal(t, of.SpanID(), first.Parent().SpanID())
+	require.NotEqual(t, of.TraceID(), second.SpanContext().TraceID())
+	require.False(t, second.Parent().IsValid())
+	for i, span := range spans {
+		require.Equal(t, trace.SpanKindClient, span.SpanKind())
+		require.Equal(t, of.SpanID(), span.Links()[0].SpanContext.SpanID())
+		require.Equal(t, codes.Error, span.Status().Code)
+		attributes := telemetrytest.Attributes(span)
+		require.Equal(t, "500", attributes["http.response.status_code"])
+		require.Equal(t, "5xx", attributes["error.type"])
+		require.Equal(t, []string{"0", "1"}[i], attributes["http.request.resend_count"])
+		for key, value := range attributes {
+			require.NotContains(t, value, "127.0.0.1", "%s tells where the receiver is", key)
+		}
+	}
+	for _, arrival := range receiver.Arrivals() {
+		require.Empty(t, arrival.Header.Get("Traceparent"), "the trace is nothing to the receiver")
+	}
+}
+
+func TestAnAttemptOfAnUnrecordedTraceIsNoSpan(t *testing.T) {
+	w := setup(t)
+	w.directory.SetActive(7, webhooktest.NewReceiver(t))
+	s := w.start()
+	for _, parent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "marked"} {
+		id, _ := w.eventIn(parent, 7)
+		s.Wake()
+		w.until(id, 7, inState("DELIVERED"))
+	}
+	require.Empty(t, w.tel.Names())
+}
+
+func TestAttemptsAreMeasuredByClassAndTheFirstByHowLateItIs(t *testing.T) {
+	w := setup(t)
+	w.clock.set(time.Now())
+	receiver := webhooktest.NewReceiver(t)
+	receiver.Respond(webhooktest.Status(http.StatusNotFound))
+	w.directory.SetActive(7, receiver)
+	s := w.start()
+	id, _ := w.event(7)
+	s.Wake()
+	again := w.until(id, 7, attempted(1))
+	receiver.Respond(webhooktest.Status(http.StatusNoContent))
+	w.clock.set(*again.Next)
+	s.Wake()
+	w.until(id, 7, inState("DELIVERED"))
+
+	require.Equal(t, map[string]float64{"class=4xx": 1, "class=2xx": 1}, w.tel.Values(t, "gifting.webhook.attempt.duration"))
+	require.Equal(t, map[string]float64{"class=4xx": 1}, w.tel.Values(t, "gifting.webhook.first_attempt.delay"))
+	require.Eventually(t, func() bool {
+		counts := w.tel.Values(t, "gifting.webhook.deliveries")
+		return counts["outcome=retry"] == 1 && counts["outcome=delivered"] == 1
+	}, soon, often)
+}
