@@ -7,7 +7,7 @@ import (
 )
 
 // announce writes demo.env and tells how to begin.
-func (s *Stack) announce(cfg Config, d demo, took time.Duration) error {
+func (s *Stack) announce(cfg wiring, d demo, took time.Duration) error {
 	variables := cfg.variables(d)
 	s.Env = make(map[string]string, len(variables))
 	for _, v := range variables {
@@ -19,8 +19,8 @@ func (s *Stack) announce(cfg Config, d demo, took time.Duration) error {
 	_, err := fmt.Fprintf(cfg.Out, ready, took.Round(100*time.Millisecond),
 		cfg.publicURL(),
 		cfg.addr(portTenants), cfg.addr(portCatalog), cfg.addr(portOrders),
-		cfg.addr(portPersonalLinks), cfg.addr(portEvents), cfg.addr(portWebhook),
-		cfg.inboxURL(), filepath.Join(cfg.Dir, "stack.log"), EnvFile(cfg.Dir))
+		cfg.addr(portPersonalLinks), cfg.addr(portEvents), cfg.addr(portWebhook), cfg.certificates.dir,
+		cfg.inboxURL(), filepath.Join(cfg.Dir, "stack.log"), quoteWord(EnvFile(cfg.Dir)))
 	return err
 }
 
@@ -29,7 +29,8 @@ Partner Gifting is ready (%s).
 
   REST API   %s
   gRPC       tenants %s, catalog %s, orders %s,
-             personal-links %s, events %s, webhook %s
+             personal-links %s, events %s, webhook %s,
+             with the certificates in %s
   Webhooks   %s shows what arrived
   Log        %s
 

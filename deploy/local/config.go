@@ -7,7 +7,9 @@
 // reverse order; what was given by address is left running. Start returns when a first order can be placed. It writes
 // demo.env, which a shell reads to have the addresses and keys of the demo, and stack.log, the log of all parts.
 //
-// It is made for one machine: plain text between the parts, webhooks to loopback addresses, a superuser's database.
+// The parts know each other by certificates of an authority that the stack makes for itself, in the folder tls.
+//
+// It is made for one machine: the authority's key beside what it signs, webhooks to loopback addresses, a superuser's database.
 package local
 
 import (
@@ -27,9 +29,9 @@ type Config struct {
 	Name string `env:"LOCAL_NAME" envDefault:"gifting" doc:"Begins the names of databases, topic and consumer groups."`
 
 	// PostgresURL, RedisURL and KafkaBrokers name servers that run already; where empty, one is started.
-	PostgresURL  string   `env:"POSTGRES_URL" doc:"A superuser's URL of a PostgreSQL to use; empty: one is started."`
-	RedisURL     string   `env:"REDIS_URL" doc:"URL of a Redis to use; empty: one is started."`
-	KafkaBrokers []string `env:"KAFKA_BROKERS" doc:"host:port of Kafka brokers to use; empty: one is started."`
+	PostgresURL  string   `env:"POSTGRES_URL" check:"url=postgres|postgresql" secret:"true" doc:"A superuser's URL of a PostgreSQL to use; empty: one is started."`
+	RedisURL     string   `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"URL of a Redis to use; empty: one is started."`
+	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of Kafka brokers to use; empty: one is started."`
 
 	// Out receives lines for whoever looks on. Nil: nobody does.
 	Out io.Writer

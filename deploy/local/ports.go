@@ -3,6 +3,8 @@ package local
 import (
 	"net"
 	"strconv"
+
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // offset is the place of a port behind Config.PortBase.
@@ -31,6 +33,14 @@ const (
 
 	maxPort = 65536
 )
+
+// portOf gives the port of a part.
+func portOf(name identity.Name) offset {
+	return map[identity.Name]offset{
+		identity.Gateway: portGateway, identity.Tenants: portTenants, identity.Catalog: portCatalog, identity.Orders: portOrders,
+		identity.PersonalLinks: portPersonalLinks, identity.Events: portEvents, identity.Webhook: portWebhook,
+	}[name]
+}
 
 func (c Config) port(o offset) int { return c.PortBase + int(o) }
 

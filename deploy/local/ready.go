@@ -10,8 +10,9 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // attempt bounds one question whether a part is ready.
@@ -20,12 +21,14 @@ const attempt = 2 * time.Second
 var errNotReady = errors.New("not ready")
 
 // serviceReady asks a service's gRPC health and its /readyz.
-func (c Config) serviceReady(o offset) func(ctx context.Context) error {
+func (s wiring) serviceReady(name identity.Name) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		if err := serving(ctx, c.addr(o)); err != nil {
+		conn := s.certificates.dial(name, s.addr(portOf(name)))
+		defer func() { _ = conn.Close() }()
+		if err := serving(ctx, conn); err != nil {
 			return err
 		}
-		return answers(ctx, "http://"+c.addr(o+toMetrics)+"/readyz", http.StatusOK)
+		return answers(ctx, "http://"+s.addr(portOf(name)+toMetrics)+"/readyz", http.StatusOK)
 	}
 }
 
@@ -41,12 +44,7 @@ func (c Config) inboxReady(ctx context.Context) error {
 	return answers(ctx, c.inboxURL()+"/", http.StatusOK)
 }
 
-func serving(ctx context.Context, addr string) error {
-	conn, err := dial(addr)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
+func serving(ctx context.Context, conn grpc.ClientConnInterface) error {
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
@@ -57,10 +55,6 @@ func serving(ctx context.Context, addr string) error {
 		return fmt.Errorf("%w: %s", errNotReady, health.GetStatus())
 	}
 	return nil
-}
-
-func dial(addr string) (*grpc.ClientConn, error) {
-	return grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
 func answers(ctx context.Context, url string, want int) error {

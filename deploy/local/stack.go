@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // partitions of the topic of changes.
@@ -90,6 +91,9 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if set.secrets, err = readSecrets(cfg.Dir); err != nil {
 		return err
 	}
+	if set.certificates, err = newCertificates(cfg.Dir, time.Now()); err != nil {
+		return err
+	}
 	if err := s.startDependencies(ctx, &set); err != nil {
 		return err
 	}
@@ -106,7 +110,7 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if err := s.run(ctx, set, before...); err != nil {
 		return err
 	}
-	demo, err := s.demo(ctx, cfg)
+	demo, err := set.demo(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,10 +125,10 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	gateway := set.gateway()
-	if err := gateway.run(ctx, s.parts, set.telemetry(gateway.port), s.logFile, cfg.gatewayReady); err != nil {
+	if err := gateway.run(ctx, s.parts, set.telemetry(portGateway), s.logFile, cfg.gatewayReady); err != nil {
 		return err
 	}
-	return s.announce(cfg, demo, time.Since(began))
+	return s.announce(set, demo, time.Since(began))
 }
 
 func (s *Stack) startDependencies(ctx context.Context, set *wiring) error {
@@ -173,25 +177,19 @@ func migrate(ctx context.Context, set wiring, services []service) error {
 
 func (s *Stack) run(ctx context.Context, set wiring, services ...service) error {
 	for _, service := range services {
-		if err := service.run(ctx, s.parts, set.telemetry(service.port), s.logFile, set.serviceReady(service.port)); err != nil {
+		if err := service.run(ctx, s.parts, set.telemetry(portOf(service.name)), s.logFile, set.serviceReady(service.name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Stack) demo(ctx context.Context, cfg Config) (demo, error) {
-	tenants, err := dial(cfg.addr(portTenants))
-	if err != nil {
-		return demo{}, err
-	}
+func (s wiring) demo(ctx context.Context) (demo, error) {
+	tenants := s.certificates.dial(identity.Tenants, s.addr(portTenants))
 	defer func() { _ = tenants.Close() }()
-	catalog, err := dial(cfg.addr(portCatalog))
-	if err != nil {
-		return demo{}, err
-	}
+	catalog := s.certificates.dial(identity.Catalog, s.addr(portCatalog))
 	defer func() { _ = catalog.Close() }()
-	return cfg.prepareDemo(ctx, tenants, catalog)
+	return s.prepareDemo(ctx, tenants, catalog)
 }
 
 const headerTimeout = 5 * time.Second

@@ -12,10 +12,12 @@ import (
 	"syscall"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
 func main() {
+	daemon.CollectLess()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)

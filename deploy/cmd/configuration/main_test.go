@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+// working are settings with which every program loads.
+var working = map[string]string{
+	"GRPC_ADDR": "127.0.0.1:9000", "DATABASE_URL": "postgres://h/db", "TENANTS_ADDR": "tenants:9000", "CATALOG_ADDR": "catalog:9000",
+	"ORDERS_ADDR": "127.0.0.1:1,127.0.0.1:2", "PERSONAL_LINKS_ADDR": "links:9000", "EVENTS_ADDR": "events:9000", "WEBHOOK_ADDR": "webhook:9000",
+	"SEAL_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "FINGERPRINT_KEY": base64.StdEncoding.EncodeToString(make([]byte, 32)),
+	"IMAGES_URL": "s3://bucket?region=eu-north-1", "PUBLIC_URL": "https://api.example.com/v1", "CLAIM_URL": "https://gifts.example.com/c",
+	"KAFKA_BROKERS": "k1:9092,k2:9092", "OUTBOX_SOURCES": "orders=postgres://h/orders,links=postgres://h/links",
+}
+
+func known(t *testing.T) map[string]programs.Program {
+	t.Helper()
+	all, err := programs.All()
+	require.NoError(t, err)
+	return all
+}
+
+func TestAProgramNamesEverythingThatItLacks(t *testing.T) {
+	for name, p := range known(t) {
+		t.Run(name, func(t *testing.T) {
+			err := p.Load()
+			for _, f := range p.Fields {
+				if f.Required {
+					require.ErrorContains(t, err, f.Variable+": is required")
+				}
+			}
+		})
+	}
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	for name, value := range working {
+		t.Setenv(settings.Prefix+name, value)
+	}
+	for name, p := range known(t) {
+		require.NoError(t, p.Load(), name)
+	}
+	for _, tc := range []struct{ program, variable, value string }{
+		{"gateway", "HTTP_ADDR", "8080"},
+		{"gateway", "PUBLIC_URL", "api.example.com"},
+		{"gateway", "ENVIRONMENT", "staging"},
+		{"gateway", "REDIS_URL", "redis://h:many"},
+		{"gateway", "TRUSTED_PROXIES", "the-balancer"},
+		{"gateway", "FINGERPRINT_KEY", "YWJj"},
+		{"gateway", "REDIS_BUDGET", "50"},
+		{"gateway", "LAME_DUCK", "-1s"},
+		{"gateway", "ORDERS_ADDR", "http://orders"},
+		{"tenants", "SEAL_KEYS", "k1:YWJj"},
+		{"tenants", "REDIS_URL", "redis://h:many"},
+		{"tenants", "GRPC_ADDR", "9000"},
+		{"tenants", "METRICS_ADDR", "9100"},
+		{"tenants", "DATABASE_URL", "postgres://h:none/db"},
+		{"tenants", "DATABASE_MAX_CONNS", "0"},
+		{"tenants", "DATABASE_STATEMENT_TIMEOUT", "0s"},
+		{"tenants", "LOG_LEVEL", "LOUD"},
+		{"tenants", "DRAIN_TIMEOUT", "0s"},
+		{"catalog", "IMAGES_URL", "ftp://images"},
+		{"catalog", "RESERVATION_TTL", "1s"},
+		{"catalog", "AUDIT_RETENTION", "24h"},
+		{"orders", "SEAL_KEYS", "k1"},
+		{"orders", "OPENING_HOURS", "always"},
+		{"orders", "OPENING_ZONE", "Europe/Visby"},
+		{"orders", "AUDIT_RETENTION", "24h"},
+		{"orders", "RECOVERY_INTERVAL", "0s"},
+		{"orders", "IDEMPOTENCY_RETENTION", "1h"},
+		{"orders", "DETAILS_RETENTION", "0s"},
+		{"personal-links", "SEAL_KEYS", ","},
+		{"personal-links", "CLAIM_URL", "https://gifts.example.com/c?x=y"},
+		{"personal-links", "RECOVERY_INTERVAL", "0s"},
+		{"events", "KAFKA_BROKERS", "k1"},
+		{"events", "KAFKA_PARTITIONS", "0"},
+		{"events", "OUTBOX_SOURCES", "postgres://h/orders"},
+		{"events", "OUTBOX_CLOCK_SKEW", "-1s"},
+		{"events", "OUTBOX_BATCH_SIZE", "0"},
+		{"events", "OUTBOX_POLL_INTERVAL", "0s"},
+		{"events", "FEED_RETENTION", "0s"},
+		{"webhook", "WEBHOOK_WORKERS", "0"},
+		{"webhook", "WEBHOOK_PER_ENDPOINT", "none"},
+		{"webhook", "WEBHOOK_TIMEOUT", "0s"},
+		{"webhook", "WEBHOOK_LEASE", "10s"},
+		{"webhook", "WEBHOOK_POLL", "0s"},
+		{"webhook", "WEBHOOK_TEST_TIMEOUT", "10s"},
+		{"webhook", "WEBHOOK_LOG_RETENTION", "1h"},
+	} {
+		t.Run(tc.program+" "+tc.variable, func(t *testing.T) {
+			t.Setenv(settings.Prefix+tc.variable, tc.value)
+			requireFault(t, tc.program, tc.variable)
+		})
+	}
+	for _, service := range []string{"tenants", "webhook"} {
+		t.Run(service+" refuses loopback webhooks in production", func(t *testing.T) {
+			t.Setenv("GIFTING_ENVIRONMENT", "production")
+			t.Setenv("GIFTING_ALLOW_LOOPBACK_WEBHOOKS", "true")
+			requireFault(t, service, "ALLOW_LOOPBACK_WEBHOOKS")
+		})
+	}
+}
+
+// requireFault demands that the program refuses the variable and no other.
+func requireFault(t *testing.T, name, variable string) {
+	t.Helper()
+	p, ok := known(t)[name]
+	require.True(t, ok, name)
+	faults, ok := errors.AsType[settings.VariableErrors](p.Load())
+	require.True(t, ok)
+	require.Len(t, faults, 1, "%v", faults)
+	fault, ok := errors.AsType[*settings.VariableError](faults[0])
+	require.True(t, ok)
+	require.Equal(t, settings.Prefix+variable, fault.Variable)
+}
+
+func TestEverySettingIsExplained(t *testing.T) {
+	for name, p := range known(t) {
+		seen := map[string]bool{}
+		for _, f := range p.Fields {
+			require.NotEmpty(t, f.Doc, "%s %s", name, f.Variable)
+			require.False(t, seen[f.Variable], "%s reads %s twice", name, f.Variable)
+			seen[f.Variable] = true
+		}
+	}
+}
+
+func TestTheReferenceHasEveryVariable(t *testing.T) {
+	var text strings.Builder
+	require.NoError(t, write(&text))
+	for name, p := range known(t) {
+		require.Contains(t, text.String(), "\n## "+name+"\n")
+		for _, f := range p.Fields {
+			require.Contains(t, text.String(), "| `"+f.Variable+"` |")
+		}
+	}
+	require.Contains(t, text.String(),
+		"| `GIFTING_DATABASE_URL` | **required** | URL postgres://… or postgresql://…; **secret** | The service's own PostgreSQL database. |\n")
+	require.Contains(t, text.String(), "| `GIFTING_KAFKA_PARTITIONS` | `12` | number, at least 1, at most 1000 |")
+	_, err := reference(map[string]programs.Program{})
+	require.ErrorIs(t, err, errOrder)
+}

@@ -1,0 +1,125 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// Conn calls a service of the stack as whoever has that call for a task: a person's system where a
+// person acts, the operator where the catalog is filled, the gateway for the rest. It shows faults as
+// they come over the wire.
+type Conn struct {
+	service      identity.Name
+	addr         string
+	certificates certificates
+
+	lock  sync.Mutex
+	conns map[identity.Name]*grpc.ClientConn
+}
+
+// Dial connects to the service whose address the variable of demo.env holds.
+func Dial(env map[string]string, variable string) (*Conn, error) {
+	for _, known := range addresses() {
+		if known.variable == variable {
+			return certificates{dir: filepath.Dir(env[caVariable])}.dial(known.service, env[variable]), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", errVariable, variable)
+}
+
+var errVariable = errors.New("not the variable of a service")
+
+// Identity gives the certificate of a caller of the stack that has written demo.env.
+func Identity(env map[string]string, caller identity.Name) identity.Config {
+	return certificates{dir: filepath.Dir(env[caVariable])}.of(caller)
+}
+
+func (c certificates) dial(service identity.Name, addr string) *Conn {
+	return &Conn{service: service, addr: addr, certificates: c, conns: map[identity.Name]*grpc.ClientConn{}}
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c *Conn) Invoke(ctx context.Context, method string, req, resp any, opts ...grpc.CallOption) error {
+	conn, err := c.As(callerOf(method, req))
+	if err != nil {
+		return err
+	}
+	return conn.Invoke(ctx, method, req, resp, opts...)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	conn, err := c.As(callerOf(method, nil))
+	if err != nil {
+		return nil, err
+	}
+	return conn.NewStream(ctx, desc, method, opts...)
+}
+
+// As gives the connection of one caller. It is closed with the others.
+func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if made, ok := c.conns[caller]; ok {
+		return made, nil
+	}
+	files, err := identity.Open(c.certificates.of(caller), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))))
+	if err != nil {
+		return nil, err
+	}
+	c.conns[caller] = made
+	return made, nil
+}
+
+// Close closes the connections of all callers.
+func (c *Conn) Close() error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	var faults []error
+	for _, made := range c.conns {
+		faults = append(faults, made.Close())
+	}
+	return errors.Join(faults...)
+}
+
+func callerOf(method string, req any) identity.Name {
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	switch {
+	case strings.HasSuffix(service, ".ImportService"):
+		return identity.Operator
+	case strings.HasSuffix(service, "OperationsService"), strings.HasSuffix(service, ".BrandLogosService"):
+		return systemOf(req)
+	default:
+		return identity.Gateway
+	}
+}
+
+// systemOf is where the acting person of a request works.
+func systemOf(req any) identity.Name {
+	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
+	if !ok {
+		return identity.Backoffice
+	}
+	switch acting.GetActor().GetKind() {
+	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
+		return identity.Workspace
+	default:
+		return identity.Backoffice
+	}
+}
