@@ -17,11 +17,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/daemon"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -133,10 +132,7 @@ func readPage(b *testing.B, db *pgx.Conn, after string) string {
 
 func makeKeys(b *testing.B, env map[string]string) (keys []string) {
 	b.Helper()
-	conn, err := grpc.NewClient(env["GIFTING_GRPC_TENANTS"], grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(b, err)
-	defer func() { _ = conn.Close() }()
-	operations := tenantsv1.NewTenantOperationsServiceClient(conn)
+	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env, "GIFTING_GRPC_TENANTS"))
 	for range apiKeys {
 		made, err := operations.CreateKey(b.Context(), &tenantsv1.CreateKeyRequest{
 			TenantId: seed.Direct, Name: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}, AllBrands: true,
@@ -150,6 +146,7 @@ func makeKeys(b *testing.B, env map[string]string) (keys []string) {
 // start runs the platform with databases of its own and gives a connection to that of a service.
 func start(b *testing.B, service string) (*pgx.Conn, map[string]string) {
 	b.Helper()
+	daemon.CollectLess() // As the programs of the platform do.
 	suffix := make([]byte, 6)
 	_, err := rand.Read(suffix)
 	require.NoError(b, err)
@@ -161,10 +158,7 @@ func start(b *testing.B, service string) (*pgx.Conn, map[string]string) {
 	stack, err := local.Start(b.Context(), cfg)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, stack.Stop(context.WithoutCancel(b.Context()))) })
-	db, err := pgx.Connect(b.Context(), databaseURL(b, cfg.Name+"_"+service))
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = db.Close(context.WithoutCancel(b.Context())) })
-	return db, stack.Env
+	return connectTo(b, databaseURL(b, cfg.Name+"_"+service)), stack.Env
 }
 
 // databaseURL leads to a database of the server that the benchmarks use.
@@ -174,6 +168,25 @@ func databaseURL(b *testing.B, name string) string {
 	require.NoError(b, err)
 	at.Path = "/" + name
 	return at.String()
+}
+
+// makeDatabase makes a migrated database beside the platform's and gives its URL.
+func makeDatabase(b *testing.B, name string, migrate func(url string) error) string {
+	b.Helper()
+	_, err := connectTo(b, os.Getenv("GIFTING_TEST_POSTGRES_URL")).Exec(b.Context(), "CREATE DATABASE "+name)
+	require.NoError(b, err)
+	dropAtEnd(b, name)
+	at := databaseURL(b, name)
+	require.NoError(b, migrate(at))
+	return at
+}
+
+func connectTo(b *testing.B, url string) *pgx.Conn {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), url)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = conn.Close(context.WithoutCancel(b.Context())) })
+	return conn
 }
 
 // dropAtEnd drops a database when the benchmark ends.

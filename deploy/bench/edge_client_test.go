@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,10 +47,10 @@ func (c *edgeClient) get(path string) ([]byte, error) {
 	return c.do(http.MethodGet, path, "", http.StatusOK)
 }
 
-func (c *edgeClient) post(path, idempotencyKey, body string) ([]byte, error) {
+func (c *edgeClient) post(path, idempotencyKey, body string, wanted int) ([]byte, error) {
 	rest := fmt.Sprintf("Idempotency-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		idempotencyKey, len(body), body)
-	return c.do(http.MethodPost, path, rest, http.StatusCreated)
+	return c.do(http.MethodPost, path, rest, wanted)
 }
 
 func (c *edgeClient) do(method, path, rest string, wanted int) ([]byte, error) {
@@ -86,7 +85,7 @@ func (c *edgeClient) receive(wanted int) ([]byte, error) {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
 	if res.StatusCode != wanted {
-		return nil, fmt.Errorf("answered %s: %s", res.Status, strings.TrimSpace(string(body)))
+		return nil, fmt.Errorf("answered %s: %.500s", res.Status, body)
 	}
 	return body, nil
 }

@@ -69,7 +69,7 @@ func (p *ordering) placeMany(b *testing.B, by *edgeClient) *shelf {
 // directReader calls the orders service as the gateway does, for a principal that is known beforehand.
 func (p *ordering) directReader(b *testing.B) func(id string) error {
 	b.Helper()
-	service := ordersv1.NewOrdersServiceClient(dial(b, p.env["GIFTING_GRPC_ORDERS"]))
+	service := ordersv1.NewOrdersServiceClient(dial(b, p.env, "GIFTING_GRPC_ORDERS"))
 	principal := caller.Principal{
 		TenantID: p.id, KeyID: 1, KeyName: "benchmark", AllBrands: true,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},

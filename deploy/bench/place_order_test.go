@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,7 +66,7 @@ type ordering struct {
 func startOrders(b *testing.B) *ordering {
 	b.Helper()
 	db, env := start(b, "orders")
-	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env["GIFTING_GRPC_TENANTS"]))
+	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env, "GIFTING_GRPC_TENANTS"))
 	of := makeTenant(b, operations)
 	return &ordering{tenant: of, env: env, keys: newKeyring(b, operations, of), db: db}
 }
@@ -73,15 +74,20 @@ func startOrders(b *testing.B) *ordering {
 // place places an order of its own and gives the answer.
 func (p *ordering) place(by *edgeClient) ([]byte, error) {
 	name := "bench-" + strconv.FormatInt(p.placed.next(), 10)
-	return by.post("/orders", name, fmt.Sprintf(orderBody, name, p.brand))
+	return by.post("/orders", name, fmt.Sprintf(orderBody, name, p.brand), http.StatusCreated)
 }
 
 // drain waits until all events are on their way, so that the next turn has the machine.
 func (p *ordering) drain(b *testing.B) {
 	b.Helper()
+	awaitEmptyOutbox(b, p.db)
+}
+
+func awaitEmptyOutbox(b *testing.B, db *pgx.Conn) {
+	b.Helper()
 	require.Eventually(b, func() bool {
 		left := true
-		err := p.db.QueryRow(b.Context(), `SELECT EXISTS (SELECT FROM outbox)`).Scan(&left)
+		err := db.QueryRow(b.Context(), `SELECT EXISTS (SELECT FROM outbox)`).Scan(&left)
 		return err == nil && !left
 	}, time.Minute, 10*time.Millisecond)
 }
@@ -116,13 +122,9 @@ func (p *ordering) copyName() string { return "pgbench_" + p.db.Config().Databas
 // copySchema makes a database beside that of the orders, empty and migrated as that is.
 func (p *ordering) copySchema(b *testing.B) string {
 	b.Helper()
-	name := p.copyName()
-	_, err := p.db.Exec(b.Context(), "CREATE DATABASE "+name)
-	require.NoError(b, err)
-	dropAtEnd(b, name)
-	at := databaseURL(b, name)
-	require.NoError(b, orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: at}}))
-	return at
+	return makeDatabase(b, p.copyName(), func(url string) error {
+		return orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}})
+	})
 }
 
 // statementByStatement is the script without its pipeline.

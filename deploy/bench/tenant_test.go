@@ -7,9 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/partnergifting/platform/deploy/local"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -26,11 +25,11 @@ type tenant struct {
 	id, brand string
 }
 
-func dial(b *testing.B, addr string) *grpc.ClientConn {
+func dial(b *testing.B, env map[string]string, variable string) *local.Conn {
 	b.Helper()
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := local.Dial(env, variable)
 	require.NoError(b, err)
-	b.Cleanup(func() { _ = conn.Close() })
+	b.Cleanup(func() { require.NoError(b, conn.Close()) })
 	return conn
 }
 

@@ -15,11 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/pkg/daemon"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -38,6 +37,7 @@ type platform struct {
 
 func start(b *testing.B) *platform {
 	b.Helper()
+	daemon.CollectLess() // As the programs of the platform do.
 	suffix := make([]byte, 6)
 	_, err := rand.Read(suffix)
 	require.NoError(b, err)
@@ -80,11 +80,11 @@ func dropDatabases(b *testing.B, cfg local.Config) {
 	require.NoError(b, err)
 }
 
-func (p *platform) dial(b *testing.B, variable string) *grpc.ClientConn {
+func (p *platform) dial(b *testing.B, variable string) *local.Conn {
 	b.Helper()
-	conn, err := grpc.NewClient(p.env[variable], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := local.Dial(p.env, variable)
 	require.NoError(b, err)
-	b.Cleanup(func() { _ = conn.Close() })
+	b.Cleanup(func() { require.NoError(b, conn.Close()) })
 	return conn
 }
 
