@@ -22,6 +22,7 @@ func TestPlatform(t *testing.T) {
 	t.Run("cancelling", p.testCancelling)
 	t.Run("messages", p.testMessages)
 	t.Run("the people behind an order", p.testOrderOperations)
+	t.Run("the guide for internal teams", p.testGuide)
 	t.Run("webhooks:test", p.testWebhookTest)
 	t.Run("idempotency keys", p.testIdempotencyKeys)
 	t.Run("keys", p.testKeys)
@@ -29,4 +30,6 @@ func TestPlatform(t *testing.T) {
 	t.Run("the gift site", p.testGiftSite)
 	t.Run("the feed read from its start", p.testFeedRebuildsOrders)
 	t.Run("personal data", p.testPersonalData)
+	t.Run("what is measured", p.testMeasured)
+	t.Run("SQL of the runbooks", p.testRunbooks)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // member is a service as a process that a supervisor starts again when it ends.
@@ -29,6 +30,8 @@ type member struct {
 	addr string
 	env  []string
 	log  string
+	// metrics is host:port of its /readyz, where a test asks for that.
+	metrics string
 
 	// busy is held by the one fault that is under way with this member.
 	busy    sync.Mutex
@@ -137,9 +140,9 @@ func (s *site) newMembers(t *testing.T, binaries, relayFault string) []*member {
 	} {
 		m := &member{name: d.name, path: filepath.Join(binaries, d.binary), addr: s.addr(d.port), env: os.Environ()}
 		m.log = filepath.Join(logDir(t), d.name+".log")
-		own := map[string]string{
+		own := s.identified(identity.Name(strings.TrimSuffix(d.name, "-2")), map[string]string{
 			"GRPC_ADDR": m.addr, "HTTP_ADDR": m.addr, "METRICS_ADDR": s.addr(d.port + metricsAbove), "DATABASE_URL": s.database(d.database),
-		}
+		})
 		if d.seal != "" {
 			own["SEAL_KEYS"] = s.secret(t, d.seal)
 		}
@@ -159,17 +162,11 @@ const brokenEvents = "events-broken"
 // buildServices builds all of them into a folder.
 func buildServices(t *testing.T) string {
 	t.Helper()
-	const platform = "github.com/partnergifting/platform/"
-	dir := t.TempDir()
-	all := []string{"build", "-o", dir + "/", platform + "gateway/cmd/gateway"}
-	for _, name := range []string{"tenants", "catalog", "orders", "personal-links", "events", "webhook"} {
-		all = append(all, platform+"services/"+name+"/cmd/"+name)
-	}
-	broken := []string{"build", "-tags", "relayfault", "-o", filepath.Join(dir, brokenEvents), platform + "services/events/cmd/events"}
-	for _, args := range [][]string{all, broken} {
-		output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
-		require.NoError(t, err, "%s", output)
-	}
+	dir := buildPrograms(t, "")
+	broken := exec.CommandContext(t.Context(), "go", "build", "-tags", "relayfault", "-o", filepath.Join(dir, brokenEvents),
+		"github.com/partnergifting/platform/services/events/cmd/events")
+	output, err := broken.CombinedOutput()
+	require.NoError(t, err, "%s", output)
 	return dir
 }
 

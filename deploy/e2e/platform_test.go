@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/local"
@@ -253,9 +251,9 @@ func (p *platform) deliveries(t *testing.T) []inbox.Delivery {
 }
 
 // dial connects to the service whose address the variable of demo.env holds.
-func (p *platform) dial(t *testing.T, variable string) *grpc.ClientConn {
+func (p *platform) dial(t *testing.T, variable string) *local.Conn {
 	t.Helper()
-	conn, err := grpc.NewClient(p.env[variable], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := local.Dial(p.env, variable)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return conn

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // Ports in the span of a stack that the stack leaves free. Each program has its metrics metricsAbove its port.
@@ -97,22 +98,29 @@ func (p *platform) newOrders(t *testing.T) *program {
 	t.Helper()
 	database := strings.Replace(p.config.PostgresURL, "/postgres?", "/"+p.config.Name+"_orders?", 1)
 	require.NotEqual(t, p.config.PostgresURL, database)
-	return newProgram(t, "services/orders/cmd/orders", p.addr(ordersPort), map[string]string{
+	return newProgram(t, "services/orders/cmd/orders", p.addr(ordersPort), p.identified(identity.Orders, map[string]string{
 		"GRPC_ADDR": p.addr(ordersPort), "METRICS_ADDR": p.addr(ordersPort + metricsAbove), "DATABASE_URL": database,
 		"TENANTS_ADDR": p.env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": p.env["GIFTING_GRPC_CATALOG"],
 		"SEAL_KEYS": p.secret(t, "ordersSealKeys"),
-	})
+	}))
 }
 
 // newGateway starts one more gateway, in front of the orders service.
 func (p *platform) newGateway(t *testing.T, orders *program) *program {
 	t.Helper()
-	return newProgram(t, "gateway/cmd/gateway", p.addr(gatewayPort), map[string]string{
+	return newProgram(t, "gateway/cmd/gateway", p.addr(gatewayPort), p.identified(identity.Gateway, map[string]string{
 		"HTTP_ADDR": p.addr(gatewayPort), "METRICS_ADDR": p.addr(gatewayPort + metricsAbove), "PUBLIC_URL": p.env["GIFTING_URL"],
 		"TENANTS_ADDR": p.env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": p.env["GIFTING_GRPC_CATALOG"], "ORDERS_ADDR": orders.addr,
 		"PERSONAL_LINKS_ADDR": p.env["GIFTING_GRPC_LINKS"], "EVENTS_ADDR": p.env["GIFTING_GRPC_EVENTS"],
 		"WEBHOOK_ADDR": p.env["GIFTING_GRPC_WEBHOOK"], "REDIS_URL": p.config.RedisURL, "FINGERPRINT_KEY": p.secret(t, "fingerprintKey"),
-	})
+	}))
+}
+
+// identified adds the certificate of the name to the variables of a program.
+func (p *platform) identified(name identity.Name, variables map[string]string) map[string]string {
+	of := local.Identity(p.env, name)
+	variables["TLS_CERT_FILE"], variables["TLS_KEY_FILE"], variables["TLS_CA_FILE"] = of.CertFile, of.KeyFile, of.CAFile
+	return variables
 }
 
 // secret is one that the stack made up for itself.

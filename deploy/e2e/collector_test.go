@@ -1,0 +1,137 @@
+package e2e_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	logsv1 "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	metricsv1 "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	tracev1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+)
+
+// collector receives OTLP in this process and keeps all it gets.
+type collector struct {
+	tracev1.UnimplementedTraceServiceServer
+	metricsv1.UnimplementedMetricsServiceServer
+	logsv1.UnimplementedLogsServiceServer
+
+	url  string
+	lock sync.Mutex
+	// got is every request as text.
+	got   strings.Builder
+	spans []span
+	// logs and metrics are the traces that have a line, and the names that have a value.
+	logs    map[string]bool
+	metrics map[string]bool
+}
+
+// collect starts a collector. Stacks that are started after it, in this test, send to it without
+// waiting long.
+func collect(t *testing.T) *collector {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := &collector{url: "http://" + listener.Addr().String(), logs: map[string]bool{}, metrics: map[string]bool{}}
+	server := grpc.NewServer()
+	tracev1.RegisterTraceServiceServer(server, c)
+	metricsv1.RegisterMetricsServiceServer(server, metricsOf{c})
+	logsv1.RegisterLogsServiceServer(server, logsOf{c})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		require.NoError(t, <-served)
+	})
+	for name, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": c.url,
+		"OTEL_BSP_SCHEDULE_DELAY":     "100",
+		"OTEL_BLRP_SCHEDULE_DELAY":    "100",
+		"OTEL_METRIC_EXPORT_INTERVAL": "1000",
+	} {
+		t.Setenv(name, value)
+	}
+	return c
+}
+
+func (c *collector) keep(m proto.Message) func() {
+	c.lock.Lock()
+	c.got.WriteString(prototext.MarshalOptions{EmitASCII: false}.Format(m))
+	return c.lock.Unlock
+}
+
+// Export implements tracev1.TraceServiceServer.
+func (c *collector) Export(_ context.Context, req *tracev1.ExportTraceServiceRequest) (*tracev1.ExportTraceServiceResponse, error) {
+	defer c.keep(req)()
+	for _, resource := range req.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			for _, s := range scope.GetSpans() {
+				c.spans = append(c.spans, span{Span: s, service: text(resource.GetResource().GetAttributes(), "service.name")})
+			}
+		}
+	}
+	return &tracev1.ExportTraceServiceResponse{}, nil
+}
+
+type metricsOf struct{ *collector }
+
+// Export implements metricsv1.MetricsServiceServer.
+func (c metricsOf) Export(_ context.Context, req *metricsv1.ExportMetricsServiceRequest) (*metricsv1.ExportMetricsServiceResponse, error) {
+	defer c.keep(req)()
+	for _, resource := range req.GetResourceMetrics() {
+		for _, scope := range resource.GetScopeMetrics() {
+			for _, m := range scope.GetMetrics() {
+				c.metrics[m.GetName()] = true
+			}
+		}
+	}
+	return &metricsv1.ExportMetricsServiceResponse{}, nil
+}
+
+type logsOf struct{ *collector }
+
+// Export implements logsv1.LogsServiceServer.
+func (c logsOf) Export(_ context.Context, req *logsv1.ExportLogsServiceRequest) (*logsv1.ExportLogsServiceResponse, error) {
+	defer c.keep(req)()
+	for _, resource := range req.GetResourceLogs() {
+		for _, scope := range resource.GetScopeLogs() {
+			for _, line := range scope.GetLogRecords() {
+				c.logs[id(line.GetTraceId())] = true
+			}
+		}
+	}
+	return &logsv1.ExportLogsServiceResponse{}, nil
+}
+
+// trace gives the spans of a trace that have come so far.
+func (c *collector) trace(traceID string) trace {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	var found trace
+	for _, s := range c.spans {
+		if id(s.GetTraceId()) == traceID {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// has says whether a log line of the trace and a metric of the name have come.
+func (c *collector) has(traceID, metric string) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.logs[traceID] && c.metrics[metric]
+}
+
+// everything is all that has come, as text.
+func (c *collector) everything() string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.got.String()
+}

@@ -1,0 +1,149 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+// The caller's own trace.
+const (
+	callersTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	callersSpan  = "00f067aa0ba902b7"
+)
+
+const (
+	server   = otlp.Span_SPAN_KIND_SERVER
+	client   = otlp.Span_SPAN_KIND_CLIENT
+	producer = otlp.Span_SPAN_KIND_PRODUCER
+	consumer = otlp.Span_SPAN_KIND_CONSUMER
+)
+
+// uuidForm finds the ids of tenants and records.
+var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// TestTraceOfAnOrder follows an order from its POST to its row of the feed and its webhook.
+func TestTraceOfAnOrder(t *testing.T) {
+	c := collect(t)
+	p := start(t)
+	idempotencyKey := "marked-" + rand.Text()
+	placed := p.do(t, call{
+		method: http.MethodPost, path: "/orders", key: p.env["GIFTING_KEY"], idempotencyKey: idempotencyKey,
+		body:   p.order(t, nil),
+		header: map[string]string{"traceparent": "00-" + callersTrace + "-" + callersSpan + "-01", "tracestate": "marked=state"},
+	})
+	require.Equal(t, http.StatusCreated, placed.status, placed.body)
+	traceID := placed.header.Get("Request-Id")
+
+	topic := p.config.Topic()
+	request := []step{{"gateway", server, "POST /orders"}}
+	call := after(request, step{"gateway", client, "OrdersService/PlaceOrder"})
+	served := after(call, step{"orders", server, "OrdersService/PlaceOrder"})
+	sent := after(served, step{"events", producer, "send " + topic})
+	fed := after(sent, step{"events", consumer, "process " + topic})
+	fannedOut := after(sent, step{"webhook", consumer, "process " + topic})
+	attempted := after(fannedOut, step{"webhook", client, "POST webhook"})
+
+	find := func(path []step) span {
+		var found span
+		require.Eventually(t, func() (ok bool) {
+			found, ok = c.trace(traceID).find(path...)
+			return ok
+		}, 20*time.Second, 50*time.Millisecond, "no span %v; the trace is\n%s", path, lazy(func() string { return c.trace(traceID).tree() }))
+		return found
+	}
+
+	t.Run("is one, from the call to the row of the feed and the attempt of the webhook", func(t *testing.T) {
+		for _, path := range [][]step{
+			after(request, step{"gateway", client, "EVALSHA"}),
+			after(served, step{"orders", client, "BATCH " + p.config.Name + "_orders"}),
+			after(fed, step{"events", client, "BATCH " + p.config.Name + "_events"}),
+			after(fannedOut, step{"webhook", client, "DirectoryService/ListEndpoints"},
+				step{"tenants", server, "DirectoryService/ListEndpoints"}),
+			after(fannedOut, step{"webhook", client, "BATCH " + p.config.Name + "_webhook"}),
+			attempted,
+		} {
+			find(path)
+		}
+		t.Logf("the trace of an order, by its Request-Id %s:\n%s", traceID, c.trace(traceID).tree())
+	})
+	t.Run("links what comes later to what caused it, and the call to the caller's trace", func(t *testing.T) {
+		require.True(t, find(request).links(callersTrace, callersSpan))
+		require.True(t, find(sent).links(traceID, id(find(served).GetSpanId())))
+		require.True(t, find(fed).links(traceID, id(find(sent).GetSpanId())))
+		require.True(t, find(fannedOut).links(traceID, id(find(sent).GetSpanId())))
+		require.True(t, find(attempted).links(traceID, id(find(fannedOut).GetSpanId())))
+	})
+	t.Run("has log lines, and the metrics have exemplars of traces", func(t *testing.T) {
+		require.Eventually(t, func() bool { return c.has(traceID, "http.server.request.duration") }, 20*time.Second, 50*time.Millisecond)
+		log, err := os.ReadFile(filepath.Join(p.config.Dir, "stack.log"))
+		require.NoError(t, err)
+		require.Contains(t, string(log), `"trace_id":"`+traceID+`"`)
+		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.metrics(t, 0))
+	})
+	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
+		token := rand.Text() + rand.Text()
+		visited := p.visit(t, token)
+		require.Eventually(t, func() bool {
+			_, ok := c.trace(visited).root()
+			return ok && c.has(visited, "http.server.request.duration")
+		}, 20*time.Second, 50*time.Millisecond)
+		told := c.everything()
+		require.Contains(t, told, "/c/{token}")
+		require.Contains(t, told, seed.Direct, "spans and logs name the tenant")
+		for part := range parts {
+			exposed := p.metrics(t, part)
+			require.NotRegexp(t, uuidForm, exposed)
+			told += exposed
+		}
+		requireNoPersonalData(t, told)
+		for _, secret := range []string{
+			p.env["GIFTING_KEY"], p.env["GIFTING_KEY_2"], p.env["GIFTING_WEBHOOK_SECRET"], p.env["GIFTING_INBOX_URL"],
+			idempotencyKey, token, "marked=state",
+		} {
+			require.NotEmpty(t, secret)
+			require.NotContains(t, told, secret)
+		}
+	})
+}
+
+func after(path []step, more ...step) []step { return slices.Concat(path, more) }
+
+// lazy is text that is only made when somebody reads it.
+type lazy func() string
+
+// String implements fmt.Stringer.
+func (l lazy) String() string { return l() }
+
+// metrics scrapes a part as a scraper does that understands exemplars.
+func (p *platform) metrics(t *testing.T, part int) string {
+	t.Helper()
+	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(p.config.PortBase+metricsPort+part)) + "/metrics"
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	return exchange(t, req).body
+}
+
+// visit opens the gift site with a token that names no link, and gives the request's id.
+func (p *platform) visit(t *testing.T, token string) string {
+	t.Helper()
+	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(p.config.PortBase)) + "/c/" + token
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	a := exchange(t, req)
+	require.Equal(t, http.StatusNotFound, a.status)
+	return a.header.Get("Request-Id")
+}
