@@ -1,0 +1,95 @@
+package alerts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/VictoriaMetrics/metricsql"
+)
+
+// targetLabels are those that Prometheus puts on every series of ours.
+var targetLabels = []string{"namespace", "job", "instance", "pod", "service_name"}
+
+var (
+	errUnknownMetric = errors.New("no such metric")
+	errUnknownLabel  = errors.New("no such label")
+)
+
+// Names are the series a query may use, with the labels of each.
+type Names map[string][]string
+
+// PlatformNames are the series of a running platform.
+func PlatformNames() Names {
+	names := Names{}
+	for _, m := range Metrics() {
+		for series, labels := range m.Series() {
+			names[series] = slices.Concat(labels, targetLabels)
+		}
+	}
+	return names
+}
+
+// Check reads a query and refuses it when it uses a series that there is not, or a label that none of its series has.
+func (n Names) Check(query string) error {
+	expr, err := metricsql.Parse(query)
+	if err != nil {
+		return fmt.Errorf("%w in %q", err, query)
+	}
+	var (
+		faults     []error
+		of, groups []string
+	)
+	metricsql.VisitAll(expr, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.MetricExpr:
+			labels, err := n.series(e)
+			of, faults = append(of, labels...), append(faults, err)
+		case *metricsql.AggrFuncExpr:
+			groups = append(groups, e.Modifier.Args...)
+		case *metricsql.BinaryOpExpr:
+			groups = slices.Concat(groups, e.GroupModifier.Args, e.JoinModifier.Args)
+		}
+	})
+	for _, label := range groups {
+		if !slices.Contains(of, label) {
+			faults = append(faults, fmt.Errorf("%w: %s", errUnknownLabel, label))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("%w in %q", err, query)
+	}
+	return nil
+}
+
+// series gives the labels of the series that e selects.
+func (n Names) series(e *metricsql.MetricExpr) ([]string, error) {
+	var all []string
+	for _, filters := range e.LabelFilterss {
+		name, labels := "", []string(nil)
+		for _, f := range filters {
+			if f.Label == "__name__" {
+				name = f.Value
+				continue
+			}
+			labels = append(labels, f.Label)
+		}
+		known, found := n[name]
+		if !found {
+			return nil, fmt.Errorf("%w: %s", errUnknownMetric, name)
+		}
+		for _, label := range labels {
+			if !slices.Contains(known, label) {
+				return nil, fmt.Errorf("%w: %s{%s}", errUnknownLabel, name, label)
+			}
+		}
+		all = append(all, known...)
+	}
+	return all, nil
+}
+
+// Inside fills the variables of a dashboard's query in, as Grafana would.
+func Inside(query string) string {
+	return strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h").Replace(query)
+}

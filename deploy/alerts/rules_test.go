@@ -1,0 +1,119 @@
+package alerts_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/deploy/alerts"
+)
+
+const runbooks = "../runbooks"
+
+func rules(t *testing.T) []alerts.Rule {
+	t.Helper()
+	all, err := alerts.Rules()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return all
+}
+
+func TestEveryAlertLeadsToItsRunbookAndEveryRunbookHasItsAlert(t *testing.T) {
+	alertOf := map[string]string{}
+	for _, r := range rules(t) {
+		if r.Alert == "" {
+			continue
+		}
+		path, found := strings.CutPrefix(r.Annotations["runbook_url"], "deploy/runbooks/")
+		require.True(t, found, r.Alert)
+		if other, taken := alertOf[path]; taken {
+			require.Equal(t, other, r.Alert, path)
+		}
+		alertOf[path] = r.Alert
+		text, err := os.ReadFile(filepath.Join(runbooks, path))
+		require.NoError(t, err, r.Alert)
+		require.True(t, strings.HasPrefix(string(text), "# "+r.Alert+"\n"), "%s: the title is the alert", path)
+		for _, section := range []string{"## Means", "## Confirm", "## Do", "## Over when"} {
+			require.Contains(t, string(text), "\n"+section+"\n", path)
+		}
+	}
+	found, err := filepath.Glob(runbooks + "/*.md")
+	require.NoError(t, err)
+	for _, path := range found {
+		require.Contains(t, alertOf, filepath.Base(path), "a runbook without an alert")
+	}
+}
+
+func TestEveryAlertSaysWhatItIsAndHowBad(t *testing.T) {
+	for _, r := range rules(t) {
+		if r.Alert == "" {
+			require.NotEmpty(t, r.Record)
+			continue
+		}
+		require.True(t, strings.HasPrefix(r.Alert, "Gifting"), r.Alert)
+		require.Contains(t, []string{"page", "ticket"}, r.Labels["severity"], r.Alert)
+		require.NotEmpty(t, r.Annotations["summary"], r.Alert)
+		require.NotEmpty(t, r.Annotations["description"], r.Alert)
+	}
+}
+
+func TestRulesUseWhatThePlatformMeasures(t *testing.T) {
+	names, err := alerts.AllNames()
+	require.NoError(t, err)
+	for _, r := range rules(t) {
+		require.NoError(t, names.Check(r.Expr), r.Alert+r.Record)
+	}
+	require.ErrorContains(t, names.Check(`rate(gifting_relay_publisht_total[5m])`), "gifting_relay_publisht_total")
+	require.ErrorContains(t, names.Check(`gifting_relay_oldest_age_seconds{sauce="orders"}`), "sauce")
+	require.ErrorContains(t, names.Check(`sum by (sauce) (gifting_relay_oldest_age_seconds)`), "sauce")
+}
+
+// Both severities of an alert stand together in its tests.
+func TestEveryAlertHasATestInWhichItFiresAndOneInWhichItDoesNot(t *testing.T) {
+	fires, silent := map[string]bool{}, map[string]bool{}
+	paths, err := filepath.Glob("tests/*.yaml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		for _, c := range cases(t, path) {
+			for _, expected := range c.Expected {
+				fires[c.Alert+" "+expected.Labels["severity"]] = true
+			}
+			silent[c.Alert] = silent[c.Alert] || len(c.Expected) == 0
+		}
+	}
+	for _, r := range rules(t) {
+		if r.Alert != "" {
+			require.True(t, fires[r.Alert+" "+r.Labels["severity"]], "%s never fires as %s", r.Alert, r.Labels["severity"])
+			require.True(t, silent[r.Alert], "%s always fires", r.Alert)
+		}
+	}
+}
+
+type alertCase struct {
+	Alert    string `yaml:"alertname"`
+	Expected []struct {
+		Labels map[string]string `yaml:"exp_labels"`
+	} `yaml:"exp_alerts"`
+}
+
+func cases(t *testing.T, path string) []alertCase {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var file struct {
+		Tests []struct {
+			Cases []alertCase `yaml:"alert_rule_test"`
+		} `yaml:"tests"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &file), path)
+	var all []alertCase
+	for _, test := range file.Tests {
+		all = slices.Concat(all, test.Cases)
+	}
+	return all
+}

@@ -1,0 +1,99 @@
+package alerts_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/partnergifting/platform/deploy/alerts"
+	_ "github.com/partnergifting/platform/deploy/local" // Registers the contracts of all services.
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+var (
+	setting = regexp.MustCompile(`\bGIFTING_[A-Z_]+`)
+	call    = regexp.MustCompile(`operations "\$[A-Z]+" (\S+) (?:\\\n\s*)?'(\{.*\})'`)
+
+	shellVariable = regexp.MustCompile(`'\$[A-Z_]+'`)
+)
+
+func eachRunbook(t *testing.T, do func(t *testing.T, text string)) {
+	t.Helper()
+	paths, err := filepath.Glob(runbooks + "/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		t.Run(filepath.Base(path), func(t *testing.T) { do(t, string(text)) })
+	}
+}
+
+func TestQueriesOfRunbooksUseWhatThePlatformMeasures(t *testing.T) {
+	names, err := alerts.AllNames()
+	require.NoError(t, err)
+	eachRunbook(t, func(t *testing.T, text string) {
+		queries := alerts.Blocks(text, "promql")
+		require.NotEmpty(t, queries, "nothing to confirm it with")
+		for _, query := range queries {
+			require.NoError(t, names.Check(query))
+		}
+	})
+}
+
+func TestCallsOfRunbooksExistAndTakeWhatTheyAreGiven(t *testing.T) {
+	called := 0
+	eachRunbook(t, func(t *testing.T, text string) {
+		calls := call.FindAllStringSubmatch(text, -1)
+		require.Len(t, calls, strings.Count(text, `operations "$`), "a call that is not understood")
+		for _, found := range calls {
+			descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(found[1], "/", ".")))
+			require.NoError(t, err, found[1])
+			method, ok := descriptor.(protoreflect.MethodDescriptor)
+			require.True(t, ok, found[1])
+			request := shellVariable.ReplaceAllString(found[2], "x")
+			require.NoError(t, protojson.Unmarshal([]byte(request), dynamicpb.NewMessage(method.Input())), request)
+			called++
+		}
+	})
+	require.NotZero(t, called)
+}
+
+func TestLogLinesAndSettingsOfRunbooksExist(t *testing.T) {
+	code := source(t)
+	eachRunbook(t, func(t *testing.T, text string) {
+		for _, line := range alerts.Blocks(text, "log") {
+			require.Contains(t, code, `"`+line+`"`)
+		}
+		for _, name := range setting.FindAllString(text, -1) {
+			require.Regexp(t, `env:"`+strings.TrimPrefix(name, settings.Prefix)+`[",]`, code)
+		}
+	})
+}
+
+// source is the code of the services and what they share, without tests.
+func source(t *testing.T) string {
+	t.Helper()
+	var code strings.Builder
+	tree := os.DirFS("../..")
+	for _, root := range []string{"pkg", "services", "gateway"} {
+		require.NoError(t, fs.WalkDir(tree, root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := fs.ReadFile(tree, path)
+			code.Write(text)
+			return err
+		}))
+	}
+	return code.String()
+}

@@ -1,0 +1,110 @@
+package migrations
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// rule refuses statements, or parts of an ALTER TABLE, that match it.
+type rule struct {
+	match *regexp.Regexp
+	// unless it also matches this one.
+	unless *regexp.Regexp
+	why    string
+}
+
+func refuse(pattern, unless, why string) rule {
+	r := rule{match: regexp.MustCompile(`(?is)` + pattern), why: why}
+	if unless != "" {
+		r.unless = regexp.MustCompile(`(?is)` + unless)
+	}
+	return r
+}
+
+var (
+	statements = []rule{
+		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "", "takes away what the version before may use"),
+		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "", "renames what the version before may use"),
+		refuse(`^ALTER\s+TYPE\b`, `\b(ADD\s+VALUE|RENAME)\b`, "changes a type under the version before"),
+		refuse(`^TRUNCATE\b`, "", "empties a table"),
+		refuse(`^(UPDATE|DELETE\s+FROM)\b`, "", "touches rows for as long as the table is large"),
+		refuse(`^CREATE\s+(UNIQUE\s+)?INDEX\b`, `\bCONCURRENTLY\b`, "blocks writing while the index is made"),
+	}
+	actions = []rule{
+		refuse(`^RENAME\b`, "", "renames what the version before may use"),
+		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`, "takes away what the version before may use"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b`, "", "rewrites the table and changes a type under the version before"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`, "", "makes the version before fail to leave the column out"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+DROP\s+DEFAULT\b`, "", "makes the version before fail to leave the column out"),
+		refuse(`^ADD\s+(COLUMN\s+)?.*\bNOT\s+NULL\b`, `\bDEFAULT\b|^ADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`,
+			"makes the version before fail to leave the column out"),
+		refuse(`^ADD\s+(COLUMN\s+)?.*(\bDEFAULT\s+(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\b|\b(small|big)?serial\b|\bSTORED\b|\bAS\s+IDENTITY\b)`,
+			"", "rewrites the table to give each row its own value"),
+		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(CHECK|FOREIGN\s+KEY)\b`, `\bNOT\s+VALID\b`, "looks at every row under a lock"),
+		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(UNIQUE|PRIMARY\s+KEY|EXCLUDE)\b`, `\bUSING\s+INDEX\b`, "blocks writing while the index is made"),
+	}
+
+	contract     = regexp.MustCompile(`(?m)^\s*--[ \t]*contract:[ \t]*\S`)
+	noTx         = regexp.MustCompile(`(?m)^\s*--\s*\+goose\s+NO\s+TRANSACTION\b`)
+	concurrently = regexp.MustCompile(`(?is)^CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\b`)
+	creates      = regexp.MustCompile(`(?is)^CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)`)
+	alters       = regexp.MustCompile(`(?is)^ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?(?:ONLY\s+)?([\w."]+)\s+(.*)$`)
+	touches      = regexp.MustCompile(`(?is)^(?:UPDATE|DELETE\s+FROM|CREATE\s+(?:UNIQUE\s+)?INDEX\b.*?\bON|TRUNCATE(?:\s+TABLE)?)\s+(?:ONLY\s+)?([\w."]+)`)
+)
+
+// Check lists what in the text of a migration breaks the rule.
+func Check(text string) []string {
+	var wrong []string
+	own := map[string]bool{} // The tables that the file makes.
+	for _, s := range split(text) {
+		if made := creates.FindStringSubmatch(s.sql); made != nil {
+			own[made[1]] = true
+		}
+		if s.excused || own[tableOf(s.sql)] {
+			continue
+		}
+		wrong = append(wrong, s.faults()...)
+		if concurrently.MatchString(s.sql) && !noTx.MatchString(text) {
+			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.first()))
+		}
+	}
+	return wrong
+}
+
+func tableOf(sql string) string {
+	for _, form := range []*regexp.Regexp{alters, touches} {
+		if found := form.FindStringSubmatch(sql); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// statement is one of a migration, without comments, texts and the bodies of functions.
+type statement struct {
+	sql string
+	// excused: it says why it is safe.
+	excused bool
+}
+
+func (s statement) first() string {
+	line, _, _ := strings.Cut(s.sql, "\n")
+	return strings.TrimSpace(line)
+}
+
+func (s statement) faults() []string {
+	parts, rules := []string{s.sql}, statements
+	if alter := alters.FindStringSubmatch(s.sql); alter != nil {
+		parts, rules = topLevel(alter[2]), actions
+	}
+	var wrong []string
+	for _, part := range parts {
+		for _, r := range rules {
+			if r.match.MatchString(part) && (r.unless == nil || !r.unless.MatchString(part)) {
+				wrong = append(wrong, fmt.Sprintf("%s: %s", strings.Join(strings.Fields(part), " "), r.why))
+			}
+		}
+	}
+	return wrong
+}
