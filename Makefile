@@ -8,6 +8,10 @@ PACKAGES := $(MODULES:%=./%/...)
 # Built, not `go run`, which would neither pass a signal on nor keep the exit code.
 TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps --
 
+# What the programs say they are.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION)
+
 # The accessibility rules that the pages of the gift site are held to, with the sum of the file they are in.
 AXE_VERSION := 4.14.1
 AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
@@ -25,15 +29,36 @@ run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays 
 	@go build -o $(BIN)/gifting-local ./deploy/cmd/gifting-local && exec $(BIN)/gifting-local
 
 .PHONY: test
-test: c-compiler ## Test all modules, with the race detector, on real dependencies
+test: c-compiler $(BIN)/grpcurl ## Test all modules, with the race detector, on real dependencies
 	@$(TESTDEPS) go test -race -timeout 9m $(PACKAGES)
 
 .PHONY: lint
-lint: lint-proto lint-generated lint-openapi lint-tidy lint-standalone lint-go ## Check style, generated code, the OpenAPI document, modules and the arrows between them
+lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-go lint-chart ## Check style, generated code, the OpenAPI document, alerts, modules and the arrows between them
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
 	@$(BIN)/buf generate
+
+.PHONY: configuration
+configuration: ## Write deploy/configuration.md, the reference of all settings, from the code
+	@mkdir -p $(LOCAL)
+	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
+	@mv $(LOCAL)/configuration.md deploy/configuration.md
+
+# A chart can only read files of its own. `make lint-chart` tells when the copies are old.
+.PHONY: chart-files
+chart-files: ## Copy alerts and dashboards into the Helm chart
+	@rm -rf helm/gifting/files
+	@mkdir -p helm/gifting/files/alerts helm/gifting/files/dashboards
+	@cp deploy/alerts/*.yaml helm/gifting/files/alerts/
+	@cp deploy/grafana/*.json helm/gifting/files/dashboards/
+
+# The contract that callers were built on. Written when a release is tagged, so that it is there without the tags.
+CONTRACT := proto/contract.binpb
+.PHONY: contract
+contract: googleapis $(BIN)/.tools ## Make the contract of today the one that later ones may not break, for a release
+	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
+	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 
 .PHONY: build
 build: ## Build static programs of the services and the gateway into .local/bin
@@ -41,7 +66,7 @@ build: ## Build static programs of the services and the gateway into .local/bin
 	@for main in services/*/cmd/* gateway/cmd/*; do \
 		[ -d "$$main" ] || continue; \
 		echo "$$main"; \
-		CGO_ENABLED=0 go build -trimpath -o $(BIN)/ "./$$main" || exit 1; \
+		CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ "./$$main" || exit 1; \
 	done
 
 .PHONY: tidy
@@ -77,6 +102,10 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 browser: chromium $(AXE) ## Test the gift site in Chromium on the screens of a phone and a desktop; pictures in .local/giftsite
 	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
 
+.PHONY: dashboards
+dashboards: ## Write the dashboards of Grafana from deploy/grafana
+	@go run ./deploy/grafana/cmd/dashboards deploy/grafana
+
 .PHONY: clean
 clean: ## Remove what was built and the data of the local stack
 	@for link in .local/elsewhere .local/*/elsewhere; do \
@@ -91,6 +120,8 @@ clean: ## Remove what was built and the data of the local stack
 lint-proto: googleapis $(BIN)/.tools
 	@echo "buf lint"
 	@$(BIN)/buf lint
+	@echo "buf breaking: the contract of the last release"
+	@$(BIN)/buf breaking proto --against $(CONTRACT)
 
 .PHONY: lint-generated
 lint-generated: generate
@@ -123,6 +154,12 @@ lint-go: $(BIN)/.golangci-lint
 	done; \
 	[ -z "$$failed" ] || { echo "golangci-lint found faults in:$$failed"; exit 1; }
 
+# The chart and the compose file against the types of Kubernetes, the schema of compose, and the settings of the programs.
+.PHONY: lint-chart
+lint-chart:
+	@echo "the Helm chart and the compose file"
+	@go test -tags manifests ./deploy/chart/... ./deploy/compose/... ./deploy/programs/...
+
 # The tests of the docs package hold the document against the contracts; this holds it against the rules of the trade.
 .PHONY: lint-openapi
 lint-openapi: node
@@ -132,12 +169,34 @@ lint-openapi: node
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 		npx --yes @redocly/cli@2.77.0 lint --config gateway/internal/docs/redocly.yaml $(LOCAL)/openapi.yaml
 
+.PHONY: lint-configuration
+lint-configuration:
+	@echo "the reference of settings is that of the code"
+	@mkdir -p $(LOCAL)
+	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
+	@diff -u deploy/configuration.md $(LOCAL)/configuration.md || { echo "run \`make configuration\`"; exit 1; }
+
+# The Go tests hold rules, dashboards and runbooks against each other and the platform; this runs the rules themselves.
+.PHONY: lint-alerts
+lint-alerts: $(BIN)/promtool
+	@echo "promtool: alerts, and the queries of dashboards and runbooks"
+	@go run ./deploy/alerts/cmd/queries deploy/runbooks/*.md > $(LOCAL)/queries.yaml
+	@$(BIN)/promtool check rules --lint-fatal deploy/alerts/*.yaml $(LOCAL)/queries.yaml
+	@$(BIN)/promtool test rules deploy/alerts/tests/*.yaml
+
 # Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.
 
 $(BIN)/.tools: .tools/go.mod .tools/go.sum
 	@echo "building buf and the generators"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
+	@touch $@
+
+# By itself too, because tests need it and nothing else of them.
+$(BIN)/grpcurl: .tools/go.mod .tools/go.sum
+	@echo "building grpcurl"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools install github.com/fullstorydev/grpcurl/cmd/grpcurl
 	@touch $@
 
 $(BIN)/.golangci-lint: .tools/lint/go.mod .tools/lint/go.sum
@@ -177,6 +236,15 @@ node:
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Node.js and npm" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nodejs npm; \
 	}
+
+# promtool comes with Prometheus, of whose package nothing else is wanted, and least of all its service.
+$(BIN)/promtool:
+	@mkdir -p $(BIN) $(LOCAL)/prometheus
+	@if found=$$(command -v promtool); then ln -sf "$$found" $@; else \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install promtool, of Prometheus" >&2; exit 1; }; \
+		apt-get update -q && cd $(LOCAL)/prometheus && apt-get download -q -o APT::Sandbox::User=root prometheus && \
+			dpkg -x prometheus_*.deb . && mv usr/bin/promtool $@ && rm -rf $(LOCAL)/prometheus; \
+	fi
 
 .PHONY: chromium
 chromium:

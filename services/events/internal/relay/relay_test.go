@@ -35,6 +35,26 @@ func TestRelay(t *testing.T) {
 		require.Equal(t, []string{subject}, f.published.subjects(t))
 	})
 
+	t.Run("under load it takes together what was committed since the last round", func(t *testing.T) {
+		const interval = time.Second
+		f := setup(t, Config{PollInterval: time.Hour, RoundInterval: interval}, telemetry.Discard())
+		began := time.Now()
+		f.start(t)
+		f.add(t, 0)
+		f.Wake()
+		published := func() int { return len(f.published.subjects(t)) }
+		require.Eventually(t, func() bool { return published() == 1 }, patience, often)
+		for range 2 {
+			f.add(t, 0)
+			f.Wake()
+		}
+		require.Eventually(t, func() bool {
+			require.NotEqual(t, 2, published())
+			return published() == 3
+		}, patience, often)
+		require.GreaterOrEqual(t, time.Since(began), interval)
+	})
+
 	t.Run("waking never waits", func(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
 		for range 1000 {

@@ -1,0 +1,44 @@
+//go:build manifests
+
+package chart_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/chart"
+	"github.com/partnergifting/platform/deploy/programs"
+)
+
+// given are secrets of the right form: the chart only names where they are.
+var given = map[string]string{
+	"GIFTING_DATABASE_URL":    "postgres://db/one?sslmode=verify-full",
+	"GIFTING_SEAL_KEYS":       "k1:" + strings.Repeat("A", 43) + "=",
+	"GIFTING_FINGERPRINT_KEY": strings.Repeat("A", 43) + "=",
+	"GIFTING_REDIS_URL":       "rediss://redis:6380",
+	"GIFTING_OUTBOX_SOURCES":  "orders=postgres://db/orders,links=postgres://db/links",
+}
+
+func TestEveryProgramStartsWithTheSettingsItIsGiven(t *testing.T) {
+	known, err := programs.All()
+	require.NoError(t, err)
+	for _, set := range sets {
+		objects, err := chart.Render(dir, read(t, set))
+		require.NoError(t, err)
+		environments := chart.Environments(objects)
+		require.GreaterOrEqual(t, len(environments), len(known))
+		for _, e := range environments {
+			t.Run(set+" "+e.Owner, func(t *testing.T) {
+				for _, v := range e.Variables {
+					if v.Secret {
+						v.Value = given[v.Name]
+					}
+					t.Setenv(v.Name, v.Value)
+				}
+				require.NoError(t, known[e.Program].Load())
+			})
+		}
+	}
+}

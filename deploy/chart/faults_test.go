@@ -1,0 +1,142 @@
+//go:build manifests
+
+package chart_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/partnergifting/platform/deploy/chart"
+)
+
+// changed copies the chart and replaces the text once in a file of it.
+func changed(t *testing.T, file, text, by string) string {
+	t.Helper()
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+	path := filepath.Join(copied, file)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(content), text)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(content), text, by, 1)), 0o600))
+	return copied
+}
+
+// lean are the values of production without rules and dashboards, whose texts take long to search.
+func lean(t *testing.T) map[string]any {
+	t.Helper()
+	without := map[string]any{"monitoring": map[string]any{
+		"rules": map[string]any{"enabled": false}, "dashboards": map[string]any{"enabled": false},
+	}}
+	return chartutil.CoalesceTables(without, read(t, "production"))
+}
+
+// Each of these is a chart that installs and does not work, or works and should not.
+func TestAChartWithAFaultIsFound(t *testing.T) {
+	const (
+		deployments = "templates/deployments.yaml"
+		services    = "templates/services.yaml"
+		network     = "templates/networkpolicies.yaml"
+		environment = "templates/_environment.tpl"
+		components  = "templates/_components.tpl"
+		pod         = "templates/_pod.tpl"
+		selector    = `include "gifting.selector" $part`
+		another     = `include "gifting.selector" (dict "root" $ "name" "orders")`
+	)
+	for name, tc := range map[string]struct{ file, text, by, fault string }{
+		"a service that selects another part":           {services, selector, another, "the certificate lacks the name"},
+		"a service that selects nothing":                {services, selector, `include "gifting.selector" (dict "root" $ "name" "order")`, "Service gifting-tenants selects the pods of 0 owners"},
+		"a service without a port":                      {services, "targetPort: metrics", "targetPort: metric", "leads to the port metric"},
+		"a deployment that selects another part":        {deployments, selector, another, "Deployment gifting-tenants selects the pods of Deployment gifting-orders"},
+		"a deployment that selects everything":          {deployments, selector, `include "gifting.releaseSelector" $`, "Deployment gifting-tenants selects the pods of 13 owners"},
+		"a budget that selects everything":              {"templates/disruptionbudgets.yaml", `include "gifting.selector" (dict "root" $ "name" $name)`, `include "gifting.releaseSelector" $`, "PodDisruptionBudget gifting-tenants selects the pods of 13 owners"},
+		"a monitor that selects no service":             {"templates/monitoring.yaml", `include "gifting.releaseSelector" .`, `include "gifting.selector" (dict "root" . "name" "all")`, "ServiceMonitor gifting does not select Service gifting-tenants"},
+		"a monitor of another port":                     {"templates/monitoring.yaml", "port: metrics", "port: http", "ServiceMonitor gifting asks the port http"},
+		"an autoscaler of nothing":                      {"templates/autoscalers.yaml", `name: {{ include "gifting.fullname" $ }}-{{ $name }}` + "\n  minReplicas", "name: {{ $name }}\n  minReplicas", "scales the Deployment tenants, which there is not"},
+		"an autoscaler and a number":                    {deployments, "if not $values.autoscaling.enabled", "if true", "has a number of its own and an autoscaler"},
+		"a route to another port":                       {"templates/httproute.yaml", `port: {{ include "gifting.portNumber" "gateway" }}`, "port: 80", "HTTPRoute gifting-gateway leads to port 80"},
+		"a database password in the environment":        {environment, "{{- range .component.calls }}", "- name: GIFTING_DATABASE_URL\n  value: postgres://orders:hunter2@db/orders\n{{- range .component.calls }}", "GIFTING_DATABASE_URL is a secret and stands in the open"},
+		"a secret without a form":                       {environment, "{{- range .component.calls }}", "- name: GIFTING_SEAL_KEYS\n  value: none\n{{- range .component.calls }}", "GIFTING_SEAL_KEYS is a secret by its name and stands in the open"},
+		"a variable from any key of a secret":           {deployments, "ports:\n            - name: {{ include", "envFrom:\n            - secretRef:\n                name: gifting\n          ports:\n            - name: {{ include", "takes whatever an object holds"},
+		"a setting nobody knows":                        {environment, "GIFTING_LAME_DUCK", "GIFTING_LAMEDUCK", "GIFTING_LAMEDUCK is no setting of orders"},
+		"a setting that is missing":                     {components, "settings: [IMAGES_URL, PUBLIC_URL]", "settings: [PUBLIC_URL]", "catalog lacks GIFTING_IMAGES_URL"},
+		"a part that is dialled and not reached":        {components, "calls: [tenants, catalog]\n", "calls: [tenants]\n", "orders lacks GIFTING_CATALOG_ADDR"},
+		"an address of no service":                      {environment, `printf "%s-%s:%s" (include "gifting.fullname" $.root)`, `printf "%s-%s:%s" "other"`, "dials other-tenants:9000, which is no service"},
+		"a policy that lets a stranger in":              {network, `{{- include "gifting.callers" $part | nindent 8 }}`, "- podSelector:\n            matchLabels:\n              {{- include \"gifting.selector\" (dict \"root\" $ \"name\" \"webhook\") | nindent 14 }}", "Deployment gifting-webhook -> Deployment gifting-orders: is let in, and does not dial"},
+		"a policy that lets a part not out":             {network, "{{- range $component.calls }}", "{{- range list }}", "Deployment gifting-orders -> Deployment gifting-tenants: dials and may not"},
+		"no denial of the rest":                         {network, `include "gifting.releaseSelector" .`, `include "gifting.selector" (dict "root" . "name" "orders")`, "no NetworkPolicy denies everything"},
+		"webhooks to the cloud's metadata":              {"templates/_network.tpl", "      - 169.254.0.0/16\n", "", "lets webhooks out to 169.254.0.0/16"},
+		"webhooks to neighbours over IPv6":              {"templates/_network.tpl", "      - 2002::/16\n", "", "lets webhooks out to 2002::/16"},
+		"pods that cannot resolve names":                {network, `{{- include "gifting.egressToDNS" $ | nindent 4 }}`, "", "Deployment gifting-orders cannot resolve names"},
+		"a container that may become root":              {pod, "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true", "container orders is not restricted"},
+		"a container that writes to its root":           {pod, "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "container orders is not restricted"},
+		"a container with a capability":                 {pod, "drop: [ALL]", "drop: [ALL]\n  add: [NET_ADMIN]", "container orders is not restricted"},
+		"a pod of root":                                 {pod, "runAsUser: 65532", "runAsUser: 0", "Deployment gifting-orders runs as root"},
+		"a pod with a token":                            {pod, "automountServiceAccountToken: false", "automountServiceAccountToken: true", "has a token of the API server"},
+		"an image that floats":                          {"templates/_names.tpl", "@{{ $i.digest }}", ":latest", "partnergifting/platform:latest is not pinned"},
+		"a probe of a port that is not there":           {pod, "path: /readyz\n    port: metrics", "path: /readyz\n    port: grcp", "the readiness probe asks the port grcp"},
+		"a pod that is killed too early":                {pod, ".Values.termination.drainSeconds 15", "0", "is killed while it still finishes calls"},
+		"a certificate of somebody else":                {"templates/certificates.yaml", "spiffe://{{ $.Values.tls.trustDomain }}/{{ $name }}", "spiffe://{{ $.Values.tls.trustDomain }}/gateway", "has the certificate of [spiffe://gifting.partnergifting.example/gateway]"},
+		"a certificate under a path that never changes": {deployments, "mountPath: /etc/gifting/tls\n", "mountPath: /etc/gifting/tls\n              subPath: tls\n", "is not mounted read-only as a folder"},
+		"a migration after the installation":            {"templates/migrations.yaml", "helm.sh/hook: pre-install,pre-upgrade\n    helm.sh/hook-weight: \"-10\"", "helm.sh/hook: post-install\n    helm.sh/hook-weight: \"-10\"", "Job gifting-migrate-orders is no hook before"},
+		"a migration before its account":                {"templates/migrations.yaml", `helm.sh/hook-weight: "-10"`, `helm.sh/hook-weight: "-30"`, "ServiceAccount gifting-migration is not there before Job"},
+		"a database that is not migrated":               {"templates/migrations.yaml", `hasKey $component.secrets "DATABASE_URL"`, `hasKey $component.secrets "SEAL_KEYS"`, "the database of catalog is not migrated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects, err := chart.Render(changed(t, tc.file, tc.text, tc.by), lean(t))
+			require.NoError(t, err)
+			faults, err := chart.Check(objects)
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(faults, "\n"), tc.fault)
+		})
+	}
+}
+
+func TestASecretThatLeaksIntoAConfigMapIsFound(t *testing.T) {
+	for name, secret := range map[string]string{
+		"a database URL": "postgres://orders:hunter2@db.internal/orders",
+		"a password":     "host=db password=hunter2",
+		"a key":          "-----BEGIN EC PRIVATE KEY-----",
+		"a seal key":     "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+		"an access key":  "AKIAIOSFODNN7EXAMPLE",
+		"a bearer token": "authorization=Bearer abcdef0123456789",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			leaking := changed(t, "templates/services.yaml", "---\n",
+				"---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ $name }}\ndata:\n  note: \"be careful: "+secret+"\"\n---\n")
+			objects, err := chart.Render(leaking, lean(t))
+			require.NoError(t, err)
+			faults, err := chart.Check(objects)
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(faults, "\n"), "ConfigMap orders holds a")
+		})
+	}
+}
+
+func TestWhatKubernetesDoesNotKnowIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct{ file, text, by, fault string }{
+		"a field of another name": {"templates/deployments.yaml", "revisionHistoryLimit", "revisionHistory", `Deployment gifting-catalog: error unmarshaling JSON: while decoding JSON: json: unknown field "revisionHistory"`},
+		"a field in another place": {
+			"templates/deployments.yaml", "terminationGracePeriodSeconds: {{", "minReadySeconds: {{",
+			`unknown field "minReadySeconds"`,
+		},
+		"a text that is a number":      {"templates/services.yaml", "port: 9090", `port: "9090"`, "ServicePort.spec.ports.port"},
+		"a kind of another version":    {"templates/autoscalers.yaml", "autoscaling/v2", "autoscaling/v2beta2", "no objects of this kind"},
+		"a secret made by the chart":   {"templates/services.yaml", "kind: Service", "kind: Secret", "no objects of this kind"},
+		"a field of a custom resource": {"templates/certificates.yaml", "renewBefore:", "renewBeforehand:", `unknown field "renewBeforehand"`},
+		"a value that does not exist":  {"templates/deployments.yaml", "$.Values.podAnnotations", "$.Values.podAnnotation", "podAnnotation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := chart.Render(changed(t, tc.file, tc.text, tc.by), lean(t))
+			require.ErrorContains(t, err, tc.fault)
+		})
+	}
+}

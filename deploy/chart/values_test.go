@@ -1,0 +1,89 @@
+//go:build manifests
+
+package chart_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/partnergifting/platform/deploy/chart"
+	"github.com/partnergifting/platform/deploy/programs"
+)
+
+func TestValuesThatAreRefused(t *testing.T) {
+	for name, tc := range map[string]struct{ values, fault string }{
+		"a value nobody knows":            {`{"replicas": 2}`, "replicas"},
+		"a part nobody knows":             {`{"order": {"replicas": 2}}`, "order"},
+		"a setting nobody knows":          {`{"orders": {"settings": {"GIFTING_OPENING_HOUR": "x"}}}`, "GIFTING_OPENING_HOUR"},
+		"a setting of another part":       {`{"catalog": {"settings": {"GIFTING_OPENING_HOURS": "x"}}}`, "GIFTING_OPENING_HOURS"},
+		"a secret as a setting":           {`{"orders": {"settings": {"GIFTING_SEAL_KEYS": "k:x"}}}`, "GIFTING_SEAL_KEYS"},
+		"a secret in the place of a name": {`{"orders": {"secrets": {"sealKeys": {"value": "k:x"}}}}`, "value"},
+		"a secret without a name":         {`{"orders": {"secrets": {"databaseUrl": {"name": ""}}}}`, "name"},
+		"a setting for development":       {`{"webhook": {"settings": {"GIFTING_ALLOW_LOOPBACK_WEBHOOKS": "true"}}}`, "GIFTING_ALLOW_LOOPBACK_WEBHOOKS"},
+		"an environment nobody knows":     {`{"environment": "staging"}`, "environment"},
+		"a number that is a text":         {`{"orders": {"replicas": "2"}}`, "replicas"},
+		"an image that floats":            {`{"image": {"tag": "latest"}}`, "tag"},
+		"no issuer":                       {`{"tls": {"certManager": {"issuerRef": {"name": ""}}}}`, "name"},
+		"no brokers":                      {`{"kafka": {"brokers": []}}`, "brokers"},
+		"no address of the API":           {`{"publicUrl": ""}`, "publicUrl"},
+		"an ingress without hosts":        {`{"ingress": {"hosts": []}}`, "hosts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var over map[string]any
+			require.NoError(t, json.Unmarshal([]byte(tc.values), &over))
+			_, err := chart.Render(dir, chartutil.CoalesceTables(over, read(t, "small")))
+			require.ErrorContains(t, err, tc.fault)
+		})
+	}
+}
+
+// What the chart sets by itself, from other values than settings, and what belongs on one machine only.
+var setByTheChart = []string{
+	"GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR", "GIFTING_METRICS_ADDR", "GIFTING_LAME_DUCK", "GIFTING_DRAIN_TIMEOUT",
+	"GIFTING_TLS_CERT_FILE", "GIFTING_TLS_KEY_FILE", "GIFTING_TLS_CA_FILE", "GIFTING_TLS_TRUST_DOMAIN",
+	"GIFTING_TENANTS_ADDR", "GIFTING_CATALOG_ADDR", "GIFTING_ORDERS_ADDR", "GIFTING_PERSONAL_LINKS_ADDR", "GIFTING_EVENTS_ADDR", "GIFTING_WEBHOOK_ADDR",
+	"GIFTING_ENVIRONMENT", "GIFTING_PUBLIC_URL", "GIFTING_CLAIM_URL", "GIFTING_IMAGES_URL",
+	"GIFTING_KAFKA_BROKERS", "GIFTING_KAFKA_CLIENT_ID", "GIFTING_KAFKA_TOPIC",
+	"GIFTING_ALLOW_LOOPBACK_WEBHOOKS",
+}
+
+func TestTheSchemaKnowsEverySettingThatIsNoSecret(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(dir, "values.schema.json"))
+	require.NoError(t, err)
+	var schema struct {
+		Properties map[string]struct {
+			Properties struct {
+				Settings struct {
+					Properties map[string]any `json:"properties"`
+				} `json:"settings"`
+			} `json:"properties"`
+		} `json:"properties"`
+	}
+	require.NoError(t, json.Unmarshal(content, &schema))
+	known, err := programs.All()
+	require.NoError(t, err)
+	for name, program := range known {
+		t.Run(name, func(t *testing.T) {
+			var want, got []string
+			for variable, field := range program.Settings {
+				if !field.Secret && !slices.Contains(setByTheChart, variable) {
+					want = append(want, variable)
+				}
+			}
+			if name == "personal-links" {
+				name = "personalLinks"
+			}
+			for variable := range schema.Properties[name].Properties.Settings.Properties {
+				got = append(got, variable)
+			}
+			require.ElementsMatch(t, want, got)
+		})
+	}
+}

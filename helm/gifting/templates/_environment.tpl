@@ -1,0 +1,101 @@
+{{/* What a component's program reads whatever it does: its address and those of what it calls, stores, secrets. Takes root, name, component, values. */}}
+{{- define "gifting.environment" -}}
+{{- $settings := include "gifting.settings" . | fromYaml -}}
+- name: GIFTING_{{ if eq .name "gateway" }}HTTP{{ else }}GRPC{{ end }}_ADDR
+  value: ":{{ include "gifting.portNumber" .name }}"
+{{- range .component.settings }}
+- name: GIFTING_{{ . }}
+  value: {{ index $settings . | quote }}
+{{- end }}
+{{- range .component.calls }}
+- name: GIFTING_{{ . | upper | replace "-" "_" }}_ADDR
+  value: {{ printf "%s-%s:%s" (include "gifting.fullname" $.root) . (include "gifting.portNumber" .) }}
+{{- end }}
+{{- range $setting, $place := .component.secrets }}
+{{- $reference := index $.values.secrets $place }}
+{{- if and (hasKey $ "migration") (eq $setting "DATABASE_URL") $.values.secrets.migrationDatabaseUrl.name }}
+{{- $reference = $.values.secrets.migrationDatabaseUrl }}
+{{- end }}
+{{- if $reference.name }}
+- name: GIFTING_{{ $setting }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $reference.name }}
+      key: {{ $reference.key }}
+{{- end }}
+{{- end }}
+{{- range $setting, $value := .values.settings }}
+- name: {{ $setting }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What Go may use of a container's memory: nine tenths, for some is not Go's to count. Takes resources. */}}
+{{- define "gifting.memory" -}}
+{{- $limit := .limits.memory -}}
+{{- $mebibytes := trimSuffix "Mi" (trimSuffix "Gi" $limit) | int -}}
+{{- if hasSuffix "Gi" $limit }}{{ $mebibytes = mul $mebibytes 1024 }}{{ end -}}
+- name: GOMEMLIMIT
+  value: {{ div (mul $mebibytes 9) 10 }}MiB
+{{- end }}
+
+{{/* What a program that serves reads besides. */}}
+{{- define "gifting.servingEnvironment" -}}
+- name: GIFTING_METRICS_ADDR
+  value: ":9090"
+- name: GIFTING_LAME_DUCK
+  value: {{ .root.Values.termination.lameDuckSeconds }}s
+- name: GIFTING_DRAIN_TIMEOUT
+  value: {{ .root.Values.termination.drainSeconds }}s
+- name: GIFTING_TLS_TRUST_DOMAIN
+  value: {{ .root.Values.tls.trustDomain }}
+- name: GIFTING_TLS_CERT_FILE
+  value: /etc/gifting/tls/tls.crt
+- name: GIFTING_TLS_KEY_FILE
+  value: /etc/gifting/tls/tls.key
+- name: GIFTING_TLS_CA_FILE
+  value: /etc/gifting/tls/ca.crt
+{{- if and (eq .name "catalog") .values.images.credentialsSecret }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom:
+    secretKeyRef:
+      name: {{ .values.images.credentialsSecret }}
+      key: access-key-id
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ .values.images.credentialsSecret }}
+      key: secret-access-key
+{{- end }}
+{{ include "gifting.memory" .values.resources }}
+{{- include "gifting.telemetryEnvironment" . }}
+{{- end }}
+
+{{/* Spans go to the collector; pod and namespace are told apart by what the standard variables say of the resource. */}}
+{{- define "gifting.telemetryEnvironment" -}}
+{{- with .root.Values.telemetry }}
+{{- if .otlpEndpoint }}
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .otlpEndpoint | quote }}
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: k8s.namespace.name={{ $.root.Release.Namespace }},k8s.pod.name=$(POD_NAME),deployment.environment.name={{ $.root.Values.environment }}
+- name: OTEL_TRACES_SAMPLER
+  value: parentbased_traceidratio
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .sampleRatio | quote }}
+{{- with .otlpHeaders }}
+{{- if .name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .name }}
+      key: {{ .key }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
