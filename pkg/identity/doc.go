@@ -7,7 +7,7 @@
 // names are not looked at. What a name may do is not decided here.
 //
 // The files of certificate, key and authorities are read again after they have changed, without a
-// restart, for every connection made from then on. New files that do not fit are left alone, and
+// restart, for every connection made from then on. New files that do not fit are left alone until they do, and
 // the log says so. Sessions are never resumed, so every connection is checked against the files of
 // its time.
 package identity

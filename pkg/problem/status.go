@@ -69,7 +69,8 @@ func (e *Error) badRequest() *errdetails.BadRequest {
 }
 
 // FromStatus reads an error back. A status without the platform's ErrorInfo stands for a transport
-// fault: unavailable and deadline errors become service_unavailable, all else internal_error.
+// fault, and so does one with a reason that is none of the codes, such as a refused caller's: its words are
+// for nobody outside. Unavailable and deadline errors become service_unavailable, all else internal_error.
 func FromStatus(st *status.Status) *Error {
 	e := &Error{Detail: st.Message()}
 	for _, detail := range st.Details() {
@@ -101,7 +102,7 @@ func Internal() *Error {
 }
 
 func (e *Error) readInfo(d *errdetails.ErrorInfo) {
-	e.Code = Lookup(Code(d.GetReason())).Code
+	e.Code = byCode[Code(d.GetReason())].Code
 	e.CurrentStatus = d.GetMetadata()[metaStatus]
 	e.OrderID = d.GetMetadata()[metaOrder]
 	e.Instance = d.GetMetadata()[metaInstance]

@@ -42,7 +42,7 @@ const (
 	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name anew
 	// when a connection ends. What runs on it has the grace, which is longer than any call.
 	maxConnectionAge      = 5 * time.Minute
-	maxConnectionAgeGrace = 30 * time.Second
+	maxConnectionAgeGrace = 2 * time.Minute
 	// handshakeTimeout bounds a connection's beginning. The end waits for it even past DrainTimeout, and tells no
 	// client to leave before: one connection that says nothing must not keep everybody there.
 	handshakeTimeout = 5 * time.Second
