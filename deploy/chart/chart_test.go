@@ -57,6 +57,8 @@ func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
 		"given certificates":            `{"tls": {"source": "secrets"}}`,
 		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images", "existingClaim": "images"}}}`,
 		"another name":                  `{"fullnameOverride": "gifts"}`,
+		"a tag that is no label":        `{"image": {"tag": "_0123456789012345678901234567890123456789012345678901234567890.-1"}}`,
+		"brokers over IPv6":             `{"kafka": {"brokers": ["[2001:db8::1]:9092"]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

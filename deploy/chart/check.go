@@ -33,7 +33,7 @@ func Check(objects Objects) ([]string, error) {
 		c.environments, c.secrets,
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
 		c.denied, c.policies, c.graph, c.receivers,
-		c.certificates,
+		c.certificates, c.renewals,
 		c.hooks,
 	} {
 		rule()

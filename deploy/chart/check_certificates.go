@@ -4,8 +4,10 @@ package chart
 
 import (
 	"slices"
+	"time"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,6 +49,21 @@ func (c *checker) certificates() {
 				!slices.Contains(asked[at].Spec.DNSNames, s.Name) {
 				c.fault("%s: the certificate lacks the name %s", p.owner, s.Name)
 			}
+		}
+	}
+}
+
+// alarmed is how long before its end the rules tell of a certificate that was not renewed.
+const alarmed = 7 * 24 * time.Hour
+
+// renewals come before the rules tell of them, or somebody is called for every certificate that is as it should be.
+func (c *checker) renewals() {
+	if len(of[*monitoring.PrometheusRule](c.objects)) == 0 {
+		return
+	}
+	for _, cert := range of[*certmanager.Certificate](c.objects) {
+		if cert.Spec.RenewBefore == nil || cert.Spec.RenewBefore.Duration <= alarmed {
+			c.fault("Certificate %s is renewed after the alert on its end", cert.Name)
 		}
 	}
 }

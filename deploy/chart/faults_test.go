@@ -98,6 +98,18 @@ func TestAChartWithAFaultIsFound(t *testing.T) {
 	}
 }
 
+func TestCertificatesThatAreRenewedAfterTheirAlertAreFound(t *testing.T) {
+	over := map[string]any{
+		"tls":        map[string]any{"certManager": map[string]any{"duration": "24h", "renewBefore": "8h"}},
+		"monitoring": map[string]any{"dashboards": map[string]any{"enabled": false}},
+	}
+	objects, err := chart.Render(dir, chartutil.CoalesceTables(over, read(t, "production")))
+	require.NoError(t, err)
+	faults, err := chart.Check(objects)
+	require.NoError(t, err)
+	require.Contains(t, faults, "Certificate gifting-orders is renewed after the alert on its end")
+}
+
 func TestASecretThatLeaksIntoAConfigMapIsFound(t *testing.T) {
 	for name, secret := range map[string]string{
 		"a database URL": "postgres://orders:hunter2@db.internal/orders",

@@ -31,6 +31,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"an image that floats":            {`{"image": {"tag": "latest"}}`, "tag"},
 		"no issuer":                       {`{"tls": {"certManager": {"issuerRef": {"name": ""}}}}`, "name"},
 		"no brokers":                      {`{"kafka": {"brokers": []}}`, "brokers"},
+		"an end that no program takes":    {`{"termination": {"lameDuckSeconds": 301}}`, "lameDuckSeconds"},
 		"no address of the API":           {`{"publicUrl": ""}`, "publicUrl"},
 		"an ingress without hosts":        {`{"ingress": {"hosts": []}}`, "hosts"},
 	} {

@@ -1,7 +1,9 @@
 package postgres_test
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -66,6 +68,14 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 		for _, s := range tel.Spans("SELECT " + database) {
 			require.Equal(t, codes.Unset, s.Status().Code)
 		}
+	})
+	t.Run("a long one is cut between letters", func(t *testing.T) {
+		_, err := pool.Exec(ctx, "SELECT 1 -- "+strings.Repeat("—", 1<<10))
+		require.NoError(t, err)
+		found := tel.Spans("SELECT " + database)
+		text := telemetrytest.Attributes(found[len(found)-1])["db.query.text"]
+		require.Len(t, text, 2046)
+		require.True(t, utf8.ValidString(text))
 	})
 	t.Run("what runs outside of a trace is no span", func(t *testing.T) {
 		before := len(tel.Names())

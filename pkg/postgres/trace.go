@@ -96,7 +96,10 @@ func (t *tracer) start(ctx context.Context, operation, text string, more ...attr
 	if span.IsRecording() {
 		span.SetAttributes(t.database...)
 		span.SetAttributes(more...)
-		span.SetAttributes(semconv.DBQueryText(text[:min(len(text), maxText)]))
+		if len(text) > maxText {
+			text = strings.ToValidUTF8(text[:maxText], "") // Cut inside a letter it would spoil all spans sent with it.
+		}
+		span.SetAttributes(semconv.DBQueryText(text))
 	}
 	return context.WithValue(ctx, spanKey{}, span)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,8 +24,8 @@ func samplers() []string {
 // readExports reads the standard variables. What the SDK would pass over in silence is an error: a
 // misspelt value must not be found out by missing spans.
 func readExports() (out exports, err error) {
-	if sampler := standard("OTEL_TRACES_SAMPLER"); !slices.Contains(samplers(), sampler) {
-		return out, fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no sampler of %s", sampler, strings.Join(samplers()[1:], ", "))
+	if err := checkSampler(); err != nil {
+		return out, err
 	}
 	for _, signal := range []struct {
 		name string
@@ -35,6 +36,21 @@ func readExports() (out exports, err error) {
 		}
 	}
 	return out, nil
+}
+
+func checkSampler() error {
+	sampler, argument := standard("OTEL_TRACES_SAMPLER"), standard("OTEL_TRACES_SAMPLER_ARG")
+	if !slices.Contains(samplers(), sampler) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no sampler of %s", sampler, strings.Join(samplers()[1:], ", "))
+	}
+	if argument == "" || !strings.HasSuffix(sampler, "traceidratio") {
+		return nil
+	}
+	// The SDK would record all traces instead.
+	if ratio, err := strconv.ParseFloat(argument, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG: %q is no number from 0 to 1", argument)
+	}
+	return nil
 }
 
 func leaves(signal string) (bool, error) {

@@ -48,7 +48,7 @@
 - name: GIFTING_DRAIN_TIMEOUT
   value: {{ .root.Values.termination.drainSeconds }}s
 - name: GIFTING_TLS_TRUST_DOMAIN
-  value: {{ .root.Values.tls.trustDomain }}
+  value: {{ .root.Values.tls.trustDomain | quote }}
 - name: GIFTING_TLS_CERT_FILE
   value: /etc/gifting/tls/tls.crt
 - name: GIFTING_TLS_KEY_FILE
@@ -71,7 +71,7 @@
 {{- include "gifting.telemetryEnvironment" . }}
 {{- end }}
 
-{{/* Spans go to the collector; pod and namespace are told apart by what the standard variables say of the resource. */}}
+{{/* Spans, metrics and logs go to the collector; pod and namespace are told apart by what the standard variables say of the resource. */}}
 {{- define "gifting.telemetryEnvironment" -}}
 {{- with .root.Values.telemetry }}
 {{- if .otlpEndpoint }}
@@ -83,6 +83,14 @@
   value: {{ .otlpEndpoint | quote }}
 - name: OTEL_RESOURCE_ATTRIBUTES
   value: k8s.namespace.name={{ $.root.Release.Namespace }},k8s.pod.name=$(POD_NAME),deployment.environment.name={{ $.root.Values.environment }}
+{{- if not .metrics }}
+- name: OTEL_METRICS_EXPORTER
+  value: none
+{{- end }}
+{{- if not .logs }}
+- name: OTEL_LOGS_EXPORTER
+  value: none
+{{- end }}
 - name: OTEL_TRACES_SAMPLER
   value: parentbased_traceidratio
 - name: OTEL_TRACES_SAMPLER_ARG

@@ -23,7 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* What selects all pods of the release. */}}
 {{- define "gifting.releaseSelector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{/* What selects the pods of one component. Takes root and name. */}}
@@ -32,8 +32,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end }}
 
+{{/* A tag may be longer than a label, and begin and end with what a label must not. */}}
 {{- define "gifting.version" -}}
-{{ .Values.image.tag | default .Chart.AppVersion | trunc 63 }}
+{{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | trimAll "-_." }}
 {{- end }}
 
 {{/* One image holds the programs of all components. */}}
