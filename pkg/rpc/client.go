@@ -54,7 +54,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithTransportCredentials(secrecy),
 		grpc.WithChainUnaryInterceptor(interceptors...),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		grpc.WithNoProxy(), // The parts are each other's neighbours, whatever the environment says of proxies.
+		grpc.WithNoProxy(),              // The parts are each other's neighbours, whatever the environment says of proxies.
 		grpc.WithDisableServiceConfig(), // DNS has no say in it.
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes)),
