@@ -30,7 +30,7 @@ run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays 
 
 .PHONY: test
 test: c-compiler $(BIN)/grpcurl ## Test all modules, with the race detector, on real dependencies
-	@$(TESTDEPS) go test -race -timeout 9m $(PACKAGES)
+	@$(TESTDEPS) go test -race -timeout 14m $(PACKAGES)
 
 .PHONY: lint
 lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-go lint-chart ## Check style, generated code, the OpenAPI document, alerts, modules and the arrows between them
