@@ -37,19 +37,32 @@ func New(directory tenantsv1.DirectoryServiceClient) *Cache {
 
 // Get gives settings of the tenant that are at least as new as version.
 func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Settings, error) {
-	c.mu.RLock()
-	s := c.byTenant[tenantID]
-	c.mu.RUnlock()
-	if s != nil && s.GetVersion() >= version {
+	if s := c.kept(tenantID, version); s != nil {
 		return s, nil
 	}
 	// The version is part of the key: a caller must not join a flight that left before its change.
 	flight := fmt.Sprintf("%s/%d", tenantID, version)
-	got, err, _ := c.flights.Do(flight, func() (any, error) { return c.fetch(ctx, tenantID) })
+	got, err, _ := c.flights.Do(flight, func() (any, error) {
+		// A flight may have landed since the caller looked.
+		if s := c.kept(tenantID, version); s != nil {
+			return s, nil
+		}
+		return c.fetch(ctx, tenantID)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return got.(*Settings), nil
+}
+
+// kept gives the copy if it is at least as new as version, else nil.
+func (c *Cache) kept(tenantID string, version int64) *Settings {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if s := c.byTenant[tenantID]; s != nil && s.GetVersion() >= version {
+		return s
+	}
+	return nil
 }
 
 // Fresh gives the settings as they are now, for a call that carries no version of them.
