@@ -27,9 +27,26 @@ const (
 	minIdleConns            = 2
 )
 
+// Option changes how a service uses its database.
+type Option func(pc *pgxpool.Config)
+
+// ByIndex keeps plans from reading a whole table where an index can serve. A plan that was cached while
+// a table was nearly empty would go on reading all of it until the server's next ANALYZE, however
+// fast it grows: it is for a service all of whose statements have an index, such as a queue's.
+func ByIndex(pc *pgxpool.Config) {
+	pc.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+}
+
+// PlanOnce keeps one plan of each statement, whatever its values. It is for a service of whose statements one plan is
+// always the best and some take longer to plan than to run, as they do on a table of many partitions: the server would
+// plan each of them every time once the table is large enough for a plan of its own to look a little cheaper.
+func PlanOnce(pc *pgxpool.Config) {
+	pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+}
+
 // OpenObserved is Open for a service, whose telemetry tells of the pool and the statements.
-func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*pgxpool.Pool, error) {
-	pool, err := open(ctx, cfg, func(pc *pgxpool.Config) { Trace(pc.ConnConfig, tel) })
+func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry, options ...Option) (*pgxpool.Pool, error) {
+	pool, err := open(ctx, cfg, append(options, func(pc *pgxpool.Config) { Trace(pc.ConnConfig, tel) })...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +59,10 @@ func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*p
 
 // Open makes the pool and checks that the database answers.
 func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
-	return open(ctx, cfg, func(*pgxpool.Config) {})
+	return open(ctx, cfg)
 }
 
-func open(ctx context.Context, cfg Config, observe func(pc *pgxpool.Config)) (*pgxpool.Pool, error) {
+func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("database url: %w", err)
@@ -64,7 +81,9 @@ func open(ctx context.Context, cfg Config, observe func(pc *pgxpool.Config)) (*p
 	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
 	params["timezone"] = "UTC"
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	observe(pc)
+	for _, option := range options {
+		option(pc)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

@@ -69,7 +69,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel)
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex)
 	if err != nil {
 		return nil, err
 	}

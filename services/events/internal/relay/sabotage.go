@@ -1,6 +1,6 @@
-//go:build !relayfault
+//go:build !planted
 
 package relay
 
-// sabotage does nothing: only the build tag relayfault makes a relay that is broken on purpose.
+// sabotage does nothing: only the build tag planted makes a relay that is broken on purpose.
 func sabotage(*Relay) {}

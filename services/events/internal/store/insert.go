@@ -28,18 +28,27 @@ INSERT INTO feed_tenants (tenant_id, last_position)
 SELECT tenant_id, max(position) FROM inserted GROUP BY tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 
-	moveWriter = `UPDATE feed_writers SET next_offset = $2, last_day = $3 WHERE kafka_partition = $1`
+	moveWriters = `UPDATE feed_writers w SET next_offset = m.next, last_day = $3
+  FROM unnest($1::int[], $2::bigint[]) AS m (kafka_partition, next)
+ WHERE w.kafka_partition = m.kafka_partition`
 )
 
-// insert adds the changes in their order and moves the writer, in one round trip.
-func insert(ctx context.Context, tx pgx.Tx, partition int, changes []Change, day time.Time, next int64) error {
+// insert adds the changes in their order and moves the writers, in one round trip.
+func insert(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time, nextOffsets map[int]int64) error {
 	b := &pgx.Batch{}
 	if len(changes) > 0 {
 		c := columnsOf(changes)
 		b.Queue(insertRows, day, c.tenants, c.ids, c.types, c.brands, c.subjects, c.origins,
 			c.occurred, c.recorded, c.data)
 	}
-	b.Queue(moveWriter, partition, next, day)
+	var (
+		moved []int
+		next  []int64
+	)
+	for partition, offset := range nextOffsets {
+		moved, next = append(moved, partition), append(next, offset)
+	}
+	b.Queue(moveWriters, moved, next, day)
 	return tx.SendBatch(ctx, b).Close()
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/together"
 )
 
 //go:embed migrations/*.sql
@@ -44,6 +45,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// clock stands in for the database's; nil but in tests.
 	clock func() time.Time
+	// appends are the batches of all partitions that this process writes.
+	appends *together.Runs[*appending]
 
 	lock sync.Mutex
 	// days are the partitions known to exist.
@@ -58,8 +61,20 @@ func New(pool *pgxpool.Pool) *Store {
 // NewAt makes a store that takes the time from clock instead of the database, for tests that move
 // it.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
-	return &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
+	s := &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
+	s.appends = &together.Runs[*appending]{
+		Do: s.appendAll, Limit: appendTime, AtOnce: 1, Most: maxTogether,
+		Apart: func(err error) bool { return postgres.State(err) != "" },
+	}
+	return s
 }
+
+const (
+	// appendTime ends an append that hangs; its batches are tried again.
+	appendTime = 30 * time.Second
+	// maxTogether bounds the batches of one transaction, which share its fate.
+	maxTogether = 16
+)
 
 // Day is midnight UTC of t's day: the form in which partitions are named.
 func Day(t time.Time) time.Time {

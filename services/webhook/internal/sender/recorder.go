@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/together"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
@@ -14,87 +15,45 @@ const maxRecorded = 256
 // next one. Under load a commit then serves many deliveries, and none waits when there is none.
 type recorder struct {
 	store *store.Store
-	queue chan recording
+	runs  together.Runs[*recording]
 }
 
 type recording struct {
 	result store.Result
-	// done takes nil, store.ErrLeaseLost or what kept the result from being recorded.
-	done chan error
+	lost   bool
 }
 
-func newRecorder(st *store.Store, workers int) *recorder {
-	return &recorder{store: st, queue: make(chan recording, workers)}
+func newRecorder(st *store.Store) *recorder {
+	r := &recorder{store: st}
+	r.runs.Do, r.runs.Limit, r.runs.AtOnce, r.runs.Most = r.commit, recordTime, 1, maxRecorded
+	// A result that the database refuses does not keep the others from being recorded.
+	r.runs.Apart = func(err error) bool { return postgres.State(err) != "" }
+	return r
 }
 
 // record returns when the result is committed or could not be.
 func (r *recorder) record(ctx context.Context, result store.Result) error {
-	rec := recording{result: result, done: make(chan error, 1)}
-	select {
-	case r.queue <- rec:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-rec.done:
+	rec := &recording{result: result}
+	if err := r.runs.Join(ctx, rec); err != nil {
 		return err
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	if rec.lost {
+		return store.ErrLeaseLost
+	}
+	return nil
 }
 
-// run commits until the queue is closed.
-func (r *recorder) run(ctx context.Context) {
-	for first := range r.queue {
-		r.commit(ctx, r.gather(first))
-	}
-}
-
-// gather takes what has come in meanwhile.
-func (r *recorder) gather(first recording) []recording {
-	batch := []recording{first}
-	for len(batch) < maxRecorded {
-		select {
-		case next, open := <-r.queue:
-			if !open {
-				return batch
-			}
-			batch = append(batch, next)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
-// commit tells every result of the batch what became of it. A result that the database refuses
-// does not keep the others from being recorded.
-func (r *recorder) commit(ctx context.Context, batch []recording) {
+func (r *recorder) commit(ctx context.Context, batch []*recording) error {
 	results := make([]store.Result, len(batch))
 	for i, rec := range batch {
 		results[i] = rec.result
 	}
-	recorded, err := r.try(ctx, results)
-	if len(batch) > 1 && postgres.State(err) != "" {
-		for _, rec := range batch {
-			r.commit(ctx, []recording{rec})
-		}
-		return
+	recorded, err := r.store.Record(ctx, results)
+	if err != nil {
+		return err
 	}
 	for i, rec := range batch {
-		switch {
-		case err != nil:
-			rec.done <- err
-		case recorded[i]:
-			rec.done <- nil
-		default:
-			rec.done <- store.ErrLeaseLost
-		}
+		rec.lost = !recorded[i]
 	}
-}
-
-func (r *recorder) try(ctx context.Context, results []store.Result) ([]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	return r.store.Record(ctx, results)
+	return nil
 }

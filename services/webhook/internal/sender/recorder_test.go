@@ -13,30 +13,40 @@ import (
 )
 
 func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.T) {
-	st := store.New(pgtest.New(t, store.Migrations()))
-	const tenant, deliveries = "0190aaaa-0000-7000-8000-000000000001", 3
+	pool := pgtest.New(t, store.Migrations())
+	st := store.New(pool)
+	const tenant, deliveries = "0190aaaa-0000-7000-8000-000000000001", 4
 	require.NoError(t, st.FanOut(t.Context(), []store.Event{{
-		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2, 3},
+		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
 	}}, nil))
 	claimed, err := st.Claim(t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: deliveries, PerEndpoint: 1})
 	require.NoError(t, err)
 	require.Len(t, claimed.Deliveries, deliveries)
-
-	r := newRecorder(st, deliveries)
-	batch := make([]recording, deliveries)
+	results := make([]store.Result, deliveries)
 	for i, d := range claimed.Deliveries {
-		batch[i] = recording{
-			result: store.Result{
-				Delivery: d, Verdict: rules.Verdict{State: rules.Failed, Counted: true},
-				Attempt: store.Attempt{StartedAt: time.Now(), Outcome: rules.Answered(500)},
-			},
-			done: make(chan error, 1),
+		results[i] = store.Result{
+			Delivery: d, Verdict: rules.Verdict{State: rules.Failed, Counted: true},
+			Attempt: store.Attempt{StartedAt: time.Now(), Outcome: rules.Answered(500)},
 		}
 	}
-	batch[1].result.Attempt.Outcome.Problem = "no text: \x00"
-	batch[2].result.Delivery.Token = uuid.NewString()
-	r.commit(t.Context(), batch)
-	require.NoError(t, <-batch[0].done)
-	require.Error(t, <-batch[1].done)
-	require.ErrorIs(t, <-batch[2].done, store.ErrLeaseLost)
+	results[2].Attempt.Outcome.Problem = "no text: \x00"
+	results[3].Delivery.Token = uuid.NewString()
+
+	// The first result waits for its row, and the others for the first: so they go together.
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
+	require.NoError(t, err)
+	r := newRecorder(st)
+	done := make([]chan error, deliveries)
+	for i, result := range results {
+		done[i] = make(chan error, 1)
+		go func() { done[i] <- r.record(t.Context(), result) }()
+		require.Eventually(t, func() bool { return r.runs.Waiting() == i && r.runs.Running() == 1 }, 5*time.Second, time.Millisecond)
+	}
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-done[0])
+	require.NoError(t, <-done[1])
+	require.Error(t, <-done[2])
+	require.ErrorIs(t, <-done[3], store.ErrLeaseLost)
 }

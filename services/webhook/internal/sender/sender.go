@@ -76,7 +76,7 @@ func New(
 		return nil, err
 	}
 	return &Sender{
-		store: st, recorder: newRecorder(st, limits.Workers), directory: directory, poster: poster, limits: limits, now: now,
+		store: st, recorder: newRecorder(st), directory: directory, poster: poster, limits: limits, now: now,
 		log: telemetry.Logger, metrics: m, spans: telemetry.Tracer, woken: make(chan struct{}, 1),
 	}, nil
 }
@@ -92,13 +92,7 @@ func (s *Sender) Wake() {
 // Run sends until ctx ends and then waits for the attempts under way, each of which ends within
 // the timeout.
 func (s *Sender) Run(ctx context.Context) error {
-	var recording sync.WaitGroup
-	recording.Go(func() { s.recorder.run(context.WithoutCancel(ctx)) })
-	defer func() {
-		s.workers.Wait()
-		close(s.recorder.queue)
-		recording.Wait()
-	}()
+	defer s.workers.Wait()
 	for ctx.Err() == nil {
 		s.rest(ctx, s.round(ctx))
 	}

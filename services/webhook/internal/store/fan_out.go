@@ -50,26 +50,40 @@ INSERT INTO rejected_messages (topic, partition, "offset", reason, value, reject
 VALUES ($2, $3, $4, $5, $6, ` + now + `)
 ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
-// FanOut stores the events with one pending delivery per key, due now, and the rejected messages,
-// in one transaction. Events and messages stored before have no effect.
+// batch is what came of some messages of one Kafka partition.
+type batch struct {
+	events   []Event
+	rejected []Rejected
+}
+
+// FanOut stores the events with one pending delivery per key, due now, and the rejected messages.
+// Events and messages stored before have no effect. Batches that come at the same time share one
+// transaction.
 func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
 	if len(events) == 0 && len(rejected) == 0 {
 		return nil
 	}
-	c, at := columnsOf(events), s.instead()
-	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		if len(events) > 0 {
-			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
-				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, c.traces)
-		}
-		for _, r := range rejected {
-			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value))
-		}
-	})
-	if err != nil {
+	if err := s.fanOuts.Join(ctx, batch{events, rejected}); err != nil {
 		return fmt.Errorf("store deliveries: %w", err)
 	}
 	return nil
+}
+
+func (s *Store) fanOut(ctx context.Context, batches []batch) error {
+	var all batch
+	for _, b := range batches {
+		all.events, all.rejected = append(all.events, b.events...), append(all.rejected, b.rejected...)
+	}
+	c, at := columnsOf(all.events), s.instead()
+	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		if len(all.events) > 0 {
+			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
+				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, c.traces)
+		}
+		for _, r := range all.rejected {
+			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value))
+		}
+	})
 }
 
 // present keeps an empty value from becoming NULL.

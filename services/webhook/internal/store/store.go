@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/together"
 )
 
 //go:embed migrations/*.sql
@@ -28,15 +29,29 @@ type Store struct {
 	pool *pgxpool.Pool
 	// clock stands in for the database's; nil but in tests.
 	clock func() time.Time
+	// fanOuts are the batches of all partitions that this process fans out.
+	fanOuts *together.Runs[batch]
 }
 
 // New makes a store on a migrated database.
-func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+func New(pool *pgxpool.Pool) *Store { return NewAt(pool, nil) }
+
+const (
+	// fanOutTime ends a fan-out that hangs; its messages are tried again.
+	fanOutTime = 30 * time.Second
+	// maxTogether bounds the batches of one transaction, which share its fate.
+	maxTogether = 16
+)
 
 // NewAt makes a store that takes the time from clock instead of the database, for tests that move
 // it.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
-	return &Store{pool: pool, clock: clock}
+	s := &Store{pool: pool, clock: clock}
+	s.fanOuts = &together.Runs[batch]{
+		Do: s.fanOut, Limit: fanOutTime, AtOnce: 1, Most: maxTogether,
+		Apart: func(err error) bool { return postgres.State(err) != "" },
+	}
+	return s
 }
 
 // now is the present in a statement whose first parameter is instead's. Unlike clock_timestamp() it

@@ -1,4 +1,4 @@
-//go:build relayfault
+//go:build planted
 
 package relay
 
@@ -11,11 +11,11 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 )
 
-// sabotage breaks the relay on purpose, to prove that the check of the whole platform notices. GIFTING_RELAY_FAULT
-// says how: slow reads the sources at different times, which is allowed; uncut does so without the cut at T; lose
+// sabotage breaks the relay on purpose, to prove that the check of the whole platform notices. PLANTED_BUG says how: slow
+// reads the sources at different times, which is allowed; uncut does so without the cut at T; lose
 // takes rows for published that were not.
 func sabotage(r *Relay) {
-	fault := os.Getenv("GIFTING_RELAY_FAULT")
+	fault := os.Getenv("PLANTED_BUG")
 	if fault == "lose" {
 		r.publisher = forgetful{r.publisher}
 		return

@@ -1,0 +1,122 @@
+// Package together lets calls that come at the same time share the cost of one: those that come
+// while a run is under way go together in the next. A call that comes alone waits for nothing.
+package together
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Runs gathers the items of concurrent calls. It is safe for concurrent use; its fields are set
+// before the first call.
+type Runs[T any] struct {
+	// Do does the items of one run; its error is that of each of them. Its context carries the
+	// values of the first caller's and ends with no caller.
+	Do func(ctx context.Context, items []T) error
+	// Limit ends a run.
+	Limit time.Duration
+	// AtOnce is how many runs may be under way, Most how many items one has at the most.
+	AtOnce, Most int
+	// Apart says of an error that one of the items may be to blame for it. Each is then done by itself,
+	// so that none fails for another's sake. Nil: no error does.
+	Apart func(err error) bool
+
+	mu      sync.Mutex
+	waiting []*call[T]
+	running int
+}
+
+type call[T any] struct {
+	ctx  context.Context //nolint:containedctx // The caller's, which may end while its item waits.
+	item T
+	done chan error
+}
+
+// Join gives the item to a run and what came of it. It returns early when ctx ends: an item that
+// waits is then left out, one that a run has taken may be done nevertheless.
+func (r *Runs[T]) Join(ctx context.Context, item T) error {
+	c := &call[T]{ctx: ctx, item: item, done: make(chan error, 1)}
+	r.wait(c)
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for others: %w", ctx.Err())
+	}
+}
+
+func (r *Runs[T]) wait(c *call[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = append(r.waiting, c)
+	if r.running < r.AtOnce {
+		r.running++
+		go r.work()
+	}
+}
+
+// Waiting is how many wait for a run.
+func (r *Runs[T]) Waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting)
+}
+
+// Running is how many runs are under way.
+func (r *Runs[T]) Running() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running
+}
+
+// work makes runs until nobody waits.
+func (r *Runs[T]) work() {
+	for {
+		runtime.Gosched() // Those who are just about to join come along.
+		calls := r.take()
+		if len(calls) == 0 {
+			return
+		}
+		r.run(calls)
+	}
+}
+
+// take gives those who go next. Without any the worker is one less.
+func (r *Runs[T]) take() []*call[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var next []*call[T]
+	for len(r.waiting) > 0 && len(next) < r.Most {
+		if c := r.waiting[0]; c.ctx.Err() == nil {
+			next = append(next, c)
+		}
+		r.waiting = r.waiting[1:]
+	}
+	if len(next) == 0 {
+		r.waiting = nil
+		r.running--
+	}
+	return next
+}
+
+func (r *Runs[T]) run(calls []*call[T]) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), r.Limit)
+	defer cancel()
+	items := make([]T, len(calls))
+	for i, c := range calls {
+		items[i] = c.item
+	}
+	err := r.Do(ctx, items)
+	if err != nil && len(calls) > 1 && r.Apart != nil && r.Apart(err) {
+		for i := range calls {
+			r.run(calls[i : i+1])
+		}
+		return
+	}
+	for _, c := range calls {
+		c.done <- err
+	}
+}

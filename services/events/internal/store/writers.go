@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// writers are the locked rows of some partitions.
+type writers struct {
+	nextOffsets map[int]int64
+	// lastDay is the latest of all: none ever goes back.
+	lastDay time.Time
+	// now is when they were locked.
+	now time.Time
+}
+
+const (
+	makeWriters = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day)
+SELECT p, 0, 'epoch' FROM unnest($1::int[]) p ORDER BY p
+ON CONFLICT (kafka_partition) DO NOTHING`
+	// In one order, so that no two transactions wait for each other.
+	lockWriterRows = `SELECT kafka_partition, next_offset, last_day FROM feed_writers
+WHERE kafka_partition = ANY($1) ORDER BY kafka_partition FOR UPDATE`
+)
+
+func (s *Store) ensureWriters(ctx context.Context, of []*appending) error {
+	_, err := s.pool.Exec(ctx, makeWriters, partitionsOf(of))
+	return err
+}
+
+func partitionsOf(of []*appending) []int {
+	out := make([]int, len(of))
+	for i, b := range of {
+		out[i] = b.Partition
+	}
+	return out
+}
+
+// lockWriters also gives which of the batches' events the feed has, all in one round trip.
+func (s *Store) lockWriters(ctx context.Context, tx pgx.Tx, of []*appending) (w writers, known map[string]bool, err error) {
+	w.nextOffsets, known = make(map[int]int64, len(of)), map[string]bool{}
+	b := &pgx.Batch{}
+	b.Queue(lockWriterRows, partitionsOf(of)).Query(func(rows pgx.Rows) error {
+		var (
+			partition int
+			next      int64
+			last      time.Time
+		)
+		_, err := pgx.ForEachRow(rows, []any{&partition, &next, &last}, func() error {
+			w.nextOffsets[partition] = next
+			if last.After(w.lastDay) {
+				w.lastDay = last
+			}
+			return nil
+		})
+		return err
+	})
+	s.queueClock(b, &w.now) // After the locks, for which the transaction may have waited.
+	ids, from := lookedUp(of)
+	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
+		var id string
+		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+			known[id] = true
+			return nil
+		})
+		return err
+	})
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return w, nil, err
+	}
+	if len(w.nextOffsets) < len(of) {
+		return w, nil, errWriterMissing
+	}
+	return w, known, nil
+}
+
+// admit takes from the batch the events to insert, those that the feed does not have, and moves the
+// partition's offset past it.
+//
+// The stored offset passes an event only in the transaction that inserts it. So an unknown event
+// below the offset means that Kafka has begun to count anew, and it must not be lost; unless
+// it is so old that retention has dropped it and Kafka, which keeps messages by another rule,
+// brings it again.
+func (w writers) admit(b *appending, known map[string]bool) (admitted []Change) {
+	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
+	b.done = Appended{}
+	for _, c := range unknown(b.Changes, known) {
+		if c.Offset < next {
+			if c.RecordedAt.Before(oldest) {
+				continue
+			}
+			b.done.Rewound++
+		}
+		admitted = append(admitted, c)
+	}
+	b.done.Inserted = len(admitted)
+	if end := b.Changes[len(b.Changes)-1].Offset + 1; end > next || b.done.Rewound > 0 {
+		w.nextOffsets[b.Partition] = end
+	}
+	return admitted
+}
