@@ -16,7 +16,7 @@ const Channel = "gifting_outbox"
 const (
 	notify = `SELECT pg_notify('` + Channel + `', '')`
 	// wakeGap bounds how often the relay is called; rows of calls in between are found by the next.
-	wakeGap     = 5 * time.Millisecond
+	wakeGap     = 3 * time.Millisecond
 	wakeTimeout = time.Second
 )
 

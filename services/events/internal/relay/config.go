@@ -17,7 +17,7 @@ type Config struct {
 	// PollInterval is how long an idle relay waits when nobody wakes it. Zero: 25 ms.
 	PollInterval time.Duration
 	// RoundInterval is the least time between the starts of two rounds: under load a round takes what was committed in
-	// it, instead of a row or two. The first one after a quiet time does not wait. Zero: 5 ms.
+	// it, instead of a row or two. The first one after a quiet time does not wait. Zero: 3 ms.
 	RoundInterval time.Duration
 	// BatchSize is how many rows a round takes from each source at most. Zero: 500.
 	BatchSize int
@@ -25,7 +25,7 @@ type Config struct {
 
 const (
 	defaultPoll  = 25 * time.Millisecond
-	defaultRound = 5 * time.Millisecond
+	defaultRound = 3 * time.Millisecond
 	defaultBatch = 500
 )
 

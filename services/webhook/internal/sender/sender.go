@@ -37,7 +37,7 @@ const (
 	// pause is how long an endpoint is left alone whose tenant has no API access.
 	pause = 15 * time.Second
 	// roundGap lets results and wake-ups that come close together share one claim.
-	roundGap = 2 * time.Millisecond
+	roundGap = time.Millisecond
 	// contendedGap is when to look again after another instance was claiming for an endpoint.
 	contendedGap = 20 * time.Millisecond
 )

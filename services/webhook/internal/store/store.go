@@ -48,7 +48,7 @@ const (
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
 	s.fanOuts = &together.Runs[batch]{
-		Do: s.fanOut, Limit: fanOutTime, AtOnce: 1, Most: maxTogether,
+		Do: s.fanOut, Limit: fanOutTime, AtOnce: 2, Most: maxTogether,
 		Apart: func(err error) bool { return postgres.State(err) != "" },
 	}
 	return s
