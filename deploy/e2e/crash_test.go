@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -73,7 +74,7 @@ func TestCrash(t *testing.T) {
 	})
 	t.Run("an orderly end leaves no process behind and exits with 0", func(t *testing.T) {
 		require.NoError(t, second.end(t, os.Interrupt))
-		require.True(t, allFree(t, cfg.PortBase))
+		require.True(t, deps.RowFree(t.Context(), cfg.PortBase, local.PortSpan))
 	})
 }
 

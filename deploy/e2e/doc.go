@@ -2,6 +2,12 @@
 // stack runs on the servers that GIFTING_TEST_POSTGRES_URL, GIFTING_TEST_REDIS_URL and GIFTING_TEST_KAFKA_BROKERS name;
 // without brokers it runs its embedded one.
 //
-// Of the tests behind the build tag faults, GIFTING_TEST_SEED repeats the choices, GIFTING_TEST_ROUNDS and
-// GIFTING_TEST_SECONDS say how long they go on, and GIFTING_TEST_LOG_DIR keeps the logs of the services.
+// Of the test behind the build tag faults, GIFTING_TEST_SEED repeats the choices and GIFTING_TEST_ROUNDS says how many
+// rounds there are.
+//
+// TestPlatform, and with it a test for every promise of conformance/promises.txt, also holds a platform that runs already
+// to them: the one whose variables, those of demo.env, are in the environment. It needs GIFTING_URL, GIFTING_CA with the
+// certificates of the callers beside it, and GIFTING_GRPC_TENANTS, _CATALOG, _ORDERS, _LINKS and _WEBHOOK. Without
+// GIFTING_KEY it places the demo first and makes keys that it revokes again; without GIFTING_INBOX_URL it leaves out
+// webhooks. What only a stack of this process shows, such as its databases, is skipped. Tenants that it makes stay.
 package e2e

@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -20,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
 )
 
 // The servers that the tests use. Without brokers the stack runs its embedded one.
@@ -65,30 +64,12 @@ func newConfig(t *testing.T) local.Config {
 	return cfg
 }
 
-// freePorts finds a row of ports that nothing listens on, below those that the system hands out.
+// freePorts finds a row of ports that nothing listens on.
 func freePorts(t *testing.T) int {
 	t.Helper()
-	const lowest, highest, tries = 12_000, 30_000, 200
-	for range tries {
-		base := lowest + mathrand.IntN(highest-lowest)
-		if allFree(t, base) {
-			return base
-		}
-	}
-	require.Fail(t, "no row of free ports found")
-	return 0
-}
-
-func allFree(t *testing.T, base int) bool {
-	t.Helper()
-	for port := base; port < base+local.PortSpan; port++ {
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		require.NoError(t, listener.Close())
-	}
-	return true
+	base, err := deps.FreeRow(t.Context(), local.PortSpan)
+	require.NoError(t, err)
+	return base
 }
 
 // claimRedis takes a database of the Redis for the time of the test.

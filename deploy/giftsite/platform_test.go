@@ -7,11 +7,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -50,26 +48,9 @@ func startPlatform(t *testing.T) *platform {
 // freePorts finds a row of ports that nothing listens on.
 func freePorts(t *testing.T) int {
 	t.Helper()
-	const lowest, highest = 12_000, 30_000
-	for base := lowest; base < highest; base += local.PortSpan {
-		if allFree(t, base) {
-			return base
-		}
-	}
-	require.Fail(t, "no row of free ports found")
-	return 0
-}
-
-func allFree(t *testing.T, base int) bool {
-	t.Helper()
-	for port := base; port < base+local.PortSpan; port++ {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		require.NoError(t, l.Close())
-	}
-	return true
+	base, err := deps.FreeRow(t.Context(), local.PortSpan)
+	require.NoError(t, err)
+	return base
 }
 
 // requireDiscreetLog demands that no part of the platform wrote down who holds which link, or an address.

@@ -3,6 +3,7 @@ package deps
 import (
 	"context"
 	"log/slog"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -71,4 +72,15 @@ func TestGiven(t *testing.T) {
 			require.NoError(t, instance.Stop(t.Context()))
 		}
 	})
+}
+
+func TestFreeRow(t *testing.T) {
+	first, err := FreeRow(t.Context(), 3)
+	require.NoError(t, err)
+	require.True(t, RowFree(t.Context(), first, 3))
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", loopback(first+2))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, listener.Close()) })
+	require.False(t, RowFree(t.Context(), first, 3))
+	require.True(t, RowFree(t.Context(), first, 2))
 }

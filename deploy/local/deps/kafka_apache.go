@@ -45,7 +45,14 @@ func (k apacheKafka) start(ctx context.Context, cfg KafkaConfig, dir string, loc
 	if err := running.untilReady(ctx, func(ctx context.Context) error { return brokerAnswers(ctx, cfg.Port) }); err != nil {
 		return nil, err
 	}
-	return serverInstance(loopback(cfg.Port), Apache, running, lock), nil
+	return serverInstance(cfg.advertised(), Apache, running, lock), nil
+}
+
+func (c KafkaConfig) advertised() string {
+	if c.Advertise != "" {
+		return c.Advertise
+	}
+	return loopback(c.Port)
 }
 
 func (k apacheKafka) program(dir string) program {
@@ -74,7 +81,7 @@ func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) e
 	if err != nil {
 		return err
 	}
-	text := properties(cfg.Port, controller, filepath.Join(dir, "data"))
+	text := properties(cfg, controller, filepath.Join(dir, "data"))
 	if err := os.WriteFile(propertiesFile(dir), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
@@ -87,13 +94,13 @@ func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) e
 }
 
 // properties are the settings of a single small node. It creates no topics by itself, as no production broker should.
-func properties(port, controller int, data string) string {
+func properties(cfg KafkaConfig, controller int, data string) string {
 	return strings.Join([]string{
 		"process.roles=broker,controller",
 		fmt.Sprintf("node.id=%d", nodeID),
 		fmt.Sprintf("controller.quorum.voters=%d@%s", nodeID, loopback(controller)),
-		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", loopback(port), loopback(controller)),
-		fmt.Sprintf("advertised.listeners=PLAINTEXT://%s", loopback(port)),
+		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", loopback(cfg.Port), loopback(controller)),
+		"advertised.listeners=PLAINTEXT://" + cfg.advertised(),
 		"controller.listener.names=CONTROLLER",
 		"inter.broker.listener.name=PLAINTEXT",
 		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",

@@ -114,3 +114,16 @@ func TestKafkaWithoutJava(t *testing.T) {
 		require.Equal(t, Embedded, instance.Kind)
 	})
 }
+
+func TestKafkaBehindSomething(t *testing.T) {
+	cfg := KafkaConfig{Port: 9092, Advertise: "127.0.0.1:19092"}
+	t.Run("Apache Kafka tells its clients to come there", func(t *testing.T) {
+		require.Contains(t, properties(cfg, 9093, "data"), "\nadvertised.listeners=PLAINTEXT://127.0.0.1:19092\n")
+		require.Contains(t, properties(cfg, 9093, "data"), "\nlisteners=PLAINTEXT://127.0.0.1:9092,")
+	})
+	t.Run("the embedded broker cannot, and says so", func(t *testing.T) {
+		cfg.Dir, cfg.Log = t.TempDir(), quiet
+		_, err := StartKafka(t.Context(), cfg)
+		require.ErrorIs(t, err, errAdvertise)
+	})
+}

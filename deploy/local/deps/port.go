@@ -2,7 +2,9 @@ package deps
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
 )
@@ -19,6 +21,37 @@ func FreePort(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
 	return port, nil
+}
+
+// The ports that the system does not hand out, from which a row can be had for servers that stop and start again: nobody
+// gets one of them by chance meanwhile.
+const (
+	lowestRow  = 12_000
+	highestRow = 30_000
+	rowTries   = 200
+)
+
+var errNoRow = errors.New("no row of free ports found")
+
+// FreeRow returns the first of so many loopback ports in a row that nothing listens on.
+func FreeRow(ctx context.Context, ports int) (int, error) {
+	for range rowTries {
+		first := lowestRow + rand.IntN(highestRow-lowestRow) //nolint:gosec // Any row will do.
+		if RowFree(ctx, first, ports) {
+			return first, nil
+		}
+	}
+	return 0, errNoRow
+}
+
+// RowFree says whether nothing listens on so many loopback ports from the first on.
+func RowFree(ctx context.Context, first, ports int) bool {
+	for port := first; port < first+ports; port++ {
+		if requireFree(ctx, "row", port) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func loopback(port int) string {

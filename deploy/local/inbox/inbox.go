@@ -2,7 +2,7 @@
 // shows it.
 //
 //	POST   any path   takes a webhook and answers 204, whether it verifies or not
-//	GET    /          everything that is kept, as a JSON array, newest last
+//	GET    /          everything that is kept, as a JSON array, newest last; with ?path=/x what arrived there
 //	DELETE /          forgets everything
 //
 // It shows how an integrator checks a signature; it is not made to face a network.
@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -100,10 +101,14 @@ func (b *Inbox) Deliveries() []Delivery {
 	return append(out, b.kept[:b.next]...)
 }
 
-func (b *Inbox) show(w http.ResponseWriter, _ *http.Request) {
+func (b *Inbox) show(w http.ResponseWriter, r *http.Request) {
+	deliveries := b.Deliveries()
+	if path := r.URL.Query().Get("path"); path != "" {
+		deliveries = slices.DeleteFunc(deliveries, func(d Delivery) bool { return d.Path != path })
+	}
 	w.Header().Set("Content-Type", "application/json")
 	// An error here means that the reader went away.
-	_ = json.NewEncoder(w).Encode(b.Deliveries())
+	_ = json.NewEncoder(w).Encode(deliveries)
 }
 
 func (b *Inbox) clear(w http.ResponseWriter, _ *http.Request) {

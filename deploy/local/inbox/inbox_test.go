@@ -83,6 +83,16 @@ func TestInbox(t *testing.T) {
 		send(t, http.MethodPost, server.URL+"/", "so \"it\" is", "")
 		require.Equal(t, "so \"it\" is", show(t, server)[0].Body)
 	})
+	t.Run("shows what arrived at one path", func(t *testing.T) {
+		server := setup(t)
+		send(t, http.MethodPost, server.URL+"/a", "1", "")
+		send(t, http.MethodPost, server.URL+"/b", "2", "")
+		_, text := send(t, http.MethodGet, server.URL+"/?path=/b", "", "")
+		var out []delivery
+		require.NoError(t, json.Unmarshal([]byte(text), &out))
+		require.Len(t, out, 1)
+		require.Equal(t, "/b", out[0].Path)
+	})
 	t.Run("forgets everything when told", func(t *testing.T) {
 		server := setup(t)
 		send(t, http.MethodPost, server.URL+"/", "{}", "")

@@ -21,16 +21,18 @@ const (
 	smallBrand  = "0198f2e4-0000-7000-8000-0000000000f4"
 	aCampaign   = "0198f2e4-0000-7000-8000-0000000000f5"
 	noBrand     = "0198f2e4-0000-7000-8000-0000000000f6"
+	doneBrand   = "0198f2e4-0000-7000-8000-0000000000f7"
 )
 
 // fill gives one tenant many completed orders of one brand, the oldest few of them requested, of
-// another brand and of a campaign; the brand and the status are common at another tenant.
+// another brand and of a campaign; the brand and the status are common at another tenant. Many are
+// processed and many of a third brand, none both.
 const fill = `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, campaign_id, status, item_kind,
   product_id, product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 SELECT CASE WHEN big THEN '` + bigTenant + `' ELSE '` + smallTenant + `' END::uuid, gen_random_uuid(), 'R' || i, 'e' || i, 'API',
-  CASE WHEN big AND i > 40 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
+  CASE WHEN big AND i > 40 AND i % 8 = 1 THEN '` + doneBrand + `' WHEN big AND i > 40 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
   CASE WHEN big AND i > 40 THEN NULL ELSE '` + aCampaign + `'::uuid END,
-  CASE WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END, 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
+  CASE WHEN big AND i > 40 AND i % 8 = 2 THEN 'PROCESSING' WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END, 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
 FROM (SELECT i, i % 4 < 3 AS big, now() - (20000 - i) * interval '1 minute' AS at FROM generate_series(1, 20000) AS i) AS n`
 
 func crowded(t *testing.T) *Store {
@@ -62,6 +64,8 @@ func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
 		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: proto.String(bigBrand)}, 0},
 		"by a status few have":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()}, found},
 		"by a status none has":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, 0},
+		"by a brand and a status apart":  {Filter{AllBrands: true, BrandID: proto.String(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
+		"by status, of a limited key":    {Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
 		"by external id":                 {Filter{AllBrands: true, ExternalOrderID: proto.String("e1")}, 1},
 		"changed lately":                 {Filter{AllBrands: true, UpdatedSince: &since}, 11},
 	} {

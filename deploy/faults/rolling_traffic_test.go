@@ -1,14 +1,12 @@
 //go:build faults
 
-package e2e_test
+package faults_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -19,9 +17,8 @@ import (
 
 const (
 	// keysOfTraffic are so many that no key reaches its limit of 300 a minute.
-	keysOfTraffic  = 40
-	requestTimeout = 20 * time.Second
-	lookEvery      = 20 * time.Millisecond
+	keysOfTraffic = 40
+	lookEvery     = 20 * time.Millisecond
 	// externalID stands in the body of an order for the id that each has of its own.
 	externalID = "an id of the tenant"
 )
@@ -110,71 +107,52 @@ func (tr *traffic) request(ctx context.Context, n int) {
 	key := tr.keys[n%len(tr.keys)]
 	switch n % 20 {
 	case 0, 4, 8, 12, 16:
-		if answer, ok := tr.exchange(ctx, call{method: http.MethodPost, path: "/orders", key: key, body: strings.Replace(tr.order, externalID, rand.Text(), 1)}); ok {
+		if answer, ok := tr.exchange(ctx, key, call{method: http.MethodPost, path: "/orders", body: strings.Replace(tr.order, externalID, rand.Text(), 1)}); ok {
 			tr.placed(answer)
 		}
 	case 1, 5, 9, 13, 17:
-		tr.exchange(ctx, call{method: http.MethodGet, path: "/catalog/products?country=SE&limit=20", key: key})
+		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/catalog/products?country=SE&limit=20"})
 	case 2, 10:
 		if id := tr.anOrder(n); id != "" {
-			tr.exchange(ctx, call{method: http.MethodGet, path: "/orders/" + id, key: key})
+			tr.exchange(ctx, key, call{method: http.MethodGet, path: "/orders/" + id})
 		}
 	case 3, 11:
-		tr.exchange(ctx, call{method: http.MethodGet, path: "/orders?limit=20", key: key})
+		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/orders?limit=20"})
 	case 6, 18:
-		tr.exchange(ctx, call{method: http.MethodGet, path: "/events?limit=20", key: key})
+		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/events?limit=20"})
 	case 7, 15:
-		tr.exchange(ctx, call{method: http.MethodPost, path: "/personal-links:create-batch", key: key, body: tr.batch})
+		tr.exchange(ctx, key, call{method: http.MethodPost, path: "/personal-links:create-batch", body: tr.batch})
 	case 19:
-		tr.exchange(ctx, call{method: http.MethodPost, path: "/webhooks:test", key: tr.webhookKey, body: "{}"})
+		tr.exchange(ctx, tr.webhookKey, call{method: http.MethodPost, path: "/webhooks:test", body: "{}"})
 	default:
-		tr.exchange(ctx, call{method: http.MethodGet, path: "/me", key: key})
+		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/me"})
 	}
 }
 
-func (tr *traffic) exchange(ctx context.Context, c call) (body []byte, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
+func (tr *traffic) exchange(ctx context.Context, key string, c call) (body string, ok bool) {
 	began := time.Now()
-	status, body, err := tr.balancer.send(ctx, c)
+	c.idempotencyKey = rand.Text()
+	asking := client{http: tr.balancer.client, bases: []string{tr.balancer.base()}, turn: &atomic.Uint64{}, key: key}
+	a, err := asking.send(ctx, c)
 	path, _, _ := strings.Cut(c.path, "?")
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
 	tr.asked[c.method+" /"+strings.Split(path, "/")[1]]++
-	if err == nil && status >= http.StatusOK && status < http.StatusMultipleChoices {
-		return body, true
+	if err == nil && a.good() {
+		return a.body, true
 	}
 	tr.failed = append(tr.failed, fmt.Sprintf("%s %s %s after %s: %d %v %s",
-		began.Format("15:04:05.000"), c.method, c.path, time.Since(began).Round(time.Millisecond), status, err, body))
-	return nil, false
+		began.Format("15:04:05.000"), c.method, c.path, time.Since(began).Round(time.Millisecond), a.status, err, a.body))
+	return "", false
 }
 
-func (b *balancer) send(ctx context.Context, c call) (status int, body []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, c.method, b.base()+c.path, bytes.NewReader([]byte(c.body)))
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	if c.method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Idempotency-Key", rand.Text())
-	}
-	res, err := b.client.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err = io.ReadAll(res.Body)
-	return res.StatusCode, body, err
-}
-
-func (tr *traffic) placed(answer []byte) {
+func (tr *traffic) placed(answer string) {
 	var order struct{ ID string }
-	err := json.Unmarshal(answer, &order)
+	err := json.Unmarshal([]byte(answer), &order)
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
 	if err != nil || order.ID == "" {
-		tr.failed = append(tr.failed, "no order: "+string(answer))
+		tr.failed = append(tr.failed, "no order: "+answer)
 		return
 	}
 	tr.orders = append(tr.orders, order.ID)

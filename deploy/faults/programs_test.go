@@ -1,6 +1,6 @@
 //go:build faults
 
-package e2e_test
+package faults_test
 
 import (
 	"os"
@@ -10,20 +10,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // previousVariable names the revision that the instances run before they are restarted; without it that is the last
 // release, and before there is one, the version that is tested.
 const previousVariable = "GIFTING_TEST_PREVIOUS"
 
-// buildPrograms builds the programs of all services and the gateway, of this version or of the sources in the folder.
-func buildPrograms(t *testing.T, sources string) string {
+// buildPrograms builds all programs with the build tags, of this version or of the sources in the folder.
+func buildPrograms(t *testing.T, sources, tags string) string {
 	t.Helper()
 	const platform = "github.com/partnergifting/platform/"
 	dir := t.TempDir()
-	args := []string{"build", "-o", dir + "/", platform + "gateway/cmd/gateway"}
-	for _, name := range []string{"tenants", "catalog", "orders", "personal-links", "events", "webhook"} {
-		args = append(args, platform+"services/"+name+"/cmd/"+name)
+	args := []string{"build", "-tags", tags, "-o", dir + "/"}
+	for _, p := range programs {
+		folder := "services/" + string(p.name)
+		if p.name == identity.Gateway {
+			folder = "gateway"
+		}
+		args = append(args, platform+folder+"/cmd/"+string(p.name))
 	}
 	command := exec.CommandContext(t.Context(), "go", args...)
 	command.Dir = sources
@@ -56,5 +62,5 @@ func previousPrograms(t *testing.T) string {
 	require.NoError(t, err, "%s", output)
 	output, err = exec.CommandContext(t.Context(), "tar", "-x", "-f", packed, "-C", sources).CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	return buildPrograms(t, sources)
+	return buildPrograms(t, sources, "")
 }
