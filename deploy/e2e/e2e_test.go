@@ -4,7 +4,7 @@ import "testing"
 
 // TestPlatform runs every case against one stack: the cases share its demo and disturb nobody else's.
 func TestPlatform(t *testing.T) {
-	p := start(t)
+	p := openPlatform(t)
 	t.Run("placing an order", p.testPlacing)
 	t.Run("an order's event", p.testEvents)
 	t.Run("who sees what", p.testVisibility)
@@ -28,6 +28,7 @@ func TestPlatform(t *testing.T) {
 	t.Run("keys", p.testKeys)
 	t.Run("personal links", p.testPersonalLinks)
 	t.Run("the gift site", p.testGiftSite)
+	t.Run("conformance", p.testConformance)
 	t.Run("the feed read from its start", p.testFeedRebuildsOrders)
 	t.Run("personal data", p.testPersonalData)
 	t.Run("what is measured", p.testMeasured)

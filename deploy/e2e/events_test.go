@@ -15,7 +15,7 @@ const slow = 20 * time.Second
 
 func (p *platform) testEvents(t *testing.T) {
 	// The key that places has a webhook too, so that what it must not receive could arrive.
-	placing := p.newKey(t, p.env["GIFTING_INBOX_URL"]+"/placing").GetApiKey()
+	placing := p.newKey(t, p.receiver(t)+"/placing").GetApiKey()
 	watching := p.env["GIFTING_KEY_2"]
 	placed := p.post(t, placing, "/orders", p.order(t, nil))
 	require.Equal(t, http.StatusCreated, placed.status, placed.body)

@@ -46,6 +46,7 @@ func examplesOf(t *testing.T, guide string) []example {
 
 // testGuide runs the examples of the guide for internal teams in one shell, as somebody who reads it would.
 func (p *platform) testGuide(t *testing.T) {
+	p.ownStack(t, "its folder")
 	examples := examplesOf(t, "proto/README.md")
 	require.Greater(t, len(examples), 8)
 	key := p.approvingKey(t)

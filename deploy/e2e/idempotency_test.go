@@ -20,14 +20,16 @@ func (p *platform) testIdempotencyKeys(t *testing.T) {
 		return p.do(t, call{method: http.MethodPost, path: "/webhooks:test", key: key, idempotencyKey: idempotencyKey, body: body})
 	}
 	t.Run("a key that placed an order sends no test", func(t *testing.T) {
-		key, at, idempotencyKey := p.receiving(t, "/order-first"), "/order-first", rand.Text()
+		at, idempotencyKey := "/"+rand.Text(), rand.Text()
+		key := p.receiving(t, at)
 		placed := placing(key, idempotencyKey, p.order(t, nil))
 		require.Equal(t, http.StatusCreated, placed.status, placed.body)
 		requireProblem(t, sendTest(key, idempotencyKey, ""), http.StatusUnprocessableEntity, "idempotency_key_reused")
 		require.Empty(t, p.pings(t, at))
 	})
 	t.Run("a key that sent a test places no order", func(t *testing.T) {
-		key, at, idempotencyKey := p.receiving(t, "/test-first"), "/test-first", rand.Text()
+		at, idempotencyKey := "/"+rand.Text(), rand.Text()
+		key := p.receiving(t, at)
 		order := p.order(t, nil)
 		sent := sendTest(key, idempotencyKey, "")
 		require.Equal(t, http.StatusOK, sent.status, sent.body)
@@ -62,7 +64,7 @@ func (p *platform) testIdempotencyKeys(t *testing.T) {
 // receiving is a new key whose webhooks go to the path of the stack's receiver.
 func (p *platform) receiving(t *testing.T, path string) string {
 	t.Helper()
-	return p.newKey(t, p.env["GIFTING_INBOX_URL"]+path).GetApiKey()
+	return p.newKey(t, p.receiver(t)+path).GetApiKey()
 }
 
 // pings gives the tests that arrived at the path of the stack's receiver.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 )
 
 func (p *platform) testWebhookTest(t *testing.T) {
+	p.nearby(t)
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
@@ -20,7 +22,7 @@ func (p *platform) testWebhookTest(t *testing.T) {
 	gone.Close()
 
 	t.Run("a receiver that answers 2xx", func(t *testing.T) {
-		request := call{method: http.MethodPost, path: "/webhooks:test", key: p.env["GIFTING_KEY_2"], idempotencyKey: "ping-1"}
+		request := call{method: http.MethodPost, path: "/webhooks:test", key: p.env["GIFTING_KEY_2"], idempotencyKey: rand.Text()}
 		a := p.do(t, request)
 		require.Equal(t, http.StatusOK, a.status, a.body)
 		require.JSONEq(t, `{"responseStatus":204,"error":null}`, a.body)

@@ -23,6 +23,7 @@ const (
 
 // testMeasured holds the list of metrics that rules, runbooks and dashboards use against what the parts expose.
 func (p *platform) testMeasured(t *testing.T) {
+	p.ownStack(t, "its metrics")
 	exposed := map[string][]string{}
 	for part := range parts {
 		p.scrape(t, part, exposed)

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"testing"
 
@@ -48,7 +49,7 @@ func (p *platform) orderFaults(t *testing.T, key, taken string) []orderFault {
 // the gateway.
 func (p *platform) testOrderOfChecks(t *testing.T) {
 	key := p.newKey(t, "").GetApiKey()
-	const taken, used = "order-of-checks", "order-of-checks-used"
+	taken, used := rand.Text(), rand.Text()
 	first := call{
 		method: http.MethodPost, path: "/orders", key: key, idempotencyKey: used,
 		body: p.order(t, func(o map[string]any) { o["externalOrderId"] = taken }),

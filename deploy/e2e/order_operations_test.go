@@ -32,11 +32,9 @@ func (p *platform) orderOperations(t *testing.T) ordersv1.OrderOperationsService
 // approvingKey makes a key of the tenant whose orders wait, so that its rate limit is its own.
 func (p *platform) approvingKey(t *testing.T) string {
 	t.Helper()
-	made, err := p.operations(t).CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+	return p.createKey(t, &tenantsv1.CreateKeyRequest{
 		TenantId: seed.Approving, Name: "end-to-end test", Scopes: allScopes, AllBrands: true,
-	})
-	require.NoError(t, err)
-	return made.GetApiKey()
+	}).GetApiKey()
 }
 
 // requested places an order that waits for approval.
@@ -165,6 +163,7 @@ func (p *platform) lastChange(t *testing.T, key, orderID, from string) (data str
 
 // testReplay rebuilds the tenant's orders from its events alone.
 func (p *platform) testReplay(t *testing.T) {
+	p.ownStack(t, "all events since its start")
 	key := p.approvingKey(t)
 	id := p.requested(t, key)
 	p.eventually(t, key, id, slow) // What was before this order stands before it.

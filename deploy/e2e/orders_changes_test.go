@@ -197,7 +197,7 @@ func (p *platform) stock(t *testing.T, key, productID string) (product string, v
 }
 
 func (p *platform) testMessages(t *testing.T) {
-	writing := p.newKey(t, p.env["GIFTING_INBOX_URL"]+"/writing").GetApiKey()
+	writing := p.newKey(t, p.receiver(t)+"/writing").GetApiKey()
 	watching := p.env["GIFTING_KEY_2"]
 	placed := p.post(t, writing, "/orders", p.order(t, nil))
 	require.Equal(t, http.StatusCreated, placed.status, placed.body)

@@ -89,6 +89,7 @@ func (p *platform) testWholeOrder(t *testing.T) {
 // testFeedRebuildsOrders reads the feed from its start: the newest record of each order in it is the
 // order as it is now, every version of it once and in order.
 func (p *platform) testFeedRebuildsOrders(t *testing.T) {
+	p.ownStack(t, "all events since its start")
 	key := p.newKey(t, "").GetApiKey()
 	orders := map[string]json.RawMessage{}
 	for path := "/orders?limit=100"; ; {

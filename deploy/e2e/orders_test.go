@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 func (p *platform) testPlacing(t *testing.T) {
 	key := p.env["GIFTING_KEY"]
 	body := p.order(t, nil)
-	request := call{method: http.MethodPost, path: "/orders", key: key, idempotencyKey: "placing-1", body: body}
+	request := call{method: http.MethodPost, path: "/orders", key: key, idempotencyKey: rand.Text(), body: body}
 	first := p.do(t, request)
 	require.Equal(t, http.StatusCreated, first.status, first.body)
 	order := first.object(t)

@@ -41,6 +41,7 @@ func (p *platform) testPersonalData(t *testing.T) {
 		require.Equal(t, status, a.status, a.body)
 		requireNoPersonalData(t, a.body)
 	}
+	p.ownStack(t, "its databases")
 	for _, database := range local.Databases(p.config.Name) {
 		t.Run(database[len(p.config.Name)+1:]+" keeps no personal data in clear", func(t *testing.T) {
 			rows := allRows(t, p.config.PostgresURL, database)

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,11 @@ type platform struct {
 	config   local.Config
 	env      map[string]string
 	document document
+	// past is what the feeds of a platform held before the test.
+	past past
+	// lines are the connections to the services, by the variables that name them.
+	lines map[string]*local.Conn
+	lock  sync.Mutex
 }
 
 // start runs a stack in this process for the time of the test.
@@ -49,7 +56,9 @@ func start(t *testing.T) *platform {
 		require.NoError(t, err)
 		requireNoPersonalData(t, string(log))
 	})
-	return &platform{config: cfg, env: stack.Env}
+	p := &platform{config: cfg, env: stack.Env}
+	t.Cleanup(func() { p.hangUp(t) })
+	return p
 }
 
 // call is one request of the API.
@@ -178,7 +187,7 @@ type event struct {
 	raw  string
 }
 
-// feed reads all events that the key may see.
+// feed reads all events that the key may see, of a platform that ran before the test those since its start.
 func (p *platform) feed(t *testing.T, key string) []event {
 	t.Helper()
 	events, ok := p.tryFeed(t, key)
@@ -189,7 +198,8 @@ func (p *platform) feed(t *testing.T, key string) []event {
 // tryFeed is feed for who asks so often that the rate limit may refuse.
 func (p *platform) tryFeed(t *testing.T, key string) (events []event, ok bool) {
 	t.Helper()
-	path := "/events?limit=100"
+	const first = "/events?limit=100"
+	path := first + p.past.after(t, p, key)
 	for {
 		a := p.get(t, key, path)
 		if a.status != http.StatusOK {
@@ -208,7 +218,7 @@ func (p *platform) tryFeed(t *testing.T, key string) (events []event, ok bool) {
 		if len(page.Items) == 0 || page.NextCursor == nil {
 			return events, true
 		}
-		path = "/events?limit=100&after=" + *page.NextCursor
+		path = first + "&after=" + *page.NextCursor
 	}
 }
 
@@ -240,7 +250,13 @@ func (p *platform) arrived(t *testing.T, eventID string) []inbox.Delivery {
 // deliveries gives what is at the stack's receiver.
 func (p *platform) deliveries(t *testing.T) []inbox.Delivery {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.env["GIFTING_INBOX_URL"], http.NoBody)
+	return p.deliveriesOf(t, "")
+}
+
+// deliveriesOf gives what the query leaves of it.
+func (p *platform) deliveriesOf(t *testing.T, query string) []inbox.Delivery {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.env["GIFTING_INBOX_URL"]+query, http.NoBody)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -250,13 +266,29 @@ func (p *platform) deliveries(t *testing.T) []inbox.Delivery {
 	return all
 }
 
-// dial connects to the service whose address the variable of demo.env holds.
+// dial connects to the service whose address the variable of demo.env holds, the first time.
 func (p *platform) dial(t *testing.T, variable string) *local.Conn {
 	t.Helper()
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if conn, ok := p.lines[variable]; ok {
+		return conn
+	}
 	conn, err := local.Dial(p.env, variable)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	if p.lines == nil {
+		p.lines = map[string]*local.Conn{}
+	}
+	p.lines[variable] = conn
 	return conn
+}
+
+// hangUp ends the connections.
+func (p *platform) hangUp(t *testing.T) {
+	t.Helper()
+	for _, conn := range p.lines {
+		require.NoError(t, conn.Close())
+	}
 }
 
 func (p *platform) operations(t *testing.T) tenantsv1.TenantOperationsServiceClient {
@@ -273,7 +305,19 @@ func (p *platform) newKey(t *testing.T, webhookURL string, brandIDs ...string) *
 	if webhookURL != "" {
 		req.WebhookUrl = proto.String(webhookURL)
 	}
+	return p.createKey(t, req)
+}
+
+// createKey makes one that a platform which goes on running forgets after the test.
+func (p *platform) createKey(t *testing.T, req *tenantsv1.CreateKeyRequest) *tenantsv1.CreateKeyResponse {
+	t.Helper()
 	made, err := p.operations(t).CreateKey(t.Context(), req)
 	require.NoError(t, err)
+	if p.config.Name == "" {
+		t.Cleanup(func() {
+			_, err := p.operations(t).RevokeKey(context.WithoutCancel(t.Context()), &tenantsv1.RevokeKeyRequest{KeyId: made.GetKey().GetId()})
+			require.NoError(t, err)
+		})
+	}
 	return made
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func (p *platform) testRefusedOrders(t *testing.T) {
 		requireProblem(t, p.do(t, blank), http.StatusBadRequest, "idempotency_key_invalid")
 	})
 	t.Run("a refused order leaves its idempotency key free", func(t *testing.T) {
-		request := call{method: http.MethodPost, path: "/orders", key: key, idempotencyKey: "after-a-refusal", body: `{}`}
+		request := call{method: http.MethodPost, path: "/orders", key: key, idempotencyKey: rand.Text(), body: `{}`}
 		requireProblem(t, p.do(t, request), http.StatusBadRequest, "invalid_request")
 		request.body = p.order(t, nil)
 		require.Equal(t, http.StatusCreated, p.do(t, request).status)

@@ -16,6 +16,7 @@ var statement = regexp.MustCompile("(?s)```sql\\s+-- ([a-z]+)\n(.*?)```")
 
 // testRunbooks runs the SQL of the runbooks, all of which only reads.
 func (p *platform) testRunbooks(t *testing.T) {
+	p.ownStack(t, "its databases")
 	paths, err := filepath.Glob("../runbooks/*.md")
 	require.NoError(t, err)
 	ran := 0
