@@ -22,7 +22,7 @@ AXE         := $(LOCAL)/axe/$(AXE_VERSION)/package/axe.min.js
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays in .local
@@ -30,10 +30,15 @@ run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays 
 
 .PHONY: test
 test: c-compiler $(BIN)/grpcurl ## Test all modules, with the race detector, on real dependencies
-	@$(TESTDEPS) go test -race -timeout 14m $(PACKAGES)
+	@unset GIFTING_URL; $(TESTDEPS) go test -race -timeout 14m $(PACKAGES)
 
 .PHONY: lint
-lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-go lint-chart ## Check style, generated code, the OpenAPI document, alerts, modules and the arrows between them
+lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-conformance lint-tidy lint-standalone lint-go lint-chart ## Check style, generated code, the OpenAPI document, alerts, modules and the arrows between them
+
+.PHONY: conformance
+conformance: ## Hold the platform that GIFTING_URL names to what its API promises
+	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set the variables that it has" >&2; exit 1; }
+	@go test -count=1 -timeout 10m -run '^TestPlatform$$' ./deploy/e2e
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
@@ -44,6 +49,12 @@ configuration: ## Write deploy/configuration.md, the reference of all settings, 
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
 	@mv $(LOCAL)/configuration.md deploy/configuration.md
+
+.PHONY: promises
+promises: ## Write deploy/e2e/conformance.md, which says what test shows each promise of the API
+	@mkdir -p $(LOCAL)
+	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
+	@mv $(LOCAL)/conformance.md deploy/e2e/conformance.md
 
 # A chart can only read files of its own. `make lint-chart` tells when the copies are old.
 .PHONY: chart-files
@@ -76,14 +87,32 @@ tidy: ## Tidy every module, the tools' too
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
 
+# On servers of their own, of which PostgreSQL waits for the disk as in production. BENCH chooses among them.
+BENCH := .
+MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(BIN)/testdeps -durable -- $(BIN)/bench
 .PHONY: bench
-bench: ## Run the benchmarks
-	@$(TESTDEPS) go test -run '^$$' -bench . -benchmem -timeout 30m ./pkg/... ./deploy/bench/...
+bench: ## Run the benchmarks against the limits, up to 10 million orders; table, JSON and plots in .local/bench
+	@go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(MEASURED) -bench '$(BENCH)' -out $(LOCAL)/bench
 
-# Kills, cuts and long runs, which the build tag faults keeps out of `make test`.
+.PHONY: bench-quick
+bench-quick: ## The same with fewer turns and smaller sizes, in less than five minutes
+	@go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(MEASURED) -quick -bench '$(BENCH)' -out $(LOCAL)/bench-quick
+
+# Kills, cuts and long runs, which the build tag faults keeps out of `make test`. SEED repeats the choices of a run.
+MINUTES := 10
+SEED    :=
 .PHONY: faults
-faults: c-compiler ## Run the tests that kill and cut things, and those that take minutes
-	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 60m -run 'Fault|Crash|Kill|Endurance' ./deploy/e2e/... ./gateway/...
+faults: c-compiler ## Use the platform for MINUTES (10) while everything around it fails, then restart it under load
+	@GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 60)}') GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults \
+		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
+	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
+	@$(TESTDEPS) go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
+	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
+
+# Bugs that the build tag planted compiles in, one at a time.
+.PHONY: faults-planted
+faults-planted: ## Show that `make faults` finds bugs: plant one of each class, and demand that it is found
+	@go test -v -count=1 -tags faults -timeout 40m -run '^TestPlantedBugsAreFound$$' ./deploy/faults
 
 # Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.
 # Making inputs smaller is bounded, because it would use up the time.
@@ -176,6 +205,14 @@ lint-configuration:
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
 	@diff -u deploy/configuration.md $(LOCAL)/configuration.md || { echo "run \`make configuration\`"; exit 1; }
+
+# Not from the cache of results, as a test would be, which does not see the tests of other modules.
+.PHONY: lint-conformance
+lint-conformance:
+	@echo "every promise of the API has a test"
+	@mkdir -p $(LOCAL)
+	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
+	@diff -u deploy/e2e/conformance.md $(LOCAL)/conformance.md || { echo "run \`make promises\`"; exit 1; }
 
 # The Go tests hold rules, dashboards and runbooks against each other and the platform; this runs the rules themselves.
 .PHONY: lint-alerts

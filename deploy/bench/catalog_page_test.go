@@ -1,16 +1,11 @@
 package bench_test
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
-	"github.com/partnergifting/platform/pkg/daemon"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -141,77 +134,4 @@ func makeKeys(b *testing.B, env map[string]string) (keys []string) {
 		keys = append(keys, made.GetApiKey())
 	}
 	return keys
-}
-
-// start runs the platform with databases of its own and gives a connection to that of a service.
-func start(b *testing.B, service string) (*pgx.Conn, map[string]string) {
-	b.Helper()
-	daemon.CollectLess() // As the programs of the platform do.
-	suffix := make([]byte, 6)
-	_, err := rand.Read(suffix)
-	require.NoError(b, err)
-	cfg := local.Config{
-		Dir: b.TempDir(), PortBase: 12_000 + mathrand.IntN(18_000), Name: "bench_" + hex.EncodeToString(suffix), PostgresURL: os.Getenv("GIFTING_TEST_POSTGRES_URL"),
-	}
-	require.NotEmpty(b, cfg.PostgresURL, "set GIFTING_TEST_POSTGRES_URL or run by `make`")
-	b.Cleanup(func() { drop(b, cfg) })
-	stack, err := local.Start(b.Context(), cfg)
-	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, stack.Stop(context.WithoutCancel(b.Context()))) })
-	return connectTo(b, databaseURL(b, cfg.Name+"_"+service)), stack.Env
-}
-
-// databaseURL leads to a database of the server that the benchmarks use.
-func databaseURL(b *testing.B, name string) string {
-	b.Helper()
-	at, err := url.Parse(os.Getenv("GIFTING_TEST_POSTGRES_URL"))
-	require.NoError(b, err)
-	at.Path = "/" + name
-	return at.String()
-}
-
-// makeDatabase makes a migrated database beside the platform's and gives its URL.
-func makeDatabase(b *testing.B, name string, migrate func(url string) error) string {
-	b.Helper()
-	_, err := connectTo(b, os.Getenv("GIFTING_TEST_POSTGRES_URL")).Exec(b.Context(), "CREATE DATABASE "+name)
-	require.NoError(b, err)
-	dropAtEnd(b, name)
-	at := databaseURL(b, name)
-	require.NoError(b, migrate(at))
-	return at
-}
-
-func connectTo(b *testing.B, url string) *pgx.Conn {
-	b.Helper()
-	conn, err := pgx.Connect(b.Context(), url)
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = conn.Close(context.WithoutCancel(b.Context())) })
-	return conn
-}
-
-// dropAtEnd drops a database when the benchmark ends.
-func dropAtEnd(b *testing.B, name string) {
-	b.Helper()
-	b.Cleanup(func() {
-		ctx := context.WithoutCancel(b.Context())
-		conn, err := pgx.Connect(ctx, os.Getenv("GIFTING_TEST_POSTGRES_URL"))
-		require.NoError(b, err)
-		defer func() { _ = conn.Close(ctx) }()
-		_, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		require.NoError(b, err)
-	})
-}
-
-func drop(b *testing.B, cfg local.Config) {
-	b.Helper()
-	ctx := context.WithoutCancel(b.Context())
-	conn, err := pgx.Connect(ctx, cfg.PostgresURL)
-	require.NoError(b, err)
-	defer func() { _ = conn.Close(ctx) }()
-	for _, name := range local.Databases(cfg.Name) {
-		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		require.NoError(b, err)
-	}
-	_, err = conn.Exec(ctx, "DROP ROLE IF EXISTS "+local.RelayRole(cfg.Name))
-	require.NoError(b, err)
 }

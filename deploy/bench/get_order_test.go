@@ -36,7 +36,7 @@ func BenchmarkGetOrder(b *testing.B) {
 	var byEdge, byGRPC, bySQL side
 	database, nothing := p.db.Config().Database, func() {}
 	once(b, func() {
-		for range rounds {
+		for range rounds() {
 			byEdge.take(b, database, func(i int) error {
 				_, err := edge[i].get("/orders/" + orders.any())
 				return err

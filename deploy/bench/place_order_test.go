@@ -36,7 +36,7 @@ func BenchmarkPlaceOrder(b *testing.B) {
 	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
 	var byEdge side
 	once(b, func() {
-		for range rounds {
+		for range rounds() {
 			byEdge.take(b, strings.TrimSuffix(p.db.Config().Database, "orders"), func(i int) error {
 				_, err := p.place(edge[i])
 				return err

@@ -14,9 +14,16 @@ const (
 	// clients are at work at once, on either side.
 	clients = 16
 	// A side has its turn, then the other: whatever else the machine does, both have their share of it.
-	turn   = 2 * time.Second
-	rounds = 9
+	turn = 2 * time.Second
 )
+
+// rounds is how often each side has its turn.
+func rounds() int {
+	if testing.Short() {
+		return 3
+	}
+	return 9
+}
 
 // side is what one side has done, turn by turn.
 type side struct {

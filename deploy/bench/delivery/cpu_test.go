@@ -38,9 +38,9 @@ type meter struct {
 
 func (p *platform) newMeter(b *testing.B) *meter {
 	b.Helper()
-	m := &meter{server: p.database(b, "webhook"), databases: p.cfg.Name, backends: map[int]float64{}}
-	if len(p.cfg.KafkaBrokers) > 0 {
-		m.broker = listenerOf(b, p.cfg.KafkaBrokers[0])
+	m := &meter{server: p.database(b, "webhook"), databases: p.Config.Name, backends: map[int]float64{}}
+	if len(p.Config.KafkaBrokers) > 0 {
+		m.broker = listenerOf(b, p.Config.KafkaBrokers[0])
 	}
 	return m
 }

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,33 +20,37 @@ const pollEvery = 2 * time.Millisecond
 
 // BenchmarkChangeToFeed measures from an order to the answer of a poll of its tenant's feed that holds its event.
 func BenchmarkChangeToFeed(b *testing.B) {
-	p := start(b)
-	tenants := p.tenants(b, []string{""})
-	w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
-	m := p.newMeter(b)
-	var used usage
-	for b.Loop() {
-		before := m.read(b)
-		polling, stop := context.WithCancel(b.Context())
-		done := make(chan error, 1)
-		go func() { done <- f.poll(polling) }()
-		w.run(b, 200, measuredTime)
-		require.Eventually(b, func() bool { return f.has(w) }, arriveIn, often)
-		used = m.read(b).minus(before)
-		stop()
-		require.NoError(b, <-done)
+	for _, perSecond := range rates() {
+		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
+			p := start(b)
+			tenants := p.tenants(b, []string{""})
+			w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
+			m := p.newMeter(b)
+			var used usage
+			for b.Loop() {
+				before := m.read(b)
+				polling, stop := context.WithCancel(b.Context())
+				done := make(chan error, 1)
+				go func() { done <- f.poll(polling) }()
+				w.run(b, perSecond, measuredTime())
+				require.Eventually(b, func() bool { return f.has(w) }, arriveIn, often)
+				used = m.read(b).minus(before)
+				stop()
+				require.NoError(b, <-done)
+			}
+			p.report(b, w.answered, f.seenUntilNow(), used)
+		})
 	}
-	p.report(b, w.answered, f.seenUntilNow(), used)
 }
 
 func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	b.Helper()
 	ctx, err := caller.Outgoing(context.Background(), caller.Principal{
-		TenantID: t.id, KeyID: t.key, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
+		TenantID: t.ID, KeyID: t.key, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
 	}, caller.Request{})
 	require.NoError(b, err)
 	return &feedReader{
-		events: eventsv1.NewEventsServiceClient(p.dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, seen: map[string]time.Time{},
+		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, seen: map[string]time.Time{},
 	}
 }
 

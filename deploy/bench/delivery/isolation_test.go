@@ -18,6 +18,9 @@ const (
 // BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events, first while the other two answer
 // and then, in the same run, while one is dead and one is slow.
 func BenchmarkBesideBadEndpoints(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes most of a minute")
+	}
 	p, r := start(b), newReceiver(b, true)
 	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
 	bad := []int{deadEndpoint, slowEndpoint}
@@ -42,7 +45,7 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 func (p *platform) reach(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
-	w.run(b, 200, 2*measuredTime)
+	w.run(b, 200, 2*measuredTime())
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
 	r.await(b, w)
 	return between(p.recorded(b, w.answered), r.first(b))

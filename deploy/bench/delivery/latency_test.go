@@ -61,11 +61,11 @@ func (p *platform) report(b *testing.B, answered, arrived map[string]time.Time, 
 	b.Helper()
 	byRecord, byAnswer := between(p.recorded(b, answered), arrived), between(answered, arrived)
 	require.NotEmpty(b, byRecord)
-	for q, name := range map[float64]string{.5: "p50", .95: "p95", .99: "p99"} {
+	for q, name := range map[float64]string{.5: "p50", .95: "p95", .99: "p99", 1: "max"} {
 		b.ReportMetric(byRecord.at(q), name+"-ms-from-record")
 		b.ReportMetric(byAnswer.at(q), name+"-ms-from-answer")
 	}
-	thousands := float64(len(byRecord)) / 1000 * (measuredTime + warmUp).Seconds() / measuredTime.Seconds()
+	thousands := float64(len(byRecord)) / 1000 * (measuredTime() + warmUp).Seconds() / measuredTime().Seconds()
 	b.ReportMetric(used.sum()/thousands, "cpu-s/1000")
 	b.ReportMetric(load(b), "load")
 	b.ReportMetric(0, "ns/op")

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/outbox"
@@ -25,16 +24,16 @@ type makeChange func(ctx context.Context, of tenant) (id string, err error)
 // placeOrders makes changes by orders at the orders service, of keys that have no webhook.
 func (p *platform) placeOrders(b *testing.B) makeChange {
 	b.Helper()
-	orders := ordersv1.NewOrdersServiceClient(p.dial(b, "GIFTING_GRPC_ORDERS"))
+	orders := ordersv1.NewOrdersServiceClient(p.Dial(b, "GIFTING_GRPC_ORDERS"))
 	return func(ctx context.Context, of tenant) (string, error) {
 		ctx, err := caller.Outgoing(ctx, caller.Principal{
-			TenantID: of.id, KeyID: of.key + 1_000_000, KeyName: "benchmark",
+			TenantID: of.ID, KeyID: of.key + 1_000_000, KeyName: "benchmark",
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
 		}, caller.Request{IdempotencyKey: uuid.NewString(), Fingerprint: []byte("benchmark")})
 		if err != nil {
 			return "", err
 		}
-		placed, err := orders.PlaceOrder(ctx, orderOf(of))
+		placed, err := orders.PlaceOrder(ctx, of.Order())
 		return placed.GetOrder().GetId(), err
 	}
 }
@@ -55,26 +54,11 @@ func (p *platform) recordChanges(b *testing.B) makeChange {
 	return func(ctx context.Context, of tenant) (string, error) {
 		id := uuid.NewString()
 		event := outbox.Event{
-			ID: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantID: of.id, BrandID: of.brand, SubjectID: id,
+			ID: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantID: of.ID, BrandID: of.Brand, SubjectID: id,
 			OccurredAt: time.Now(), Data: fmt.Appendf(nil, `{"id":%q,"text":%q}`, id, text),
 		}
 		err := postgres.Pipeline(ctx, pool, func(batch *pgx.Batch) { outbox.Append(ctx, batch, event) })
 		waker.Wake()
 		return id, err
-	}
-}
-
-func orderOf(t tenant) *ordersv1.PlaceOrderRequest {
-	return &ordersv1.PlaceOrderRequest{
-		ExternalOrderId: uuid.NewString(), BrandId: proto.String(t.brand),
-		Items: []*ordersv1.OrderItemInput{{
-			CustomProductName: proto.String("A football signed by the whole team"),
-			Budget:            &commonv1.Money{Amount: "1500", Currency: "SEK"},
-		}},
-		Client: &ordersv1.OrderClient{Name: "Ann Berg"},
-		Recipient: &ordersv1.OrderRecipient{
-			Name: "Ann Berg", Phone: "+46 70 123 45 67",
-			Address: &ordersv1.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: proto.String("111 22"), Country: "SE"},
-		},
 	}
 }

@@ -9,17 +9,35 @@ import (
 )
 
 const (
-	measuredTime = 15 * time.Second
 	// arriveIn is how long the last change of a run may take.
 	arriveIn = 20 * time.Second
 	often    = 5 * time.Millisecond
 )
 
+// measuredTime is how long changes are made that count.
+func measuredTime() time.Duration {
+	if testing.Short() {
+		return 5 * time.Second
+	}
+	return 15 * time.Second
+}
+
+// rates are of changes in a second.
+func rates() []int {
+	if testing.Short() {
+		return []int{200}
+	}
+	return []int{50, 200, 500}
+}
+
 // BenchmarkChangeToReceiver measures from a change to its event at the receiver. The changes are spread evenly over the
 // endpoints, each of which belongs to a tenant of its own.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, endpoints := range []int{1, 100} {
-		for _, perSecond := range []int{20, 200, 500} {
+		for _, perSecond := range rates() {
+			if testing.Short() && endpoints == 1 {
+				continue
+			}
 			b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
 				p, r := start(b), newReceiver(b, true)
 				w := newWriter(p.recordChanges(b), p.tenants(b, r.urls(endpoints)))
@@ -27,7 +45,7 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 				m := p.newMeter(b)
 				for b.Loop() {
 					before := m.read(b)
-					w.run(b, perSecond, measuredTime)
+					w.run(b, perSecond, measuredTime())
 					r.await(b, w)
 					used = m.read(b).minus(before)
 				}

@@ -1,7 +1,9 @@
 // Command testdeps runs another command with a PostgreSQL, a Redis and a Kafka that live as long as it does:
 //
 //	testdeps -- go test ./...
+//	testdeps -durable -- go test -bench . ./...
 //
+// Nothing of it survives, so PostgreSQL does not wait for the disk, but with -durable, as in production: for what measures.
 // The command finds them in GIFTING_TEST_POSTGRES_URL (a superuser's), GIFTING_TEST_REDIS_URL and
 // GIFTING_TEST_KAFKA_BROKERS; GIFTING_TEST_KAFKA_KIND says which Kafka it is: apache, embedded or given. One that is
 // set already is used as it is. The exit code is the command's.
@@ -30,18 +32,22 @@ func main() {
 }
 
 func run(args []string) int {
+	durable := len(args) > 0 && args[0] == "-durable"
+	if durable {
+		args = args[1:]
+	}
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: testdeps -- command [argument...]")
+		fmt.Fprintln(os.Stderr, "usage: testdeps [-durable] -- command [argument...]")
 		return usageError
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 
-	set, err := startSet(ctx, log)
+	set, err := startSet(ctx, durable, log)
 	if err != nil {
 		log.Error("tests have nothing to run on", "error", err)
 		return startError

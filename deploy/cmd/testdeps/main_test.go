@@ -27,6 +27,12 @@ func TestRun(t *testing.T) {
 		require.Equal(t, 7, run([]string{"--", "sh", "-c", "exit 7"}))
 	})
 
+	t.Run("a durable PostgreSQL may be asked for", func(t *testing.T) {
+		setGiven(t)
+		require.Equal(t, 7, run([]string{"-durable", "--", "sh", "-c", "exit 7"}))
+		require.Equal(t, usageError, run([]string{"-durable"}))
+	})
+
 	t.Run("the command finds its dependencies in the environment", func(t *testing.T) {
 		setGiven(t)
 		found := filepath.Join(t.TempDir(), "found")

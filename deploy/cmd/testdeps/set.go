@@ -27,11 +27,13 @@ const stopTimeout = 30 * time.Second
 
 // set is the dependencies of one run, in a directory named after this process.
 type set struct {
-	dir                    string
+	dir string
+	// durable: PostgreSQL waits for the disk.
+	durable                bool
 	postgres, redis, kafka *deps.Instance
 }
 
-func startSet(ctx context.Context, log *slog.Logger) (*set, error) {
+func startSet(ctx context.Context, durable bool, log *slog.Logger) (*set, error) {
 	local, err := localDir()
 	if err != nil {
 		return nil, err
@@ -39,7 +41,7 @@ func startSet(ctx context.Context, log *slog.Logger) (*set, error) {
 	if err := sweep(local); err != nil {
 		return nil, err
 	}
-	s := &set{dir: filepath.Join(local, prefix+strconv.Itoa(os.Getpid()))}
+	s := &set{dir: filepath.Join(local, prefix+strconv.Itoa(os.Getpid())), durable: durable}
 	if err := s.start(ctx, local, log); err != nil {
 		return nil, errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 	}
@@ -58,7 +60,7 @@ func (s *set) start(ctx context.Context, local string, log *slog.Logger) error {
 	}
 	var err error
 	s.postgres, err = deps.StartPostgreSQL(ctx, deps.PostgreSQLConfig{
-		URL: os.Getenv(postgresURL), Dir: filepath.Join(s.dir, "postgres"), Port: ports[0], Ephemeral: true, Log: log,
+		URL: os.Getenv(postgresURL), Dir: filepath.Join(s.dir, "postgres"), Port: ports[0], Ephemeral: !s.durable, Log: log,
 	})
 	if err != nil {
 		return err

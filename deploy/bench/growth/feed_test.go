@@ -1,0 +1,103 @@
+package growth_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/cursor"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+const page = 50
+
+// BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and ten million events.
+func BenchmarkGrowthOfFeed(b *testing.B) {
+	platforms := startAll(b)
+	operations := make([][]operation, len(platforms))
+	for i, p := range platforms {
+		operations[i] = newFeedCalls(b, p.fillFeed(b)).pages()
+	}
+	for b.Loop() {
+		measure(b, platforms, operations)
+	}
+}
+
+// feedCalls are calls of the feed.
+type feedCalls struct {
+	*filled
+
+	b      *testing.B
+	events eventsv1.EventsServiceClient
+}
+
+func newFeedCalls(b *testing.B, of *filled) *feedCalls {
+	b.Helper()
+	return &feedCalls{filled: of, b: b, events: eventsv1.NewEventsServiceClient(of.Dial(b, "GIFTING_GRPC_EVENTS"))}
+}
+
+// as is a context of the tenant's key, limited to the brands unless there are none.
+func (c *feedCalls) as(brands ...string) context.Context {
+	c.b.Helper()
+	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
+		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+		AllBrands: len(brands) == 0, BrandIDs: brands,
+	}, caller.Request{})
+	require.NoError(c.b, err)
+	return ctx
+}
+
+// behind is a cursor behind an event, as the service makes it.
+func (c *feedCalls) behind(number int) *string {
+	const secondsOfDay = 24 * 60 * 60
+	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(number))
+	return proto.String(cursor.Bind("events", c.tenant.ID).Encode(raw))
+}
+
+// read makes the operation of a page that must have so many events.
+func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
+	return operation{name, func(n int) error {
+		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(page)})
+		if err == nil && len(got.GetItems()) != items {
+			return fmt.Errorf("%d events instead of %d", len(got.GetItems()), items)
+		}
+		return err
+	}}
+}
+
+func (c *feedCalls) pages() []operation {
+	at := func(number int) func(int) *string {
+		cursor := c.behind(number)
+		return func(int) *string { return cursor }
+	}
+	// The tenant has nine events of ten, the last one is not its own.
+	last := c.size - 1
+	scanned := c.size / 2
+	return []operation{
+		c.read(c.as(), "beginning", page, func(int) *string { return nil }),
+		c.read(c.as(), "anywhere", page, func(n int) *string { return c.behind(1 + c.known(n)*9/10) }),
+		c.read(c.as(), "end", page, at(last-page*10/9)),
+		c.read(c.as(), "nothing-new", 0, at(last)),
+		c.read(c.as(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
+		c.read(c.as(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
+	}
+}
+
+// among counts the events of a brand that one call looks at.
+func (c *feedCalls) among(after int, brand string) int {
+	c.b.Helper()
+	const looksAt = 1000
+	var found int
+	pool := c.Pool(c.b, "events", 1)
+	require.NoError(c.b, pool.QueryRow(c.b.Context(), `SELECT count(*) FILTER (WHERE brand_id = $3) FROM (
+  SELECT brand_id FROM feed WHERE tenant_id = $1 AND position > $2 ORDER BY day, position LIMIT $4) AS scanned`,
+		c.tenant.ID, after, brand, looksAt).Scan(&found))
+	return found
+}

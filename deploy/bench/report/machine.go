@@ -1,0 +1,63 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Machine is what the figures are of.
+type Machine struct {
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	// Load is the average of runnable processes of the minute before the run.
+	Load       string `json:"load"`
+	Go         string `json:"go"`
+	PostgreSQL string `json:"postgresql"`
+	// Fsync off favours whatever writes to PostgreSQL most directly.
+	Fsync string `json:"fsync"`
+	Kafka string `json:"kafka"`
+}
+
+// Here looks at this machine and the server at the URL.
+func Here(ctx context.Context, server, kafka string) (Machine, error) {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), Kafka: kafka, Processor: processor()}
+	load, _ := os.ReadFile("/proc/loadavg") // Of Linux.
+	m.Load, _, _ = strings.Cut(string(load), " ")
+	db, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return m, fmt.Errorf("reach PostgreSQL: %w", err)
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	err = db.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&m.PostgreSQL, &m.Fsync)
+	if err != nil {
+		return m, fmt.Errorf("ask PostgreSQL: %w", err)
+	}
+	return m, nil
+}
+
+// String implements fmt.Stringer.
+func (m Machine) String() string {
+	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, Kafka %s",
+		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
+}
+
+func processor() string {
+	file, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if key, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,105 @@
+package report_test
+
+import (
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/report"
+)
+
+const output = `goos: linux
+BenchmarkPlaceOrder
+    place_order_test.go:47: gateway 1089/s of 1500 µs CPU
+BenchmarkPlaceOrder-2   	       1	      1089 edge-orders/s	         0.4500 edge/pgbench	     120 B/op	       3 allocs/op
+BenchmarkChangeToFeed/rate=200
+BenchmarkChangeToFeed/rate=200-2         	       1	         3.000 load	         4.400 p50-ms-from-record	        14.30 p99-ms-from-record
+BenchmarkGrowthOfFeed
+    feed_test.go:25: 10k events: 15 MB
+BenchmarkGrowthOfFeed   	       1	         1.100 end-growth-1M	         1.400 end-growth-10M	         0.700 end-ms-10k	         0.770 end-ms-1M	         0.980 end-ms-10M
+PASS
+`
+
+func parsed(t *testing.T) []report.Result {
+	t.Helper()
+	results, err := report.Parse(strings.NewReader(output))
+	require.NoError(t, err)
+	return results
+}
+
+func TestEveryResultIsReadByTheNameOfItsBenchmark(t *testing.T) {
+	results := parsed(t)
+	require.Len(t, results, 3)
+	require.Equal(t, "PlaceOrder", results[0].Benchmark)
+	require.Equal(t, map[string]float64{"edge-orders/s": 1089, "edge/pgbench": 0.45, "B/op": 120, "allocs/op": 3}, results[0].Metrics)
+	require.Equal(t, "ChangeToFeed/rate=200", results[1].Benchmark)
+	require.InDelta(t, 14.3, results[1].Metrics["p99-ms-from-record"], 0)
+	require.Equal(t, "GrowthOfFeed", results[2].Benchmark)
+}
+
+func TestANumberThatIsNoneIsAFault(t *testing.T) {
+	_, err := report.Parse(strings.NewReader("BenchmarkX-2 \t 1\t nonsense ms\n"))
+	require.ErrorContains(t, err, "result of X")
+}
+
+func TestAResultIsHeldAgainstItsLimit(t *testing.T) {
+	verdicts := map[string]bool{}
+	for _, j := range report.Judge(parsed(t), report.Goals()) {
+		verdicts[j.Benchmark+" "+j.Metric] = j.Reached
+	}
+	require.Equal(t, map[string]bool{
+		"PlaceOrder edge/pgbench":                  false,
+		"ChangeToFeed/rate=200 p99-ms-from-record": true,
+		"GrowthOfFeed end-growth-1M":               true,
+		"GrowthOfFeed end-growth-10M":              false,
+	}, verdicts)
+}
+
+func TestTheTableTellsWhatWasMissedAndEverythingMeasured(t *testing.T) {
+	made := report.Report{Results: parsed(t), Judged: report.Judge(parsed(t), report.Goals())}
+	var table strings.Builder
+	require.NoError(t, made.WriteTable(&table))
+	for _, wanted := range []string{
+		`(?m)^  orders placed, of what pgbench does +PlaceOrder +0\.45 +≥ 0\.50 +MISSED$`,
+		`(?m)^  slower than at the smallest size +GrowthOfFeed end at 10M +1\.40 +≤ 1\.30 +MISSED$`,
+		`(?m)^  Feed/rate=200 +4\.40 +- +14\.3 +- +3\.00$`,
+		`(?m)^  end +0\.70 +0\.77 +0\.98 +1\.10 +1\.40$`,
+		`1089 edge-orders/s`,
+	} {
+		require.Regexp(t, wanted, table.String())
+	}
+}
+
+func TestTheReportIsWrittenAsJSONAndPlots(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	made := report.Report{Results: parsed(t), Judged: report.Judge(parsed(t), report.Goals())}
+	require.NoError(t, made.Write(dir))
+	written, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	var names []string
+	for _, file := range written {
+		names = append(names, filepath.Base(file))
+		if filepath.Ext(file) == ".svg" {
+			requireXML(t, file)
+		}
+	}
+	require.Equal(t, []string{"growth.svg", "latency.svg", "ratios.svg", "report.json"}, names)
+}
+
+func requireXML(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	tokens := xml.NewDecoder(strings.NewReader(string(text)))
+	for {
+		if _, err := tokens.Token(); err != nil {
+			require.ErrorIs(t, err, io.EOF, file)
+			return
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package scale
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/partnergifting/platform/deploy/bench/report"
+)
+
+// errNotMeasured is the answer to a report that lacks what is reckoned from.
+var errNotMeasured = errors.New("was not measured")
+
+// UnitsOf reads the costs from a report.
+func UnitsOf(r report.Report) (Units, error) {
+	var missing error
+	value := func(benchmark, metric string, unit float64) float64 {
+		for _, result := range r.Results {
+			if found, measured := result.Metrics[metric]; measured && result.Benchmark == benchmark {
+				return found * unit
+			}
+		}
+		missing = errors.Join(missing, fmt.Errorf("%s of %s %w", metric, benchmark, errNotMeasured))
+		return 0
+	}
+	const micro, ofThousand = 1e-6, 1e-3
+	const platform, database = "platform-µs", "database-µs"
+	const place, read, poll, changes = "CostOfRequest/place-order", "CostOfRequest/get-order", "CostOfRequest/poll-nothing-new", "BacklogOfChanges"
+	u := Units{
+		PlaceOrder: value(place, platform, micro), PlaceOrderInDatabase: value(place, database, micro),
+		ReadOrder: value(read, platform, micro), ReadOrderInDatabase: value(read, database, micro),
+		Poll: value(poll, platform, micro), PollInDatabase: value(poll, database, micro),
+		Change: value(changes, "cpu-s/1000-platform", ofThousand), ChangeInDatabase: value(changes, "cpu-s/1000-database", ofThousand),
+		InRedis: value(place, "redis-µs", micro), RelayPerSecond: value(changes, "relayed/s", 1),
+		OrderBytes: bytesOf(r, "GrowthOfOrders"), EventBytes: bytesOf(r, "GrowthOfFeed"),
+	}
+	if u.OrderBytes == 0 || u.EventBytes == 0 {
+		missing = errors.Join(missing, fmt.Errorf("growth %w", errNotMeasured))
+	}
+	return u, missing
+}
+
+// bytesOf is that of the largest size, which has the least of what is there without any row.
+func bytesOf(r report.Report, benchmark string) (bytes float64) {
+	for _, size := range []string{"100k", "1M", "10M"} {
+		for _, result := range r.Results {
+			if found, measured := result.Metrics["bytes-of-each-"+size]; measured && result.Benchmark == benchmark {
+				bytes = found
+			}
+		}
+	}
+	return bytes
+}
