@@ -27,7 +27,7 @@ func rates() []int {
 	if testing.Short() {
 		return []int{200}
 	}
-	return []int{50, 200, 500}
+	return []int{20, 50, 200, 500}
 }
 
 // BenchmarkChangeToReceiver measures from a change to its event at the receiver. The changes are spread evenly over the
