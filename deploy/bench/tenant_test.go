@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bench/stack"
 	"github.com/partnergifting/platform/deploy/local"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -35,16 +35,8 @@ func dial(b *testing.B, env map[string]string, variable string) *local.Conn {
 
 func makeTenant(b *testing.B, operations tenantsv1.TenantOperationsServiceClient) tenant {
 	b.Helper()
-	t := tenant{id: uuid.NewString(), brand: uuid.NewString()}
-	_, err := operations.PutTenant(b.Context(), &tenantsv1.PutTenantRequest{
-		Id: t.id, Name: "Benchmark", Currency: "SEK", ApiAccess: true,
-	})
-	require.NoError(b, err)
-	_, err = operations.PutBrand(b.Context(), &tenantsv1.PutBrandRequest{
-		TenantId: t.id, Brand: &tenantsv1.Brand{Id: t.brand, Name: "Benchmark", Slug: "benchmark"},
-	})
-	require.NoError(b, err)
-	return t
+	made := stack.NewTenant(b, operations)
+	return tenant{id: made.ID, brand: made.Brand}
 }
 
 // keyring hands out keys of the tenant, each of which has its own rate limit.

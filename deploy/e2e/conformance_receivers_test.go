@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ func (p *platform) receiver(t *testing.T) string {
 	t.Helper()
 	address := p.env["GIFTING_INBOX_URL"]
 	if address == "" {
+		// A sandbox elsewhere need not have a receiver whose mail a test can read; a stack of this process has one.
+		require.NotEmpty(t, os.Getenv("GIFTING_URL"), "only a platform elsewhere may be without a receiver")
 		t.Skip("GIFTING_INBOX_URL names no receiver of webhooks")
 	}
 	return address
@@ -30,6 +33,8 @@ func (p *platform) nearby(t *testing.T) {
 	address, err := url.Parse(p.receiver(t))
 	require.NoError(t, err)
 	if ip := net.ParseIP(address.Hostname()); ip == nil || !ip.IsLoopback() {
+		// A platform elsewhere calls no address of this machine: its guard refuses them, as it must.
+		require.NotEmpty(t, os.Getenv("GIFTING_URL"), "a stack of this process calls this machine")
 		t.Skip("webhooks of this platform do not go to this machine")
 	}
 }
