@@ -14,9 +14,7 @@ import (
 const Channel = "gifting_outbox"
 
 const (
-	notify = `SELECT pg_notify('` + Channel + `', '')`
-	// wakeGap bounds how often the relay is called; rows of calls in between are found by the next.
-	wakeGap     = 3 * time.Millisecond
+	notify      = `SELECT pg_notify('` + Channel + `', '')`
 	wakeTimeout = time.Second
 )
 
@@ -27,6 +25,8 @@ type Waker struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
 	due  chan struct{}
+	// calls are those since the last notification.
+	calls atomic.Int64
 }
 
 // NewWaker makes a waker for the outbox in the pool's database.
@@ -36,13 +36,14 @@ func NewWaker(pool *pgxpool.Pool, log *slog.Logger) *Waker {
 
 // Wake asks for a notification. It never waits.
 func (w *Waker) Wake() {
+	w.calls.Add(1)
 	select {
 	case w.due <- struct{}{}:
 	default:
 	}
 }
 
-// Run notifies until ctx ends.
+// Run notifies until ctx ends. Rows of calls during the gap are found by the relay's next look.
 func (w *Waker) Run(ctx context.Context) error {
 	gap := time.NewTimer(0)
 	defer gap.Stop()
@@ -57,8 +58,9 @@ func (w *Waker) Run(ctx context.Context) error {
 			return nil
 		case <-w.due:
 		}
+		calls := w.calls.Swap(0)
 		w.notify(ctx)
-		gap.Reset(wakeGap)
+		gap.Reset(Gap(int(calls)))
 	}
 }
 

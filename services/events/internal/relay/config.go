@@ -1,6 +1,10 @@
 package relay
 
-import "time"
+import (
+	"time"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+)
 
 // Source is a database with an outbox.
 type Source struct {
@@ -16,16 +20,15 @@ type Config struct {
 	ClockSkew time.Duration
 	// PollInterval is how long an idle relay waits when nobody wakes it. Zero: 25 ms.
 	PollInterval time.Duration
-	// RoundInterval is the least time between the starts of two rounds: under load a round takes what was committed in
-	// it, instead of a row or two. The first one after a quiet time does not wait. Zero: 3 ms.
-	RoundInterval time.Duration
+	// RoundInterval says how long after the start of a round that published n rows the next one begins; the first one
+	// after a quiet time does not wait. Nil: outbox.Gap.
+	RoundInterval func(n int) time.Duration
 	// BatchSize is how many rows a round takes from each source at most. Zero: 500.
 	BatchSize int
 }
 
 const (
 	defaultPoll  = 25 * time.Millisecond
-	defaultRound = 3 * time.Millisecond
 	defaultBatch = 500
 )
 
@@ -33,8 +36,8 @@ func (c Config) withDefaults() Config {
 	if c.PollInterval <= 0 {
 		c.PollInterval = defaultPoll
 	}
-	if c.RoundInterval <= 0 {
-		c.RoundInterval = defaultRound
+	if c.RoundInterval == nil {
+		c.RoundInterval = outbox.Gap
 	}
 	if c.BatchSize <= 0 {
 		c.BatchSize = defaultBatch

@@ -112,7 +112,7 @@ func (r *Relay) lead(ctx context.Context) {
 			if published == 0 {
 				pause(ctx, r.cfg.PollInterval, r.wake)
 			} else if published < r.cfg.BatchSize {
-				pause(ctx, r.cfg.RoundInterval-time.Since(began), nil)
+				pause(ctx, r.cfg.RoundInterval(published)-time.Since(began), nil)
 			}
 		}
 	}

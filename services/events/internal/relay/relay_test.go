@@ -37,7 +37,8 @@ func TestRelay(t *testing.T) {
 
 	t.Run("under load it takes together what was committed since the last round", func(t *testing.T) {
 		const interval = time.Second
-		f := setup(t, Config{PollInterval: time.Hour, RoundInterval: interval}, telemetry.Discard())
+		each := func(rows int) time.Duration { return time.Duration(rows) * interval }
+		f := setup(t, Config{PollInterval: time.Hour, RoundInterval: each}, telemetry.Discard())
 		began := time.Now()
 		f.start(t)
 		f.add(t, 0)
