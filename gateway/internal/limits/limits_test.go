@@ -19,7 +19,7 @@ import (
 
 const redisVariable = "GIFTING_TEST_REDIS_URL"
 
-func client(t *testing.T) *redis.Client {
+func client(t testing.TB) *redis.Client {
 	t.Helper()
 	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests by `make test`", redisVariable)
 	c, err := redisconn.Open(os.Getenv(redisVariable))
@@ -29,10 +29,15 @@ func client(t *testing.T) *redis.Client {
 }
 
 // limiter gives Redis a long budget, so that a busy machine does not turn to the fallback.
-func limiter(t *testing.T, c redis.UniversalClient, p limits.Policy) *limits.Limiter {
+func limiter(t testing.TB, c redis.UniversalClient, p limits.Policy) *limits.Limiter {
+	t.Helper()
+	return tallying(t, c, p, &tally{})
+}
+
+func tallying(t testing.TB, c redis.UniversalClient, p limits.Policy, fallbacks *tally) *limits.Limiter {
 	t.Helper()
 	l, err := limits.New(limits.Options{
-		Policy: p, Redis: c, Budget: 20 * time.Second, Meter: noop.Meter{}, Clock: time.Now,
+		Policy: p, Redis: c, Budget: 20 * time.Second, Meter: tallied{tally: fallbacks}, Clock: time.Now,
 	})
 	require.NoError(t, err)
 	return l

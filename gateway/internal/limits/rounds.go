@@ -15,7 +15,8 @@ import (
 // rounds shares round trips to Redis: the requests that come while others are counted go together in the next trip.
 // One for each would cost more than the counting, on both ends.
 type rounds struct {
-	redis redis.UniversalClient
+	redis  redis.UniversalClient
+	policy Policy
 	// budget bounds a trip and what a request waits for its own.
 	budget time.Duration
 
@@ -24,32 +25,34 @@ type rounds struct {
 	running int
 }
 
-// turn is one run of the script.
+// turn is one request to be counted.
 type turn struct {
-	keys   []string
-	args   []any
-	answer *redis.Cmd
-	done   chan struct{}
+	subject subject
+	place   place
+	done    chan struct{}
 }
+
+// subject is whose requests are counted: its keys, and what stands in their braces.
+type subject struct{ tag, log, version string }
 
 // atOnce is how many trips are under way at the most: more would be smaller ones, one would let a request wait for two.
 const atOnce = 2
 
-// run gives the script's answer, or an error when the budget or ctx ends before.
-func (r *rounds) run(ctx context.Context, keys []string, args ...any) (_ []any, err error) {
+// run gives the verdict and the version, or an error when the budget or ctx ends before.
+func (r *rounds) run(ctx context.Context, s subject) (_ Verdict, _ int64, err error) {
 	ctx, span := redisconn.Start(ctx, "EVALSHA")
 	defer func() { redisconn.End(span, err) }()
-	t := &turn{keys: keys, args: args, done: make(chan struct{})}
+	t := &turn{subject: s, done: make(chan struct{})}
 	r.join(t)
 	budget := time.NewTimer(r.budget)
 	defer budget.Stop()
 	select {
 	case <-t.done:
-		return t.answer.Slice()
+		return t.place.verdict()
 	case <-budget.C:
-		return nil, context.DeadlineExceeded
+		return Verdict{}, 0, context.DeadlineExceeded
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for Redis: %w", ctx.Err())
+		return Verdict{}, 0, fmt.Errorf("wait for Redis: %w", ctx.Err())
 	}
 }
 
@@ -93,7 +96,7 @@ func (r *rounds) trip(together []*turn) {
 	defer cancel()
 	// A Redis that was started again has no script. With its text they go together too: one by one, a full trip
 	// would not be done within its budget.
-	if unknown := r.send(ctx, together, take.EvalSha); len(unknown) > 0 {
+	if unknown := r.send(ctx, r.calls(together), take.EvalSha); len(unknown) > 0 {
 		r.send(ctx, unknown, take.Eval)
 	}
 	for _, t := range together {
@@ -101,18 +104,36 @@ func (r *rounds) trip(together []*turn) {
 	}
 }
 
+// calls are as few as may be. Only one server has all keys; a cluster knows that those of one tag are together.
+func (r *rounds) calls(together []*turn) (calls []*call) {
+	_, one := r.redis.(*redis.Client)
+	last := make(map[string]*call, 1)
+	for _, t := range together {
+		tag := t.subject.tag
+		if one {
+			tag = ""
+		}
+		if last[tag] == nil || last[tag].size == mostInCall {
+			last[tag] = &call{}
+			calls = append(calls, last[tag])
+		}
+		t.place = last[tag].add(t.subject)
+	}
+	return calls
+}
+
 // send runs the script for all, and gives those to whom Redis said that it has none.
 func (r *rounds) send(
-	ctx context.Context, together []*turn, run func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd,
-) (unknown []*turn) {
+	ctx context.Context, calls []*call, run func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd,
+) (unknown []*call) {
 	pipe := r.redis.Pipeline()
-	for _, t := range together {
-		t.answer = run(ctx, pipe, t.keys, t.args...)
+	for _, c := range calls {
+		c.answer = run(ctx, pipe, c.keys(), c.args(r.policy)...)
 	}
 	_, _ = pipe.Exec(ctx) // Each answer has its own error.
-	for _, t := range together {
-		if redis.HasErrorPrefix(t.answer.Err(), "NOSCRIPT") {
-			unknown = append(unknown, t)
+	for _, c := range calls {
+		if redis.HasErrorPrefix(c.answer.Err(), "NOSCRIPT") {
+			unknown = append(unknown, c)
 		}
 	}
 	return unknown
