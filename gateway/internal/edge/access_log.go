@@ -10,10 +10,9 @@ import (
 // query, address or user agent: none of what a caller writes, which may be personal data. The
 // line's trace id is the answer's Request-Id.
 func (h *Handler) logAccess(ctx context.Context, method, route string, rec *recorder, c *call, took time.Duration) {
-	attrs := []slog.Attr{
-		slog.String("method", knownMethod(method)), slog.String("route", route),
-		slog.Int("status", rec.status), slog.Int("bytes", rec.bytes), slog.Duration("took", took),
-	}
+	const most = 7
+	attrs := append(make([]slog.Attr, 0, most), slog.String("method", knownMethod(method)), slog.String("route", route),
+		slog.Int("status", rec.status), slog.Int("bytes", rec.bytes), slog.Duration("took", took))
 	if c != nil && c.principal.TenantID != "" {
 		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))
 	}

@@ -27,9 +27,10 @@ type Observer struct {
 	duration metric.Float64Histogram
 	keys     metric.Int64Counter
 	scheme   attribute.KeyValue
-	// series has the labels of each method, route and status: to make them anew costs more than to
-	// measure.
-	series sync.Map
+	// outcomes has the label of each outcome and series those of each method, route and status: to
+	// make them anew costs more than to measure.
+	outcomes map[string]metric.MeasurementOption
+	series   sync.Map
 }
 
 type series struct {
@@ -48,7 +49,10 @@ const (
 // NewObserver makes an observer of requests that come by HTTPS or not.
 func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Observer, error) {
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/gateway")
-	o := &Observer{tracer: tel.Tracers.Tracer("github.com/partnergifting/platform/gateway"), scheme: semconv.URLScheme("http")}
+	o := &Observer{
+		tracer: tel.Tracers.Tracer("github.com/partnergifting/platform/gateway"), scheme: semconv.URLScheme("http"),
+		outcomes: map[string]metric.MeasurementOption{},
+	}
 	if https {
 		o.scheme = semconv.URLScheme("https")
 	}
@@ -61,7 +65,8 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 		return nil, fmt.Errorf("request metrics: %w", err)
 	}
 	for _, outcome := range []string{keyNew, keyReplay, keyMismatch, keyConflict} {
-		o.keys.Add(ctx, 0, outcomeLabel(outcome))
+		o.outcomes[outcome] = metric.WithAttributeSet(attribute.NewSet(attribute.String("outcome", outcome)))
+		o.keys.Add(ctx, 0, o.outcomes[outcome])
 	}
 	return o, nil
 }
@@ -126,9 +131,5 @@ func (o *Observer) countKey(ctx context.Context, c *call, answer http.Header) {
 	case c.fault == problem.IdempotencyInProgress:
 		outcome = keyConflict
 	}
-	o.keys.Add(ctx, 1, outcomeLabel(outcome))
-}
-
-func outcomeLabel(outcome string) metric.MeasurementOption {
-	return metric.WithAttributeSet(attribute.NewSet(attribute.String("outcome", outcome)))
+	o.keys.Add(ctx, 1, o.outcomes[outcome])
 }

@@ -16,15 +16,23 @@ type Fingerprinter struct {
 // Of hashes method, path, query and body. White space and the order of members and parameters do
 // not matter; a body that is no JSON counts byte for byte.
 func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []byte {
-	h := hmac.New(sha256.New, f.Key)
-	kind := "json"
-	content, err := digestJSON(body)
+	kind, content := "json", body
+	digest, err := digestJSON(body)
 	if err != nil {
-		kind, content = "raw", body
+		kind = "raw"
+	} else {
+		content = digest[:]
 	}
-	for _, part := range [][]byte{[]byte(method), []byte(path), []byte(query.Encode()), []byte(kind), content} {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(part)))
-		h.Write(part)
+	head := make([]byte, 0, usualHead)
+	for _, text := range [...]string{method, path, query.Encode(), kind} {
+		head = append(binary.BigEndian.AppendUint64(head, uint64(len(text))), text...)
 	}
+	head = binary.BigEndian.AppendUint64(head, uint64(len(content)))
+	h := hmac.New(sha256.New, f.Key)
+	h.Write(head)
+	h.Write(content)
 	return h.Sum(nil)
 }
+
+// usualHead holds what stands before the body of most requests.
+const usualHead = 256
