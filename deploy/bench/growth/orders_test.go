@@ -20,9 +20,13 @@ import (
 // BenchmarkGrowthOfOrders lists, reads, places and changes orders among ten thousand, a million and ten million others.
 func BenchmarkGrowthOfOrders(b *testing.B) {
 	platforms := startAll(b)
-	operations := make([][]operation, len(platforms))
+	calls := make([]*orderCalls, len(platforms))
 	for i, p := range platforms {
-		c := newOrderCalls(b, p.fillOrders(b))
+		calls[i] = newOrderCalls(b, p.fillOrders(b))
+	}
+	operations := make([][]operation, len(platforms))
+	for i, c := range calls {
+		c.readThrough(b)
 		operations[i] = append(append(c.lists(), c.searches()...), c.changes()...)
 	}
 	for b.Loop() {
@@ -74,11 +78,15 @@ func (c *orderCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// middle is a cursor behind half of the orders, as the service makes it for a list without filters.
-func (c *orderCalls) middle() *string {
-	at := cursor.Position{Time: c.at.Add(-time.Duration(c.size/2) * 8 * time.Second).Truncate(time.Microsecond), ID: uuid.Nil.String()}
-	made := cursor.Bind("orders", c.tenant.ID, "", "", "0", "", "").EncodePosition(at)
-	return &made
+// behind is a cursor behind what was placed so long ago or later, as the service makes it for a list that has no filter but
+// the time of the change.
+func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
+	since := ""
+	if updatedSince != nil {
+		since = updatedSince.AsTime().Format(time.RFC3339Nano)
+	}
+	at := cursor.Position{Time: c.at.Add(-ago).Truncate(time.Microsecond), ID: uuid.Nil.String()}
+	return proto.String(cursor.Bind("orders", c.tenant.ID, "", "", "0", "", since).EncodePosition(at))
 }
 
 func (c *orderCalls) place() (*ordersv1.Order, error) {
@@ -103,11 +111,12 @@ func (c *orderCalls) lists() []operation {
 	same := func(req *ordersv1.ListOrdersRequest) func(int) *ordersv1.ListOrdersRequest {
 		return func(int) *ordersv1.ListOrdersRequest { return req }
 	}
-	lately := timestamppb.New(c.at.Add(-5 * time.Minute))
+	lately, never := timestamppb.New(c.at.Add(-5*time.Minute)), timestamppb.New(c.at.Add(24*time.Hour))
+	half := time.Duration(c.size/2) * 8 * time.Second
 	const page = 50
 	return []operation{
 		c.list("list", page, all, same(&ordersv1.ListOrdersRequest{})),
-		c.list("list-middle", page, all, same(&ordersv1.ListOrdersRequest{After: c.middle()})),
+		c.list("list-middle", page, all, same(&ordersv1.ListOrdersRequest{After: c.behind(half, nil)})),
 		c.list("list-limited-key", page, limited, same(&ordersv1.ListOrdersRequest{})),
 		c.list("list-external-id", 1, all, func(n int) *ordersv1.ListOrdersRequest {
 			return &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String(fmt.Sprintf("order-%d", c.known(n)))}
@@ -120,6 +129,10 @@ func (c *orderCalls) lists() []operation {
 		c.list("list-brand-rare", page, all, same(&ordersv1.ListOrdersRequest{BrandId: &c.rareBrand})),
 		c.list("list-brand-small", page, all, same(&ordersv1.ListOrdersRequest{BrandId: &c.smallBrand})),
 		c.list("list-updated", page, all, same(&ordersv1.ListOrdersRequest{UpdatedSince: lately})),
+		c.list("list-updated-long-placed", page, all, same(&ordersv1.ListOrdersRequest{
+			UpdatedSince: lately, After: c.behind(15*time.Minute, lately),
+		})),
+		c.list("list-updated-nothing", 0, all, same(&ordersv1.ListOrdersRequest{UpdatedSince: never})),
 		c.list("list-updated-limited-key", page, limited, same(&ordersv1.ListOrdersRequest{UpdatedSince: lately})),
 		c.list("list-brand-status", 0, all, same(&ordersv1.ListOrdersRequest{
 			BrandId: &c.smallBrand, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum(),

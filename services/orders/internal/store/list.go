@@ -26,11 +26,31 @@ type Filter struct {
 	UpdatedSince        *time.Time
 	After               *cursor.Position
 	Limit               int
+
+	// A part of a page has what was placed since, or before.
+	placedSince, placedBefore *time.Time
 }
 
-// List reads a page, newest placed first. The statement is put together from fixed pieces, so that
-// each combination of filters has a plan of its own.
+// List reads a page, newest placed first.
 func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
+	var page []*ordersv1.Order
+	for _, part := range f.parts() {
+		part.Limit -= len(page)
+		if part.Limit <= 0 {
+			break
+		}
+		orders, err := s.part(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, orders...)
+	}
+	return page, nil
+}
+
+// part reads one statement's orders. It is put together from fixed pieces, so that each combination of
+// filters has a plan of its own.
+func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	sql, args := f.statement()
 	rows, err := s.pool.Query(ctx, sql, append([]any{planned}, args...)...)
 	if err != nil {
@@ -97,6 +117,12 @@ func (f Filter) where() (string, []any) {
 	}
 	if f.UpdatedSince != nil {
 		add("updated_at >= ?", *f.UpdatedSince)
+	}
+	if f.placedSince != nil {
+		add("created_at >= ?", *f.placedSince)
+	}
+	if f.placedBefore != nil {
+		add("created_at < ?", *f.placedBefore)
 	}
 	if f.After != nil {
 		add("(created_at, id) < (?, ?)", f.After.Time, f.After.ID)
