@@ -58,6 +58,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithDisableServiceConfig(), // DNS has no say in it.
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes)),
+		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connectionWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout, PermitWithoutStream: true}),
 	)
 	if err != nil {

@@ -35,7 +35,11 @@ type Config struct {
 
 const (
 	// MaxMessageBytes is above the API's 10 MB body with room for its wire form.
-	MaxMessageBytes     = 32 << 20
+	MaxMessageBytes = 32 << 20
+	// streamWindow and connectionWindow are how much is under way, in bytes, on a call and on a connection. Being given they
+	// need not be found out, for which a connection would send pings between the messages.
+	streamWindow        = 1 << 20
+	connectionWindow    = 4 << 20
 	defaultDrainTimeout = 15 * time.Second
 	minPingInterval     = 10 * time.Second
 	workersPerCPU       = 8
@@ -87,6 +91,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Serv
 		grpc.ChainStreamInterceptor(between.stream, s.untilEnd),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
 		// A new goroutine would grow its stack for every call. Past these workers, calls get one all the same.
 		grpc.NumStreamWorkers(uint32(workersPerCPU*runtime.GOMAXPROCS(0))), //nolint:gosec // A small number.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxConnectionAge, MaxConnectionAgeGrace: maxConnectionAgeGrace}),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -27,7 +28,16 @@ type Runs[T any] struct {
 	mu      sync.Mutex
 	waiting []*call[T]
 	running int
+	// idle are those who have nothing to do, the last one behind the others.
+	idle []worker
 }
+
+// worker is told over its channel that somebody waits.
+type worker chan struct{}
+
+// lingering is how long a worker is kept that has nothing to do: a new one would have to grow its stack first, which
+// takes as long as many a run.
+const lingering = time.Second
 
 type call[T any] struct {
 	ctx  context.Context //nolint:containedctx // The caller's, which may end while its item waits.
@@ -52,10 +62,16 @@ func (r *Runs[T]) wait(c *call[T]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, c)
-	if r.running < r.AtOnce {
-		r.running++
-		go r.work()
+	if r.running == r.AtOnce {
+		return
 	}
+	r.running++
+	if last := len(r.idle) - 1; last >= 0 {
+		r.idle[last] <- struct{}{}
+		r.idle = r.idle[:last]
+		return
+	}
+	go r.work()
 }
 
 // Waiting is how many wait for a run.
@@ -72,20 +88,31 @@ func (r *Runs[T]) Running() int {
 	return r.running
 }
 
-// work makes runs until nobody waits.
+// work makes runs until nobody has waited for a while.
 func (r *Runs[T]) work() {
+	w := make(worker, 1)
+	while := time.NewTimer(lingering)
+	defer while.Stop()
 	for {
 		runtime.Gosched() // Those who are just about to join come along.
-		calls := r.take()
-		if len(calls) == 0 {
-			return
+		if calls := r.take(w); len(calls) > 0 {
+			r.run(calls)
+			continue
 		}
-		r.run(calls)
+		while.Reset(lingering)
+		select {
+		case <-w:
+		case <-while.C:
+			if r.leave(w) {
+				return
+			}
+			<-w
+		}
 	}
 }
 
-// take gives those who go next. Without any the worker is one less.
-func (r *Runs[T]) take() []*call[T] {
+// take gives those who go next. Without any the worker is idle.
+func (r *Runs[T]) take(w worker) []*call[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var next []*call[T]
@@ -98,8 +125,21 @@ func (r *Runs[T]) take() []*call[T] {
 	if len(next) == 0 {
 		r.waiting = nil
 		r.running--
+		r.idle = append(r.idle, w)
 	}
 	return next
+}
+
+// leave says that a worker goes, unless it has just been told of somebody.
+func (r *Runs[T]) leave(w worker) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.Index(r.idle, w)
+	if at < 0 {
+		return false
+	}
+	r.idle = slices.Delete(r.idle, at, at+1)
+	return true
 }
 
 func (r *Runs[T]) run(calls []*call[T]) {

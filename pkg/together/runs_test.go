@@ -3,9 +3,11 @@ package together_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -131,6 +133,28 @@ func TestNoItemIsLostOrDoneTwiceAmongManyCallers(t *testing.T) {
 	require.NoError(t, group.Wait())
 	require.EqualValues(t, callers*each, items.Load())
 	require.EqualValues(t, callers*each*(each-1)/2, sum.Load())
+}
+
+func TestAWorkerStaysForTheNextAndGoesWhenNobodyHasCome(t *testing.T) {
+	const lingering = time.Second
+	for _, pause := range []time.Duration{lingering / 2, lingering, 2 * lingering} {
+		synctest.Test(t, func(t *testing.T) {
+			done := 0
+			runs := &together.Runs[int]{AtOnce: 1, Most: 1, Limit: time.Minute, Do: func(context.Context, []int) error {
+				done++
+				return nil
+			}}
+			before := runtime.NumGoroutine()
+			for n := range 50 {
+				require.NoError(t, runs.Join(t.Context(), n))
+				<-time.After(pause) // By the bubble's clock.
+			}
+			require.Equal(t, 50, done, "whether the worker was there, had gone, or was just going")
+			<-time.After(2 * lingering)
+			synctest.Wait()
+			require.Equal(t, before, runtime.NumGoroutine())
+		})
+	}
 }
 
 // joinInOneRun lets items 1 and 2 go together and gives what becomes of them.

@@ -56,7 +56,7 @@ func New(o Options) (*Limiter, error) {
 	if o.Budget == 0 {
 		o.Budget = defaultBudget
 	}
-	return &Limiter{Options: o, rounds: &rounds{redis: o.Redis, policy: o.Policy, budget: o.Budget}, local: NewWindow(o.Policy, o.Clock), fallback: fallback, label: label}, nil
+	return &Limiter{Options: o, rounds: newRounds(o), local: NewWindow(o.Policy, o.Clock), fallback: fallback, label: label}, nil
 }
 
 // TakeKey counts a request of an API key and gives the version of its tenant's settings, or zero

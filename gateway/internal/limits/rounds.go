@@ -3,13 +3,13 @@ package limits
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/together"
 )
 
 // rounds shares round trips to Redis: the requests that come while others are counted go together in the next trip.
@@ -17,98 +17,62 @@ import (
 type rounds struct {
 	redis  redis.UniversalClient
 	policy Policy
-	// budget bounds a trip and what a request waits for its own.
+	// budget bounds what a request waits for its trip.
 	budget time.Duration
-
-	mu      sync.Mutex
-	waiting []*turn
-	running int
+	trips  together.Runs[*turn]
 }
 
 // turn is one request to be counted.
 type turn struct {
 	subject subject
 	place   place
-	done    chan struct{}
 }
 
 // subject is whose requests are counted: its keys, and what stands in their braces.
 type subject struct{ tag, log, version string }
 
-// atOnce is how many trips are under way at the most: more would be smaller ones, one would let a request wait for two.
-const atOnce = 2
+const (
+	// atOnce is how many trips are under way at the most: more would be smaller ones, one would let a request wait for two.
+	atOnce = 2
+	// mostInTrip bounds what a trip carries.
+	mostInTrip = 1024
+)
+
+func newRounds(o Options) *rounds {
+	r := &rounds{redis: o.Redis, policy: o.Policy, budget: o.Budget}
+	r.trips = together.Runs[*turn]{Do: r.trip, Limit: o.Budget, AtOnce: atOnce, Most: mostInTrip}
+	return r
+}
 
 // run gives the verdict and the version, or an error when the budget or ctx ends before.
 func (r *rounds) run(ctx context.Context, s subject) (_ Verdict, _ int64, err error) {
 	ctx, span := redisconn.Start(ctx, "EVALSHA")
 	defer func() { redisconn.End(span, err) }()
-	t := &turn{subject: s, done: make(chan struct{})}
-	r.join(t)
-	budget := time.NewTimer(r.budget)
-	defer budget.Stop()
-	select {
-	case <-t.done:
-		return t.place.verdict()
-	case <-budget.C:
-		return Verdict{}, 0, context.DeadlineExceeded
-	case <-ctx.Done():
-		return Verdict{}, 0, fmt.Errorf("wait for Redis: %w", ctx.Err())
-	}
-}
-
-func (r *rounds) join(t *turn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting = append(r.waiting, t)
-	if r.running < atOnce {
-		r.running++
-		go r.work()
-	}
-}
-
-// work makes trips until nobody waits.
-func (r *rounds) work() {
-	for {
-		runtime.Gosched() // Requests that are just about to join come along.
-		together := r.leave()
-		if len(together) == 0 {
-			return
-		}
-		r.trip(together)
-	}
-}
-
-// leave takes all that wait. Without any the worker is one less.
-func (r *rounds) leave() []*turn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	together := r.waiting
-	r.waiting = nil
-	if len(together) == 0 {
-		r.running--
-	}
-	return together
-}
-
-// trip belongs to no single request, so that none takes the others along when its caller goes away.
-func (r *rounds) trip(together []*turn) {
-	ctx, cancel := context.WithTimeout(context.Background(), r.budget)
+	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
+	t := &turn{subject: s}
+	if err := r.trips.Join(ctx, t); err != nil {
+		return Verdict{}, 0, fmt.Errorf("wait for Redis: %w", err)
+	}
+	return t.place.verdict()
+}
+
+// trip belongs to no single request, nor to its trace.
+func (r *rounds) trip(ctx context.Context, turns []*turn) error {
+	ctx = trace.ContextWithSpan(ctx, nil)
 	// A Redis that was started again has no script. With its text they go together too: one by one, a full trip
 	// would not be done within its budget.
-	if unknown := r.send(ctx, r.calls(together), take.EvalSha); len(unknown) > 0 {
+	if unknown := r.send(ctx, r.calls(turns), take.EvalSha); len(unknown) > 0 {
 		r.send(ctx, unknown, take.Eval)
 	}
-	for _, t := range together {
-		close(t.done)
-	}
+	return nil // Each place has its own error.
 }
 
 // calls are as few as may be. Only one server has all keys; a cluster knows that those of one tag are together.
-func (r *rounds) calls(together []*turn) (calls []*call) {
+func (r *rounds) calls(turns []*turn) (calls []*call) {
 	_, one := r.redis.(*redis.Client)
 	last := make(map[string]*call, 1)
-	for _, t := range together {
+	for _, t := range turns {
 		tag := t.subject.tag
 		if one {
 			tag = ""
