@@ -26,6 +26,8 @@ const (
 type processors struct {
 	// database begins the title of a PostgreSQL backend's database.
 	database string
+	// server is the process that starts the backends, known from the first one on.
+	server string
 	// backends holds the last reading of each by its folder: one that has ended keeps it.
 	backends map[string]time.Duration
 }
@@ -34,15 +36,32 @@ func newProcessors(database string) *processors {
 	return &processors{database: database, backends: map[string]time.Duration{}}
 }
 
-// search finds the backends.
+// search finds the backends that are new.
 func (p *processors) search() {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is well formed
-	for _, file := range files {
-		title, err := os.ReadFile(file)
+	for _, dir := range p.candidates() {
+		if _, known := p.backends[dir]; known {
+			continue
+		}
+		title, err := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if err == nil && strings.HasPrefix(string(title), "postgres: ") && strings.Contains(string(title), p.database) {
-			p.backends[filepath.Dir(file)] = max(p.backends[filepath.Dir(file)], 0)
+			p.backends[dir], p.server = 0, parent(dir)
 		}
 	}
+}
+
+// candidates are the folders of the server's processes. As long as there is no backend, and on a system that does not
+// tell a process's children, they are those of all: to read these takes ten milliseconds.
+func (p *processors) candidates() []string {
+	children, err := os.ReadFile(filepath.Join("/proc", p.server, "task", p.server, "children"))
+	if p.server == "" || err != nil {
+		all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well formed
+		return all
+	}
+	folders := strings.Fields(string(children))
+	for i, pid := range folders {
+		folders[i] = filepath.Join("/proc", pid)
+	}
+	return folders
 }
 
 // sample reads the backends that were found and gives the time that they have used.
@@ -89,19 +108,33 @@ func (p *processors) watch(ctx context.Context) {
 
 // used is user and system time of a process.
 func used(dir string) time.Duration {
-	raw, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
-		return 0
-	}
-	_, behind, _ := strings.Cut(string(raw), ") ")
 	const user, system = 11, 12
-	fields := strings.Fields(behind)
+	fields := stat(dir)
 	if len(fields) <= system {
 		return 0
 	}
 	u, _ := strconv.Atoi(fields[user])
 	s, _ := strconv.Atoi(fields[system])
 	return time.Duration(u+s) * tick
+}
+
+// parent is the process that started the one of dir.
+func parent(dir string) string {
+	const parent = 1
+	if fields := stat(dir); len(fields) > parent {
+		return fields[parent]
+	}
+	return ""
+}
+
+// stat are the fields of /proc/<pid>/stat that follow the name; none of a process that has ended.
+func stat(dir string) []string {
+	raw, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return nil
+	}
+	_, behind, _ := strings.Cut(string(raw), ") ")
+	return strings.Fields(behind)
 }
 
 // ownTime is what this process has used: the platform, and the clients with it.

@@ -2,11 +2,15 @@ package bench_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,20 +87,57 @@ func (c *edgeClient) do(method, path, rest string, wanted int) ([]byte, error) {
 	return c.receive(wanted)
 }
 
+// receive reads an answer. Of its head it needs where the body ends.
 func (c *edgeClient) receive(wanted int) ([]byte, error) {
-	res, err := http.ReadResponse(c.read, nil)
+	status, err := c.read.ReadString('\n')
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
-	body, err := io.ReadAll(res.Body)
+	body, err := c.receiveBody()
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
-	if err := res.Body.Close(); err != nil {
-		return nil, fmt.Errorf("receive: %w", err)
-	}
-	if res.StatusCode != wanted {
-		return nil, fmt.Errorf("answered %s: %.500s", res.Status, body)
+	if !strings.HasPrefix(status, "HTTP/1.1 "+strconv.Itoa(wanted)+" ") {
+		return nil, fmt.Errorf("answered %s: %.500s", status, body)
 	}
 	return body, nil
+}
+
+func (c *edgeClient) receiveBody() ([]byte, error) {
+	var length int
+	var inChunks bool
+	for {
+		line, err := c.read.ReadSlice('\n')
+		if err != nil {
+			return nil, err
+		}
+		line = line[:len(line)-len("\r\n")]
+		if len(line) == 0 {
+			break
+		}
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(name) {
+		case "Content-Length":
+			if length, err = strconv.Atoi(string(value)); err != nil {
+				return nil, err
+			}
+		case "Transfer-Encoding":
+			inChunks = true
+		}
+	}
+	if inChunks {
+		return c.receiveChunks()
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(c.read, body)
+	return body, err
+}
+
+func (c *edgeClient) receiveChunks() ([]byte, error) {
+	body, err := io.ReadAll(httputil.NewChunkedReader(c.read))
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.read.Discard(len("\r\n")) // There are no trailers.
+	return body, err
 }

@@ -25,15 +25,19 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
 // BenchmarkGetOrder reads orders through the gateway and, in turn, by the same call of the orders service itself and by
-// the statement that it runs.
+// the statement that it runs. Clients of either have a connection each, as they are different people's. Once more the
+// clients of the service share one, as the gateway's calls do: their calls then go to the system together.
 func BenchmarkGetOrder(b *testing.B) {
 	p := startOrders(b)
 	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
 	orders := p.placeMany(b, edge[0])
 	p.drain(b)
-	direct := p.directReader(b)
+	var direct [clients]func(id string) error
+	for i := range direct {
+		direct[i] = p.directReader(b)
+	}
 	sql := p.sqlReader(b)
-	var byEdge, byGRPC, bySQL side
+	var byEdge, byGRPC, byShared, bySQL side
 	database, nothing := p.db.Config().Database, func() {}
 	once(b, func() {
 		for range rounds() {
@@ -41,15 +45,18 @@ func BenchmarkGetOrder(b *testing.B) {
 				_, err := edge[i].get("/orders/" + orders.any())
 				return err
 			}, nothing)
-			byGRPC.take(b, database, func(int) error { return direct(orders.any()) }, nothing)
+			byGRPC.take(b, database, func(i int) error { return direct[i](orders.any()) }, nothing)
+			byShared.take(b, database, func(int) error { return direct[0](orders.any()) }, nothing)
 			bySQL.take(b, database, func(int) error { return sql(orders.any()) }, nothing)
-			b.Logf("gateway %v, gRPC %v, SQL %v", &byEdge, &byGRPC, &bySQL)
+			b.Logf("gateway %v, gRPC %v, over one connection %v, SQL %v", &byEdge, &byGRPC, &byShared, &bySQL)
 		}
 	})
 	b.ReportMetric(median(byEdge.rates), "edge-orders/s")
 	b.ReportMetric(median(ratios(byEdge.rates, byGRPC.rates)), "edge/grpc")
+	b.ReportMetric(median(ratios(byEdge.rates, byShared.rates)), "edge/grpc-shared")
 	b.ReportMetric(median(ratios(byEdge.rates, bySQL.rates)), "edge/sql")
 	b.ReportMetric(median(ratios(byGRPC.used, byEdge.used)), "edge/grpc-by-cpu")
+	b.ReportMetric(median(ratios(byShared.used, byEdge.used)), "edge/grpc-shared-by-cpu")
 	b.ReportMetric(median(ratios(bySQL.used, byEdge.used)), "edge/sql-by-cpu")
 }
 
@@ -66,7 +73,8 @@ func (p *ordering) placeMany(b *testing.B, by *edgeClient) *shelf {
 	return placed
 }
 
-// directReader calls the orders service as the gateway does, for a principal that is known beforehand.
+// directReader calls the orders service as the gateway does, over a connection of its own, for a principal that is known
+// beforehand.
 func (p *ordering) directReader(b *testing.B) func(id string) error {
 	b.Helper()
 	service := ordersv1.NewOrdersServiceClient(dial(b, p.env, "GIFTING_GRPC_ORDERS"))
