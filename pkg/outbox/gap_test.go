@@ -11,7 +11,7 @@ import (
 func TestTheGapGrowsWithTheChangesFromAThousandASecondOn(t *testing.T) {
 	for changes, want := range map[int]time.Duration{
 		0: 3 * time.Millisecond, 1: 3 * time.Millisecond, 3: 3 * time.Millisecond, 4: 4 * time.Millisecond,
-		19: 19 * time.Millisecond, 20: 20 * time.Millisecond, 21: 20 * time.Millisecond, math.MaxInt: 20 * time.Millisecond,
+		11: 11 * time.Millisecond, 12: 12 * time.Millisecond, 13: 12 * time.Millisecond, math.MaxInt: 12 * time.Millisecond,
 	} {
 		require.Equal(t, want, Gap(changes), "%d changes", changes)
 	}

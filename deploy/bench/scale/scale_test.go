@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/bench/report"
 	"github.com/partnergifting/platform/deploy/bench/scale"
+	"github.com/partnergifting/platform/pkg/outbox"
 )
 
 func units() scale.Units {
@@ -74,7 +75,7 @@ func flat(u scale.Units) []float64 {
 }
 
 func TestTheRelayKeepsUpBelowItsThroughputAndFallsBehindAboveIt(t *testing.T) {
-	relay := scale.Relay{Pause: 5 * time.Millisecond, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 1000}
+	relay := scale.Relay{Pause: outbox.Gap, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 1000}
 	p99 := func(perSecond float64, during time.Duration) time.Duration {
 		return scale.At(relay.Ages(rand.New(rand.NewPCG(1, 2)), perSecond, during), .99)
 	}
@@ -84,7 +85,7 @@ func TestTheRelayKeepsUpBelowItsThroughputAndFallsBehindAboveIt(t *testing.T) {
 }
 
 func TestEveryChangeIsSentOnceAndNoneBeforeItCame(t *testing.T) {
-	relay := scale.Relay{Pause: 5 * time.Millisecond, Round: time.Millisecond, PerChange: time.Microsecond, Most: 10}
+	relay := scale.Relay{Pause: outbox.Gap, Round: time.Millisecond, PerChange: time.Microsecond, Most: 10}
 	ages := relay.Ages(rand.New(rand.NewPCG(3, 4)), 100, 10*time.Second)
 	require.InDelta(t, 1000, len(ages), 150)
 	require.GreaterOrEqual(t, ages[0], relay.Round)

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Relay is what the simulation knows of the relay: one at work, in rounds that begin a pause apart at the least and take
-// a part that is always the same and one for each change.
+// Relay is what the simulation knows of the relay: one at work, in rounds that take a part that is always the same and
+// one for each change.
 type Relay struct {
-	Pause, Round time.Duration
-	PerChange    time.Duration
+	// Pause is how long after the start of a round that took n changes the next one begins, unless that was full.
+	Pause            func(n int) time.Duration
+	Round, PerChange time.Duration
 	// Most is how many changes a round takes.
 	Most int
 }
@@ -23,13 +24,15 @@ func (r Relay) Ages(random *rand.Rand, perSecond float64, during time.Duration) 
 		at += time.Duration(random.ExpFloat64() / perSecond * float64(time.Second))
 		arrivals = append(arrivals, at)
 	}
-	now, began := time.Duration(0), -r.Pause
+	var now, next time.Duration
 	for len(arrivals) > 0 {
 		// Woken by the first change, but not before its pause is over.
-		now = max(now, arrivals[0], began+r.Pause)
-		began = now
+		now = max(now, arrivals[0], next)
 		taken, _ := slices.BinarySearch(arrivals, now+1)
 		taken = min(taken, r.Most)
+		if taken < r.Most {
+			next = now + r.Pause(taken)
+		}
 		now += r.Round + time.Duration(taken)*r.PerChange
 		for _, arrived := range arrivals[:taken] {
 			ages = append(ages, now-arrived)

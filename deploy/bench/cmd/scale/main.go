@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/bench/report"
 	"github.com/partnergifting/platform/deploy/bench/scale"
+	"github.com/partnergifting/platform/pkg/outbox"
 )
 
 func main() {
@@ -85,7 +86,7 @@ func printNeeds(units scale.Units) {
 func printAges(units scale.Units) {
 	const round = 3 * time.Millisecond // The round trips of a round: a clock, two reads, the broker, two deletions.
 	relay := scale.Relay{
-		Pause: 5 * time.Millisecond, Round: round, Most: 1000,
+		Pause: outbox.Gap, Round: round, Most: 1000,
 		PerChange: time.Duration(float64(time.Second)/units.RelayPerSecond) - round/1000,
 	}
 	fmt.Println("| of the relay's throughput | changes/s | p50 ms | p99 ms |\n| --- | --- | --- | --- |")
