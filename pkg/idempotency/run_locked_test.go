@@ -129,7 +129,8 @@ func TestALockedRequestWhoseConnectionIsCutLeavesNothing(t *testing.T) {
 	pool := counter(t)
 	ctx := request(t.Context(), 1, "k", "f")
 	_, err := countUp(ctx, pool, func(int) error {
-		_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		// Waits, up to a minute, until the server's process is gone and its locks with it.
+		_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
 WHERE datname = current_database() AND state = 'idle in transaction'`)
 		return err
 	})

@@ -38,7 +38,7 @@ func TestRound(t *testing.T) {
 		name := f.owners[1].Config().ConnConfig.Database
 		server := f.owners[0]
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
-		exec(t, server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
+		exec(t, server, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '"+name+"'")
 		for range 3 {
 			n, err := f.round(t.Context())
 			require.ErrorContains(t, err, "links")

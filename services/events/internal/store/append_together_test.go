@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -47,6 +48,8 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 	require.NoError(t, s.ensureWriters(t.Context(), []*appending{{Batch: Batch{Partition: 0}}}))
 	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
+	// Whose connection the pool waits for when it closes, should the test fail before it lets the writers go on.
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM feed_writers FOR UPDATE`)
 	require.NoError(t, err)
 	results := make([]chan error, 3)
@@ -56,7 +59,8 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 			_, err := s.Append(t.Context(), Batch{Partition: i, Changes: of, Retention: retention})
 			results[i] <- err
 		}()
-		require.Eventually(t, func() bool { return s.appends.Waiting() == i && s.appends.Running() == 1 }, 5*time.Second, time.Millisecond)
+		// Running first: before the first batch has come, none waits either.
+		require.Eventually(t, func() bool { return s.appends.Running() == 1 && s.appends.Waiting() == i }, 5*time.Second, time.Millisecond)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-results[0])

@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	// The first result waits for its row, and the others for the first: so they go together.
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
+	// Whose connection the pool waits for when it closes, should the test fail before it lets the others go on.
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
 	require.NoError(t, err)
 	r := newRecorder(st)
@@ -42,7 +45,8 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	for i, result := range results {
 		done[i] = make(chan error, 1)
 		go func() { done[i] <- r.record(t.Context(), result) }()
-		require.Eventually(t, func() bool { return r.runs.Waiting() == i && r.runs.Running() == 1 }, 5*time.Second, time.Millisecond)
+		// Running first: before the first result has come, none waits either.
+		require.Eventually(t, func() bool { return r.runs.Running() == 1 && r.runs.Waiting() == i }, 5*time.Second, time.Millisecond)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-done[0])
