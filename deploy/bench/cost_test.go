@@ -19,7 +19,7 @@ import (
 func BenchmarkCostOfRequest(b *testing.B) {
 	p := &costing{ordering: startOrders(b)}
 	p.redis = ownRedis(b)
-	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
+	edge := newEdgeClients(b, clients, p.env["GIFTING_URL"], p.keys)
 	p.orders = p.placeMany(b, edge[0])
 	p.drain(b)
 	idle := p.idle(b)
@@ -66,7 +66,7 @@ func (p *costing) costOf(b *testing.B, once func(client int) error) cost {
 	_, err := p.db.Exec(b.Context(), "VACUUM (ANALYZE)")
 	require.NoError(b, err)
 	return p.spend(b, func() int {
-		_, sum := rate(b, once)
+		_, sum := rate(b, clients, once)
 		p.drain(b)
 		return sum
 	})

@@ -42,9 +42,9 @@ func newEdgeClient(b *testing.B, base string, keys *keyring) *edgeClient {
 	return c
 }
 
-func newEdgeClients(b *testing.B, base string, keys *keyring) []*edgeClient {
+func newEdgeClients(b *testing.B, number int, base string, keys *keyring) []*edgeClient {
 	b.Helper()
-	out := make([]*edgeClient, clients)
+	out := make([]*edgeClient, number)
 	for i := range out {
 		out[i] = newEdgeClient(b, base, keys)
 	}

@@ -28,13 +28,13 @@ func BenchmarkFootprint(b *testing.B) {
 		programs = append(programs, launch(b, s, binaries, at))
 	}
 	idle := memory(b, programs, "VmRSS")
-	edge := newEdgeClients(b, s.Env["GIFTING_URL"], p.keys)
-	perSecond, _ := rate(b, func(i int) error {
+	edge := newEdgeClients(b, clients, s.Env["GIFTING_URL"], p.keys)
+	perSecond, _ := rate(b, clients, func(i int) error {
 		_, err := p.place(edge[i])
 		return err
 	})
 	p.drain(b)
-	_, _ = rate(b, func(i int) error {
+	_, _ = rate(b, clients, func(i int) error {
 		_, err := edge[i].get("/orders?limit=100")
 		return err
 	})

@@ -29,7 +29,7 @@ FROM orders WHERE tenant_id = $1 AND id = $2`
 // clients of the service share one, as the gateway's calls do: their calls then go to the system together.
 func BenchmarkGetOrder(b *testing.B) {
 	p := startOrders(b)
-	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
+	edge := newEdgeClients(b, clients, p.env["GIFTING_URL"], p.keys)
 	orders := p.placeMany(b, edge[0])
 	p.drain(b)
 	var direct [clients]func(id string) error

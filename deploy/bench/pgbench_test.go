@@ -22,7 +22,7 @@ var (
 	failures     = regexp.MustCompile(`(?m)^number of failed transactions: ([0-9]+)`)
 )
 
-// pgbench runs a script against a database, with as many connections as the benchmark has clients.
+// pgbench runs a script against a database. Its clients have a connection each.
 type pgbench struct {
 	program, database, url, script string
 	variables                      map[string]string
@@ -55,9 +55,9 @@ func findPgbench() (string, error) {
 func (p *pgbench) run(b *testing.B) {
 	b.Helper()
 	args := []string{
-		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(clients), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
+		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(p.atOnce()), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
 		"--time=" + strconv.Itoa(int(turn.Seconds())), "--file=" + p.script,
-		"--define=clients=" + strconv.Itoa(clients), fmt.Sprintf("--define=turn=%d", p.turns), "--define=n=0",
+		"--define=clients=" + strconv.Itoa(p.atOnce()), fmt.Sprintf("--define=turn=%d", p.turns), "--define=n=0",
 	}
 	for name, value := range p.variables {
 		args = append(args, "--define="+name+"="+value)

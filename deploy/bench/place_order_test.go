@@ -28,30 +28,72 @@ const orderBody = `{"externalOrderId": %q, "brandId": %q,
 
 // BenchmarkPlaceOrder places orders through the gateway and, in turn, lets pgbench run the same statements on the same
 // server in another database of the same schema: once as the service sends them, in a pipeline, and once one by one.
+//
+// Each does it for a few clients, as many as the service keeps connections to its database, and for many. What either
+// can do is its rate with the number that suits it better: a gateway's clients share its connections, and those of
+// pgbench, with a connection each, only get into each other's way from some number on.
 func BenchmarkPlaceOrder(b *testing.B) {
 	p := startOrders(b)
-	piped := p.pgbench(b)
-	plain := *piped
-	plain.script, plain.turns = statementByStatement(b, piped.script), 1<<10
-	edge := newEdgeClients(b, p.env["GIFTING_URL"], p.keys)
-	var byEdge side
+	all := newEdgeClients(b, manyClients, p.env["GIFTING_URL"], p.keys)
+	few, many := p.placing(b, clients), p.placing(b, manyClients)
 	once(b, func() {
 		for range rounds() {
-			byEdge.take(b, strings.TrimSuffix(p.db.Config().Database, "orders"), func(i int) error {
-				_, err := p.place(edge[i])
-				return err
-			}, func() { p.drain(b) })
-			plain.run(b)
-			piped.run(b)
-			b.Logf("gateway %v, pgbench %v, in a pipeline %v", &byEdge, &plain.side, &piped.side)
+			for _, with := range []*placing{few, many} {
+				with.edge.take(b, strings.TrimSuffix(p.db.Config().Database, "orders"), func(i int) error {
+					_, err := p.place(all[i])
+					return err
+				}, func() { p.drain(b) })
+				with.plain.run(b)
+				with.piped.run(b)
+				b.Logf("%d clients: gateway %v, pgbench %v, in a pipeline %v", with.edge.clients, &with.edge, &with.plain.side, &with.piped.side)
+			}
 		}
 	})
-	p.requireSameRows(b, piped.url)
-	b.ReportMetric(median(byEdge.rates), "edge-orders/s")
-	b.ReportMetric(median(ratios(byEdge.rates, plain.rates)), "edge/pgbench")
-	b.ReportMetric(median(ratios(byEdge.rates, piped.rates)), "edge/pipeline")
-	b.ReportMetric(median(ratios(plain.used, byEdge.used)), "edge/pgbench-by-cpu")
-	b.ReportMetric(median(ratios(piped.used, byEdge.used)), "edge/pipeline-by-cpu")
+	p.requireSameRows(b, few.piped.url)
+	edge, plain, piped := better(&few.edge, &many.edge), better(&few.plain.side, &many.plain.side), better(&few.piped.side, &many.piped.side)
+	b.ReportMetric(median(edge.rates), "edge-orders/s")
+	b.ReportMetric(float64(edge.clients), "edge-clients")
+	b.ReportMetric(float64(plain.clients), "pgbench-clients")
+	b.ReportMetric(median(ratios(edge.rates, plain.rates)), "edge/pgbench")
+	b.ReportMetric(median(ratios(edge.rates, piped.rates)), "edge/pipeline")
+	b.ReportMetric(median(ratios(plain.used, edge.used)), "edge/pgbench-by-cpu")
+	b.ReportMetric(median(ratios(piped.used, edge.used)), "edge/pipeline-by-cpu")
+	for _, with := range []*placing{few, many} {
+		number := strconv.Itoa(with.edge.clients)
+		b.ReportMetric(median(with.edge.rates), "edge-orders/s-of-"+number)
+		b.ReportMetric(median(ratios(with.edge.rates, with.plain.rates)), "edge/pgbench-of-"+number)
+		b.ReportMetric(median(ratios(with.plain.used, with.edge.used)), "edge/pgbench-by-cpu-of-"+number)
+	}
+}
+
+// manyClients are four times as many as the service keeps connections to its database.
+const manyClients = 64
+
+// placing is what the sides do for a number of clients.
+type placing struct {
+	edge         side
+	plain, piped *pgbench
+}
+
+func (p *ordering) placing(b *testing.B, number int) *placing {
+	b.Helper()
+	if p.script == nil {
+		p.script = p.pgbench(b)
+	}
+	piped, plain := *p.script, *p.script
+	piped.clients, plain.clients = number, number
+	plain.script = statementByStatement(b, piped.script)
+	// Of their own for each, as the orders' ids begin with them.
+	piped.turns, plain.turns = number<<10, (number+1)<<10
+	return &placing{edge: side{clients: number}, plain: &plain, piped: &piped}
+}
+
+// better is the one with the higher rate.
+func better(a, b *side) *side {
+	if median(a.rates) > median(b.rates) {
+		return a
+	}
+	return b
 }
 
 // ordering is a platform with a tenant that orders, and the orders database.
@@ -61,6 +103,8 @@ type ordering struct {
 	keys   *keyring
 	db     *pgx.Conn
 	placed ids
+	// script is what pgbench runs for an order, once one has been placed.
+	script *pgbench
 }
 
 func startOrders(b *testing.B) *ordering {

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	// clients are at work at once, on either side.
+	// clients are at work at once, on either side, where nothing else is said.
 	clients = 16
 	// A side has its turn, then the other: whatever else the machine does, both have their share of it.
 	turn = 2 * time.Second
@@ -27,6 +28,8 @@ func rounds() int {
 
 // side is what one side has done, turn by turn.
 type side struct {
+	// clients are at work at once. Zero: as many as everywhere.
+	clients int
 	// rates are of a second, used is the processors' time of each in microseconds.
 	rates, used []float64
 }
@@ -39,12 +42,14 @@ func (s *side) take(b *testing.B, database string, once func(client int) error, 
 	var sum int
 	own := ownTime(b)
 	backends := newProcessors(database).during(b.Context(), func() {
-		perSecond, sum = rate(b, once)
+		perSecond, sum = rate(b, s.atOnce(), once)
 		after()
 	})
 	s.rates = append(s.rates, perSecond)
 	s.used = append(s.used, float64((backends+ownTime(b)-own).Microseconds())/float64(sum))
 }
+
+func (s *side) atOnce() int { return cmp.Or(s.clients, clients) }
 
 func (s *side) String() string {
 	last := len(s.rates) - 1
@@ -52,10 +57,10 @@ func (s *side) String() string {
 }
 
 // rate gives how many were done in a second, and in all.
-func rate(b *testing.B, once func(client int) error) (perSecond float64, sum int) {
+func rate(b *testing.B, clients int, once func(client int) error) (perSecond float64, sum int) {
 	b.Helper()
 	var group errgroup.Group
-	var done [clients]int
+	done := make([]int, clients)
 	began := time.Now()
 	for i := range clients {
 		group.Go(func() error {
