@@ -65,7 +65,7 @@ func TestTheTableTellsWhatWasMissedAndEverythingMeasured(t *testing.T) {
 	var table strings.Builder
 	require.NoError(t, made.WriteTable(&table))
 	for _, wanted := range []string{
-		`(?m)^  orders placed, of what pgbench does +PlaceOrder +0\.45 +≥ 0\.50 +MISSED$`,
+		`(?m)^  orders placed, of pgbench, each at its best +PlaceOrder +0\.45 +≥ 0\.50 +MISSED$`,
 		`(?m)^  slower than at the smallest size +GrowthOfFeed end at 10M +1\.40 +≤ 1\.30 +MISSED$`,
 		`(?m)^  Feed/rate=200 +4\.40 +- +14\.3 +- +3\.00$`,
 		`(?m)^  end +0\.70 +0\.77 +0\.98 +1\.10 +1\.40$`,
