@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -23,7 +24,8 @@ func AppendAll(ctx context.Context, b *pgx.Batch, events []Event) {
 		return
 	}
 	markAppended(ctx)
-	var ids, tenants, brands, subjects, types []string
+	var ids, tenants, brands, subjects postgres.UUIDs
+	var types []string
 	var origins []int32
 	var occurred []time.Time
 	var data [][]byte

@@ -113,23 +113,26 @@ func (s *Store) appendTogether(ctx context.Context, batches []*appending) error 
 // tryAppend relies on the isolation level READ COMMITTED: what it reads after it has got the
 // writers' locks includes all that an earlier holder committed.
 func (s *Store) tryAppend(ctx context.Context, batches []*appending) (day time.Time, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		w, known, err := s.lockWriters(ctx, tx, batches)
-		if err != nil {
-			return err
+	var w *writers
+	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
+		w = newWriters(len(batches))
+		s.queueLock(b, batches, w)
+	}, func() (func(b *pgx.Batch), error) {
+		if len(w.nextOffsets) < len(batches) {
+			return nil, errWriterMissing
 		}
 		// The clock may have been set back.
 		if day = Day(w.now); w.lastDay.After(day) {
 			day = w.lastDay
 		}
 		if !s.hasDay(day) {
-			return errDayMissing
+			return nil, errDayMissing
 		}
 		var fresh []Change
 		for _, b := range batches {
-			fresh = append(fresh, w.admit(b, known)...)
+			fresh = append(fresh, w.admit(b)...)
 		}
-		return insert(ctx, tx, fresh, day, w.nextOffsets)
+		return func(b *pgx.Batch) { queueInsert(b, fresh, day, w.nextOffsets) }, nil
 	})
 	return day, err
 }
@@ -141,7 +144,7 @@ WHERE event_id = ANY($1)
   AND day >= least($2::date, (SELECT min(last_day) - 1 FROM feed_writers WHERE kafka_partition = ANY($3)))`
 
 // lookedUp gives the events' ids and the first day on which one of them can have been inserted.
-func lookedUp(in []*appending) (ids []string, from time.Time) {
+func lookedUp(in []*appending) (ids postgres.UUIDs, from time.Time) {
 	for _, b := range in {
 		for _, c := range b.Changes {
 			if recorded := Day(c.RecordedAt); len(ids) == 0 || recorded.Before(from) {

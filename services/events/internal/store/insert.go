@@ -1,10 +1,11 @@
 package store
 
 import (
-	"context"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 const (
@@ -33,9 +34,8 @@ ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
  WHERE w.kafka_partition = m.kafka_partition`
 )
 
-// insert adds the changes in their order and moves the writers, in one round trip.
-func insert(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time, nextOffsets map[int]int64) error {
-	b := &pgx.Batch{}
+// queueInsert adds the changes in their order and moves the writers.
+func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[int]int64) {
 	if len(changes) > 0 {
 		c := columnsOf(changes)
 		b.Queue(insertRows, day, c.tenants, c.ids, c.types, c.brands, c.subjects, c.origins,
@@ -49,15 +49,15 @@ func insert(ctx context.Context, tx pgx.Tx, changes []Change, day time.Time, nex
 		moved, next = append(moved, partition), append(next, offset)
 	}
 	b.Queue(moveWriters, moved, next, day)
-	return tx.SendBatch(ctx, b).Close()
 }
 
 // columns are the changes as arrays, one per column.
 type columns struct {
-	tenants, ids, types, brands, subjects []string
-	origins                               []int32
-	occurred, recorded                    []time.Time
-	data                                  [][]byte
+	tenants, ids, brands, subjects postgres.UUIDs
+	types                          []string
+	origins                        []int32
+	occurred, recorded             []time.Time
+	data                           [][]byte
 }
 
 func columnsOf(changes []Change) columns {

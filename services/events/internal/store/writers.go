@@ -7,13 +7,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// writers are the locked rows of some partitions.
+// writers are the locked rows of some partitions, and what was read under their locks.
 type writers struct {
 	nextOffsets map[int]int64
 	// lastDay is the latest of all: none ever goes back.
 	lastDay time.Time
 	// now is when they were locked.
 	now time.Time
+	// known are the batches' events that the feed has.
+	known map[string]bool
+}
+
+func newWriters(partitions int) *writers {
+	return &writers{nextOffsets: make(map[int]int64, partitions), known: map[string]bool{}}
 }
 
 const (
@@ -38,10 +44,8 @@ func partitionsOf(of []*appending) []int {
 	return out
 }
 
-// lockWriters also gives which of the batches' events the feed has, all in one round trip.
-func (s *Store) lockWriters(ctx context.Context, tx pgx.Tx, of []*appending) (w writers, known map[string]bool, err error) {
-	w.nextOffsets, known = make(map[int]int64, len(of)), map[string]bool{}
-	b := &pgx.Batch{}
+// queueLock locks the writers of the batches, and reads what depends on their locks, into w.
+func (s *Store) queueLock(b *pgx.Batch, of []*appending, w *writers) {
 	b.Queue(lockWriterRows, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var (
 			partition int
@@ -62,18 +66,11 @@ func (s *Store) lockWriters(ctx context.Context, tx pgx.Tx, of []*appending) (w 
 	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var id string
 		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-			known[id] = true
+			w.known[id] = true
 			return nil
 		})
 		return err
 	})
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return w, nil, err
-	}
-	if len(w.nextOffsets) < len(of) {
-		return w, nil, errWriterMissing
-	}
-	return w, known, nil
 }
 
 // admit takes from the batch the events to insert, those that the feed does not have, and moves the
@@ -83,10 +80,10 @@ func (s *Store) lockWriters(ctx context.Context, tx pgx.Tx, of []*appending) (w 
 // below the offset means that Kafka has begun to count anew, and it must not be lost; unless
 // it is so old that retention has dropped it and Kafka, which keeps messages by another rule,
 // brings it again.
-func (w writers) admit(b *appending, known map[string]bool) (admitted []Change) {
+func (w *writers) admit(b *appending) (admitted []Change) {
 	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
 	b.done = Appended{}
-	for _, c := range unknown(b.Changes, known) {
+	for _, c := range unknown(b.Changes, w.known) {
 		if c.Offset < next {
 			if c.RecordedAt.Before(oldest) {
 				continue
