@@ -60,6 +60,7 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
+	webhooktest.SoundAtTheEnd(t, pool)
 	c := &clock{t: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return &world{
 		t: t, pool: pool, store: store.NewAt(pool, c.now),

@@ -21,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/server"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 const tenant = "0190aaaa-0000-7000-8000-000000000001"
@@ -37,6 +38,7 @@ type operations struct {
 func newOperations(t *testing.T) *operations {
 	t.Helper()
 	o := &operations{t: t, pool: pgtest.New(t, store.Migrations())}
+	webhooktest.SoundAtTheEnd(t, o.pool)
 	o.store = store.New(o.pool)
 	tel := telemetry.Discard()
 	s := rpc.NewServer(rpc.Config{}, tel)

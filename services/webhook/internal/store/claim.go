@@ -48,9 +48,9 @@ type Claimed struct {
 	More bool
 }
 
-// begin makes a claim's commit not wait for the disk. A crash of the server that loses it makes the
+// unhurried makes a claim's commit not wait for the disk. A crash of the server that loses it makes the
 // rows due again, as the crash of a sender does.
-const begin = `BEGIN; SET LOCAL synchronous_commit = off`
+const unhurried = `SET LOCAL synchronous_commit = off`
 
 // claimLock keeps the advisory locks of this claim apart from all others of the database.
 const claimLock = 0x77686b31
@@ -74,9 +74,10 @@ const heads = `head AS (
       LIMIT 1) n
 )`
 
-// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint
-// comes before the next row of a busy one; those without room for a row are only named. Each endpoint with room is locked for the transaction, without waiting, because the
-// rows leased must not change between counting and claiming.
+// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint comes before the
+// next row of a busy one; those without room for a row are only named. Each endpoint with room is locked for the
+// transaction, without waiting, because the rows leased must not change between counting and claiming. Which of them are
+// locked is also noted in two settings of the transaction, where leaseRows finds it without a round trip in between.
 const lockEndpoints = `
 WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
   SELECT h.tenant_id, h.key_id, busy.leased
@@ -91,13 +92,21 @@ WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
        SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)
    ORDER BY busy.leased, h.next_attempt_at
    LIMIT $3
+), taken AS MATERIALIZED (
+  SELECT due.tenant_id, due.key_id, due.leased,
+         CASE WHEN due.leased < $2 THEN pg_try_advisory_xact_lock($4::int, due.key_id) ELSE false END AS got
+    FROM due
+), noted AS MATERIALIZED (
+  SELECT set_config('claim.tenants', coalesce(array_agg(tenant_id), '{}')::text, true),
+         set_config('claim.keys', coalesce(array_agg(key_id), '{}')::text, true)
+    FROM taken
+   WHERE got
 )
-SELECT due.tenant_id, due.key_id, due.leased,
-       CASE WHEN due.leased < $2 THEN pg_try_advisory_xact_lock($4::int, due.key_id) ELSE false END
-  FROM due`
+SELECT taken.tenant_id, taken.key_id, taken.leased, taken.got FROM taken CROSS JOIN noted`
 
 // A statement of its own after the locks, so that it sees what their last holders have committed.
-// Rows are taken round by round over the endpoints: the first of each, then the second.
+// Rows are taken round by round over the endpoints: the first of each, then the second. Where no
+// endpoint was due the settings are empty or not there.
 const leaseRows = `
 WITH endpoint AS MATERIALIZED (
   SELECT e.tenant_id, e.key_id,
@@ -105,7 +114,8 @@ WITH endpoint AS MATERIALIZED (
             FROM deliveries d
            WHERE d.tenant_id = e.tenant_id AND d.key_id = e.key_id
              AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) AS leased
-    FROM unnest($2::uuid[], $3::int[]) AS e (tenant_id, key_id)
+    FROM unnest(nullif(current_setting('claim.tenants', true), '')::uuid[],
+                nullif(current_setting('claim.keys', true), '')::int[]) AS e (tenant_id, key_id)
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at,
          e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS turn
@@ -116,70 +126,57 @@ WITH endpoint AS MATERIALIZED (
       WHERE r.tenant_id = e.tenant_id AND r.key_id = e.key_id
         AND r.state = 'PENDING' AND r.next_attempt_at <= ` + now + `
       ORDER BY r.next_attempt_at
-      LIMIT greatest($4 - e.leased, 0)
+      LIMIT greatest($2 - e.leased, 0)
       FOR UPDATE SKIP LOCKED) d
 ), chosen AS MATERIALIZED (
-  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.turn, c.next_attempt_at LIMIT $5
+  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.turn, c.next_attempt_at LIMIT $3
 )
 UPDATE deliveries d
-   SET lease_token = $6, next_attempt_at = ` + now + ` + $7::interval
+   SET lease_token = $4, next_attempt_at = ` + now + ` + $5::interval
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
 RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.body, e.traceparent`
 
-// Claim leases due rows to the caller.
+// Claim leases due rows to the caller, in one round trip.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
-	token := uuid.NewString()
-	var claimed Claimed
-	err := postgres.InTxWith(ctx, s.pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error {
-		claimed = Claimed{}
-		at := s.instead()
-		found, err := lockDue(ctx, tx, at, r, &claimed)
-		if err != nil || len(found.keys) == 0 {
+	token, at := uuid.NewString(), s.instead()
+	var (
+		claimed Claimed
+		found   locked
+	)
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		claimed, found = Claimed{}, locked{}
+		b.Queue(unhurried)
+		b.Queue(lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock).Query(func(rows pgx.Rows) (err error) {
+			found, err = lockedOf(rows, r, &claimed)
 			return err
-		}
-		rows, err := tx.Query(ctx, leaseRows, at, found.tenants, found.keys, r.PerEndpoint, r.Limit, token, r.Lease)
-		if err != nil {
-			return err
-		}
-		claimed.Deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
-			d := Delivery{Token: token}
-			return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent)
 		})
-		claimed.More = claimed.More || len(claimed.Deliveries) >= r.Limit || found.filled(claimed.Deliveries, r.PerEndpoint)
-		return err
+		b.Queue(leaseRows, at, r.PerEndpoint, r.Limit, token, r.Lease).Query(func(rows pgx.Rows) (err error) {
+			claimed.Deliveries, err = deliveriesOf(rows, token)
+			return err
+		})
 	})
 	if err != nil {
 		return Claimed{}, fmt.Errorf("claim deliveries: %w", err)
 	}
+	claimed.More = claimed.More || len(claimed.Deliveries) >= r.Limit || found.filled(claimed.Deliveries, r.PerEndpoint)
 	return claimed, nil
 }
 
-// locked are the endpoints a transaction may claim for.
-type locked struct {
-	tenants []string
-	keys    []int32
-	// leased is how many rows of each were leased before.
-	leased map[Endpoint]int
+func deliveriesOf(rows pgx.Rows, token string) ([]Delivery, error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
+		d := Delivery{Token: token}
+		return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent)
+	})
 }
 
-// filled says whether the claim leaves an endpoint without room.
-func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
-	for _, d := range deliveries {
-		if l.leased[d.Endpoint]++; l.leased[d.Endpoint] >= perEndpoint {
-			return true
-		}
-	}
-	return false
-}
+// locked are the endpoints that a transaction claims for, and how many rows of each were leased before.
+type locked map[Endpoint]int
 
-func lockDue(ctx context.Context, tx pgx.Tx, at *time.Time, r ClaimRequest, claimed *Claimed) (locked, error) {
-	found := locked{leased: map[Endpoint]int{}}
-	rows, err := tx.Query(ctx, lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock)
-	if err != nil {
-		return found, err
-	}
+// lockedOf takes what lockEndpoints found, and tells the claim of the endpoints that it could not lock.
+func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
+	found := locked{}
 	var (
 		endpoint Endpoint
 		leased   int
@@ -192,11 +189,20 @@ func lockDue(ctx context.Context, tx pgx.Tx, at *time.Time, r ClaimRequest, clai
 		case !got:
 			claimed.Contended = true
 		default:
-			found.tenants, found.keys = append(found.tenants, endpoint.TenantID), append(found.keys, endpoint.KeyID)
-			found.leased[endpoint] = leased
+			found[endpoint] = leased
 		}
 		return nil
 	})
 	claimed.More = claimed.More || tag.RowsAffected() >= int64(r.Limit)
 	return found, err
+}
+
+// filled says whether the claim leaves an endpoint without room.
+func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
+	for _, d := range deliveries {
+		if l[d.Endpoint]++; l[d.Endpoint] >= perEndpoint {
+			return true
+		}
+	}
+	return false
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 const (
@@ -33,6 +34,7 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	w := &world{pool: pgtest.New(t, store.Migrations()), time: now()}
+	webhooktest.SoundAtTheEnd(t, w.pool)
 	w.Store = store.NewAt(w.pool, func() time.Time { return w.time })
 	return w
 }

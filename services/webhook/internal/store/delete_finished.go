@@ -14,17 +14,26 @@ import (
 // would each still see the other's and leave the event behind.
 const retentionLock = 0x77686b32_72657465
 
-// Attempts go with their delivery.
+// A delivery goes with its attempts, unless it was taken up again meanwhile: then it has not finished.
 const deleteFinished = `
-DELETE FROM deliveries d
- USING (
-   SELECT f.tenant_id, f.event_id, f.key_id
-     FROM deliveries f
-    WHERE f.finished_at < ` + now + ` - $2::interval
-    ORDER BY f.finished_at
-    LIMIT $3) old
- WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
-RETURNING d.tenant_id, d.event_id`
+WITH old AS (
+  SELECT f.tenant_id, f.event_id, f.key_id, f.finished_at
+    FROM deliveries f
+   WHERE f.finished_at < ` + now + ` - $2::interval
+   ORDER BY f.finished_at
+   LIMIT $3
+), gone AS (
+  DELETE FROM deliveries d
+   USING old
+   WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
+     AND d.finished_at = old.finished_at
+  RETURNING d.tenant_id, d.event_id, d.key_id
+), logged AS (
+  DELETE FROM attempts a
+   USING gone
+   WHERE a.tenant_id = gone.tenant_id AND a.event_id = gone.event_id AND a.key_id = gone.key_id
+)
+SELECT tenant_id, event_id FROM gone`
 
 // An event gets all its deliveries in the statement that inserts it, and so none while this runs.
 // Kafka keeps changes for less long than this log and cannot bring one again whose event is gone,
@@ -40,7 +49,7 @@ DELETE FROM events e
 // first, with their attempts and with the events that no delivery needs any more. It gives how many
 // deliveries it deleted: none while another instance deletes.
 func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	var tenants, events []string
+	var tenants, events postgres.UUIDs
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		tenants, events = nil, nil
 		var alone bool

@@ -96,9 +96,10 @@ func present(b []byte) []byte {
 
 // columns hold the rows of events and deliveries as arrays, one statement for a batch of any size.
 type columns struct {
-	tenants, ids, types, traces     []string
+	tenants, ids                    postgres.UUIDs
+	types, traces                   []string
 	bodies                          [][]byte
-	deliveryTenants, deliveryEvents []string
+	deliveryTenants, deliveryEvents postgres.UUIDs
 	deliveryKeys                    []int32
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
@@ -85,14 +86,15 @@ func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, 
 // resultColumns are the parameters of recordResults.
 func (s *Store) resultColumns(results []Result) []any {
 	var (
-		tenants, events, tokens, states []string
-		keys                            []int32
-		counted                         []bool
-		waits, durations                []int64
-		began                           []time.Time
-		statuses                        []*int
-		problems                        []*string
-		bodies                          [][]byte
+		tenants, events, tokens postgres.UUIDs
+		states                  []string
+		keys                    []int32
+		counted                 []bool
+		waits, durations        []int64
+		began                   []time.Time
+		statuses                []*int
+		problems                []*string
+		bodies                  [][]byte
 	)
 	for _, r := range results {
 		d, a := r.Delivery, r.Attempt
@@ -136,7 +138,7 @@ func (s *Store) Release(ctx context.Context, deliveries []Delivery, wait time.Du
 		return nil
 	}
 	var (
-		tenants, events, tokens []string
+		tenants, events, tokens postgres.UUIDs
 		keys                    []int32
 	)
 	for _, d := range deliveries {
@@ -155,7 +157,7 @@ func (s *Store) Pause(ctx context.Context, endpoints []Endpoint, length time.Dur
 		return nil
 	}
 	var (
-		tenants []string
+		tenants postgres.UUIDs
 		keys    []int32
 	)
 	for _, e := range endpoints {
