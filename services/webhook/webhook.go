@@ -108,7 +108,7 @@ func (s *Service) assemble(cfg Config) error {
 	}
 	fan, err := fanout.New(fanout.Config{
 		Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Store: deliveries, Directory: directory,
-		Stored: s.sender.Wake, Logger: s.tel.Logger, Meter: meter,
+		Stored: s.sender.Announce, Logger: s.tel.Logger, Meter: meter,
 	})
 	if err != nil {
 		return err

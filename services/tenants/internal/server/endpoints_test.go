@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,35 +13,62 @@ import (
 
 func TestListEndpoints(t *testing.T) {
 	b := setup(t)
-	tenant, other := b.tenant(), b.tenant()
+	tenant, other, third := b.tenant(), b.tenant(), b.tenant()
 	brand := b.brand(tenant, "Aurora")
-	b.key(other)
-	limited, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+	b.key(third)
+	of := func(tenantID string, made *tenantsv1.CreateKeyResponse) *tenantsv1.EndpointSubscription {
+		return &tenantsv1.EndpointSubscription{
+			TenantId: tenantID, KeyId: made.GetKey().GetId(), Scopes: made.GetKey().GetScopes(), AllBrands: true,
+		}
+	}
+	first, second := of(other, b.key(other)), of(other, b.key(other))
+	made, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
 		TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
 	require.NoError(t, err)
+	limited := &tenantsv1.EndpointSubscription{
+		TenantId: tenant, KeyId: made.GetKey().GetId(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, BrandIds: []string{brand},
+	}
 	_, err = b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "No webhook", AllBrands: true})
 	require.NoError(t, err)
+	names := func(t *testing.T, req *tenantsv1.ListEndpointsRequest, want ...*tenantsv1.EndpointSubscription) {
+		t.Helper()
+		resp, err := b.directory.ListEndpoints(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, (&tenantsv1.ListEndpointsResponse{Endpoints: want}).String(), resp.String())
+	}
 
 	t.Run("it names the tenant's keys with a webhook, also while access is off", func(t *testing.T) {
 		b.setAccess(tenant, false)
-		resp, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: tenant})
-		require.NoError(t, err)
-		require.Len(t, resp.GetEndpoints(), 1)
-		require.Equal(t, (&tenantsv1.EndpointSubscription{
-			KeyId: limited.GetKey().GetId(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, BrandIds: []string{brand},
-		}).String(), resp.GetEndpoints()[0].String())
+		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}}, limited)
+	})
+	t.Run("of several tenants it names each one's keys once, and nobody else's", func(t *testing.T) {
+		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{other, newID(), strings.ToUpper(tenant), other}}, limited, first, second)
+	})
+	t.Run("a caller of the version before names one tenant", func(t *testing.T) {
+		names(t, &tenantsv1.ListEndpointsRequest{TenantId: tenant}, limited)
 	})
 	t.Run("an unknown tenant has none", func(t *testing.T) {
-		resp, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: newID()})
-		require.NoError(t, err)
-		require.Empty(t, resp.GetEndpoints())
+		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{newID()}})
 	})
-	t.Run("a malformed tenant id is refused", func(t *testing.T) {
-		_, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantId: "x"})
-		requireFaults(t, err, "tenantId invalid")
+	t.Run("as many tenants as allowed", func(t *testing.T) {
+		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1000)}, limited)
 	})
+	for name, tc := range map[string]struct {
+		req   *tenantsv1.ListEndpointsRequest
+		fault string
+	}{
+		"a malformed tenant id":        {&tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, "x"}}, "tenantIds[1] invalid"},
+		"a malformed id of one tenant": {&tenantsv1.ListEndpointsRequest{TenantId: "x"}, "tenantId invalid"},
+		"no tenant":                    {&tenantsv1.ListEndpointsRequest{}, "tenantIds required"},
+		"more tenants than allowed":    {&tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1001)}, "tenantIds too_long"},
+	} {
+		t.Run(name+" is refused", func(t *testing.T) {
+			_, err := b.directory.ListEndpoints(t.Context(), tc.req)
+			requireFaults(t, err, tc.fault)
+		})
+	}
 }
 
 func TestGetEndpoints(t *testing.T) {

@@ -6,28 +6,29 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const (
-	selectSubscriptions = `SELECT id, scopes, all_brands, brand_ids FROM api_keys
-WHERE tenant_id = $1 AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY id`
+	selectSubscriptions = `SELECT tenant_id, id, scopes, all_brands, brand_ids FROM api_keys
+WHERE tenant_id = ANY($1::uuid[]) AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY tenant_id, id`
 
 	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
 
-// Subscriptions lists what the tenant's webhook endpoints receive.
-func (s *Store) Subscriptions(ctx context.Context, tenantID string) ([]*tenantsv1.EndpointSubscription, error) {
-	rows, err := s.pool.Query(ctx, selectSubscriptions, tenantID)
+// Subscriptions lists what the tenants' webhook endpoints receive.
+func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenantsv1.EndpointSubscription, error) {
+	rows, err := s.pool.Query(ctx, selectSubscriptions, postgres.UUIDs(tenantIDs))
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints: %w", err)
 	}
 	subscriptions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*tenantsv1.EndpointSubscription, error) {
 		e := &tenantsv1.EndpointSubscription{}
 		var columns []string
-		err := row.Scan(&e.KeyId, &columns, &e.AllBrands, &e.BrandIds)
+		err := row.Scan(&e.TenantId, &e.KeyId, &columns, &e.AllBrands, &e.BrandIds)
 		e.Scopes = scopes.values(columns)
 		return e, err
 	})

@@ -4,21 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"go.opentelemetry.io/otel/metric"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/kafka"
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
-
-// lookups is how many tenants' subscriptions are read at once.
-const lookups = 8
 
 // Config of a fan-out. All fields are needed.
 type Config struct {
@@ -26,16 +20,17 @@ type Config struct {
 	Environment string
 	Store       *store.Store
 	Directory   tenantsv1.DirectoryServiceClient
-	// Stored is called after deliveries have been committed.
-	Stored func()
+	// Stored is called after deliveries have been committed, with their keys.
+	Stored func(keys []int32)
 	Logger *slog.Logger
 	Meter  metric.Meter
 }
 
 // FanOut handles the messages of the changes topic.
 type FanOut struct {
-	cfg      Config
-	rejected metric.Int64Counter
+	cfg           Config
+	subscriptions *subscriptions
+	rejected      metric.Int64Counter
 }
 
 // New makes a fan-out.
@@ -46,23 +41,25 @@ func New(cfg Config) (*FanOut, error) {
 		return nil, fmt.Errorf("fan-out metrics: %w", err)
 	}
 	rejected.Add(context.Background(), 0) // The series is there before the first.
-	return &FanOut{cfg: cfg, rejected: rejected}, nil
+	return &FanOut{cfg: cfg, subscriptions: newSubscriptions(cfg.Directory), rejected: rejected}, nil
 }
 
 // Handle stores the deliveries of a batch of messages.
 func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
 	changes, rejected := f.read(ctx, partition, msgs)
-	endpoints, err := f.subscriptions(ctx, changes)
+	endpoints, err := f.subscriptions.of(ctx, changes)
 	if err != nil {
 		return err
 	}
 	events := make([]store.Event, 0, len(changes))
+	var stored []int32
 	for _, c := range changes {
 		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
 				TraceParent: c.traceParent,
 			})
+			stored = append(stored, keys...)
 		}
 	}
 	if err := f.cfg.Store.FanOut(ctx, events, rejected); err != nil {
@@ -70,7 +67,7 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))
 	if len(events) > 0 {
-		f.cfg.Stored()
+		f.cfg.Stored(stored)
 	}
 	return nil
 }
@@ -99,43 +96,6 @@ func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) 
 		}
 	}
 	return changes, rejected
-}
-
-type endpoints map[string][]*tenantsv1.EndpointSubscription
-
-// subscriptions reads the endpoints of every tenant of the batch, once.
-func (f *FanOut) subscriptions(ctx context.Context, changes []change) (endpoints, error) {
-	found := endpoints{}
-	var guard sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lookups)
-	asked := make(map[string]struct{})
-	for _, c := range changes {
-		tenant := c.GetTenantId()
-		if _, again := asked[tenant]; again {
-			continue
-		}
-		asked[tenant] = struct{}{}
-		group.Go(func() error {
-			list, err := f.subscriptionsOf(ctx, tenant)
-			guard.Lock()
-			defer guard.Unlock()
-			found[tenant] = list
-			return err
-		})
-	}
-	return found, group.Wait()
-}
-
-func (f *FanOut) subscriptionsOf(ctx context.Context, tenant string) ([]*tenantsv1.EndpointSubscription, error) {
-	resp, err := f.cfg.Directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantId: tenant})
-	if problem.Is(err, problem.NotFound) {
-		return nil, nil // A tenant that is gone has no endpoints.
-	}
-	if err != nil {
-		return nil, fmt.Errorf("endpoints of tenant %s: %w", tenant, err)
-	}
-	return resp.GetEndpoints(), nil
 }
 
 func receivers(c change, list []*tenantsv1.EndpointSubscription) []int32 {

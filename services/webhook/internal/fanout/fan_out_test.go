@@ -3,6 +3,7 @@ package fanout_test
 import (
 	"bytes"
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ type world struct {
 	pool      *pgxpool.Pool
 	directory *webhooktest.Directory
 	fan       *fanout.FanOut
-	woken     int
+	woken     atomic.Int32
 }
 
 func setup(t *testing.T) *world {
@@ -46,7 +47,7 @@ func setup(t *testing.T) *world {
 	var err error
 	w.fan, err = fanout.New(fanout.Config{
 		Topic: "changes", Environment: "sandbox", Store: store.New(w.pool), Directory: w.directory.Client,
-		Stored: func() { w.woken++ }, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
+		Stored: func([]int32) { w.woken.Add(1) }, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
 	})
 	require.NoError(t, err)
 	return w
@@ -114,7 +115,7 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 		byNobody.GetEventId(): {1, 2, 4},
 		link.GetEventId():     {1},
 	}, w.deliveries())
-	require.Equal(t, 1, w.woken, "the sender is woken once per batch")
+	require.EqualValues(t, 1, w.woken.Load(), "the sender is woken once per batch")
 }
 
 func TestABodyEqualsTheFeedItem(t *testing.T) {
@@ -196,7 +197,7 @@ func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
 	err := w.fan.Handle(t.Context(), 0, messages(t, c))
 	require.Error(t, err)
 	require.Empty(t, w.deliveries())
-	require.Zero(t, w.woken)
+	require.Zero(t, w.woken.Load())
 
 	w.directory.SetDown(false)
 	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))

@@ -7,6 +7,6 @@
 // much of a lease is left, from a moment before the lease began. At most PerEndpoint deliveries of one endpoint are under way at once over all
 // instances, so an endpoint that is slow or dead delays no other.
 //
-// Where to send and the secret are read anew for every batch. While the tenants service cannot say,
+// Where to send and the secret are read anew for every batch, while it is claimed or after. While the tenants service cannot say,
 // or the tenant's API access is off, deliveries wait and lose nothing.
 package sender

@@ -3,6 +3,7 @@ package sender
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -17,24 +18,66 @@ type target struct {
 
 func (t target) gone() bool { return t.url == "" }
 
-// lookUp asks for the endpoints of the deliveries. A key without an entry does not exist.
-func (s *Sender) lookUp(ctx context.Context, deliveries []store.Delivery) (map[int32]target, error) {
+// targets are those of keys that were asked for.
+type targets map[int32]target
+
+// answered is a look-up that is done.
+type answered struct {
+	targets targets
+	err     error
+}
+
+// lookUpAhead asks for the targets of the keys beside what the caller does meanwhile.
+func (s *Sender) lookUpAhead(ctx context.Context, keys []int32) <-chan answered {
+	done := make(chan answered, 1)
+	if len(keys) == 0 {
+		done <- answered{}
+		return done
+	}
+	s.workers.Go(func() {
+		found, err := s.lookUp(ctx, keys)
+		done <- answered{found, err}
+	})
+	return done
+}
+
+// lookUpRest asks for the targets of those deliveries that the look-up ahead did not know of.
+func (s *Sender) lookUpRest(ctx context.Context, deliveries []store.Delivery, ahead answered) (targets, error) {
+	var keys []int32
+	for _, d := range deliveries {
+		if _, found := ahead.targets[d.KeyID]; !found {
+			keys = append(keys, d.KeyID)
+		}
+	}
+	if ahead.err != nil || len(keys) == 0 {
+		return ahead.targets, ahead.err
+	}
+	rest, err := s.lookUp(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(rest, ahead.targets)
+	return rest, nil
+}
+
+// lookUp asks for the targets of the keys. A key that the answer leaves out does not exist.
+func (s *Sender) lookUp(ctx context.Context, keys []int32) (targets, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	keys := make([]int32, 0, len(deliveries))
-	for _, d := range deliveries {
-		keys = append(keys, d.KeyID)
-	}
 	slices.Sort(keys)
-	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys)})
+	keys = slices.Compact(keys)
+	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: keys})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoints: %w", err)
 	}
-	targets := make(map[int32]target, len(resp.GetEndpoints()))
-	for _, e := range resp.GetEndpoints() {
-		targets[e.GetKeyId()] = targetOf(e)
+	found := make(targets, len(keys))
+	for _, key := range keys {
+		found[key] = target{}
 	}
-	return targets, nil
+	for _, e := range resp.GetEndpoints() {
+		found[e.GetKeyId()] = targetOf(e)
+	}
+	return found, nil
 }
 
 // targetOf treats an answer it does not understand as a pause: nothing is sent, nothing is lost.

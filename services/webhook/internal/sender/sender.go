@@ -58,7 +58,9 @@ type Sender struct {
 	spans     trace.Tracer // nil: attempts are in no trace.
 
 	woken chan struct{}
-	busy  atomic.Int64
+	// announced are the keys whose deliveries have just been stored.
+	announced announced
+	busy      atomic.Int64
 	// more says that the last claim may have left rows for want of room, freed that an attempt has
 	// ended since that claim began.
 	more, freed atomic.Bool
@@ -87,6 +89,13 @@ func (s *Sender) Wake() {
 	case s.woken <- struct{}{}:
 	default:
 	}
+}
+
+// Announce says that deliveries to the keys have just been stored: it wakes the sender, which can then ask where they
+// go while it claims them.
+func (s *Sender) Announce(keys []int32) {
+	s.announced.add(keys, s.limits.Workers)
+	s.Wake()
 }
 
 // Run sends until ctx ends and then waits for the attempts under way, each of which ends within
@@ -125,6 +134,7 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		return s.limits.Poll
 	}
 	s.freed.Store(false)
+	ahead := s.lookUpAhead(ctx, s.announced.take())
 	// The database's lease begins after this moment, so it ends after until.
 	until := s.now().Add(s.limits.Lease)
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
@@ -140,7 +150,7 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		s.Wake()
 	}
 	if len(claimed.Deliveries) > 0 {
-		s.dispatch(ctx, claimed.Deliveries, until)
+		s.dispatch(ctx, claimed.Deliveries, until, <-ahead)
 	}
 	if claimed.Contended {
 		return min(contendedGap, s.limits.Poll)
@@ -156,11 +166,12 @@ func (s *Sender) ended() {
 	}
 }
 
-// dispatch gives each claimed delivery to a worker, or back. until is when their leases end.
-func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, until time.Time) {
+// dispatch gives each claimed delivery to a worker, or back. until is when their leases end, ahead what was looked
+// up while they were claimed.
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, until time.Time, ahead answered) {
 	// What was claimed is sent or given back even when the process is asked to stop meanwhile.
 	unbroken := context.WithoutCancel(ctx)
-	targets, err := s.lookUp(ctx, deliveries)
+	targets, err := s.lookUpRest(ctx, deliveries, ahead)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
 		s.release(unbroken, deliveries, s.limits.Poll)

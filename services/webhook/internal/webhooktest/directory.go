@@ -27,6 +27,7 @@ type Directory struct {
 	Addr string
 
 	guard         sync.Mutex
+	onList        func(tenantIDs []string)
 	onLookup      func()
 	down          bool
 	subscriptions map[string][]*tenantsv1.EndpointSubscription
@@ -55,10 +56,11 @@ func NewDirectory(t testing.TB) *Directory {
 	return d
 }
 
-// Subscribe adds an endpoint to what a tenant's events go to.
+// Subscribe adds an endpoint, which becomes the tenant's, to what its events go to.
 func (d *Directory) Subscribe(tenantID string, s *tenantsv1.EndpointSubscription) {
 	d.guard.Lock()
 	defer d.guard.Unlock()
+	s.TenantId = tenantID
 	d.subscriptions[tenantID] = append(d.subscriptions[tenantID], s)
 }
 
@@ -90,14 +92,34 @@ func (d *Directory) OnLookup(call func()) {
 	d.onLookup = call
 }
 
+// OnList is called from now on with what every ListEndpoints asks for, after it has read the answer. The call ends when
+// it returns; others go on meanwhile.
+func (d *Directory) OnList(call func(tenantIDs []string)) {
+	d.guard.Lock()
+	defer d.guard.Unlock()
+	d.onList = call
+}
+
 // ListEndpoints implements DirectoryService.
 func (d *Directory) ListEndpoints(_ context.Context, req *tenantsv1.ListEndpointsRequest) (*tenantsv1.ListEndpointsResponse, error) {
+	resp, onList, err := d.list(req.GetTenantIds())
+	if onList != nil {
+		onList(req.GetTenantIds())
+	}
+	return resp, err
+}
+
+func (d *Directory) list(tenantIDs []string) (*tenantsv1.ListEndpointsResponse, func([]string), error) {
 	d.guard.Lock()
 	defer d.guard.Unlock()
 	if d.down {
-		return nil, status.Error(codes.Unavailable, "down")
+		return nil, nil, status.Error(codes.Unavailable, "down")
 	}
-	return &tenantsv1.ListEndpointsResponse{Endpoints: append([]*tenantsv1.EndpointSubscription(nil), d.subscriptions[req.GetTenantId()]...)}, nil
+	resp := &tenantsv1.ListEndpointsResponse{}
+	for _, id := range tenantIDs {
+		resp.Endpoints = append(resp.Endpoints, d.subscriptions[id]...)
+	}
+	return resp, d.onList, nil
 }
 
 // GetEndpoints implements DirectoryService.

@@ -413,8 +413,12 @@ func (x *TeamMember) GetActive() bool {
 }
 
 type ListEndpointsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Callers of the version before, while it still runs, name one tenant so. Counts as one of
+	// tenant_ids.
+	TenantId string `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// At least one, at most 1000.
+	TenantIds     []string `protobuf:"bytes,2,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,8 +460,16 @@ func (x *ListEndpointsRequest) GetTenantId() string {
 	return ""
 }
 
+func (x *ListEndpointsRequest) GetTenantIds() []string {
+	if x != nil {
+		return x.TenantIds
+	}
+	return nil
+}
+
 type ListEndpointsResponse struct {
-	state         protoimpl.MessageState  `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By tenant and key. A tenant that does not exist or has no endpoint has no entry.
 	Endpoints     []*EndpointSubscription `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -502,11 +514,13 @@ func (x *ListEndpointsResponse) GetEndpoints() []*EndpointSubscription {
 
 // EndpointSubscription says which events a key's webhook receives.
 type EndpointSubscription struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	Scopes        []v1.Scope             `protobuf:"varint,2,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
-	AllBrands     bool                   `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
-	BrandIds      []string               `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	KeyId     int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	Scopes    []v1.Scope             `protobuf:"varint,2,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
+	AllBrands bool                   `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
+	BrandIds  []string               `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
+	// Whose key it is, in lower case.
+	TenantId      string `protobuf:"bytes,5,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,6 +581,13 @@ func (x *EndpointSubscription) GetBrandIds() []string {
 		return x.BrandIds
 	}
 	return nil
+}
+
+func (x *EndpointSubscription) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
 }
 
 type GetEndpointsRequest struct {
@@ -751,17 +772,20 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x120\n" +
 	"\x04role\x18\x04 \x01(\x0e2\x1c.gifting.tenants.v1.TeamRoleR\x04role\x12\x16\n" +
-	"\x06active\x18\x05 \x01(\bR\x06active\"3\n" +
+	"\x06active\x18\x05 \x01(\bR\x06active\"R\n" +
 	"\x14ListEndpointsRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"_\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
+	"\n" +
+	"tenant_ids\x18\x02 \x03(\tR\ttenantIds\"_\n" +
 	"\x15ListEndpointsResponse\x12F\n" +
-	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\"\x9b\x01\n" +
+	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\"\xb8\x01\n" +
 	"\x14EndpointSubscription\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x120\n" +
 	"\x06scopes\x18\x02 \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
 	"\n" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
-	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\".\n" +
+	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\x12\x1b\n" +
+	"\ttenant_id\x18\x05 \x01(\tR\btenantId\".\n" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +

@@ -37,7 +37,8 @@ type DirectoryServiceClient interface {
 	ResolveKey(ctx context.Context, in *ResolveKeyRequest, opts ...grpc.CallOption) (*ResolveKeyResponse, error)
 	// All settings of a tenant that rules of other services need.
 	GetTenantSettings(ctx context.Context, in *GetTenantSettingsRequest, opts ...grpc.CallOption) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of a tenant: every key that is not revoked and has a webhook URL.
+	// The webhook endpoints of all the tenants named: every key that is not revoked and has a webhook
+	// URL.
 	ListEndpoints(ctx context.Context, in *ListEndpointsRequest, opts ...grpc.CallOption) (*ListEndpointsResponse, error)
 	// Where to send now, with the signing secrets, for a batch of deliveries. Fresh at each call, so
 	// that a rotated secret works at once.
@@ -104,7 +105,8 @@ type DirectoryServiceServer interface {
 	ResolveKey(context.Context, *ResolveKeyRequest) (*ResolveKeyResponse, error)
 	// All settings of a tenant that rules of other services need.
 	GetTenantSettings(context.Context, *GetTenantSettingsRequest) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of a tenant: every key that is not revoked and has a webhook URL.
+	// The webhook endpoints of all the tenants named: every key that is not revoked and has a webhook
+	// URL.
 	ListEndpoints(context.Context, *ListEndpointsRequest) (*ListEndpointsResponse, error)
 	// Where to send now, with the signing secrets, for a batch of deliveries. Fresh at each call, so
 	// that a rotated secret works at once.
