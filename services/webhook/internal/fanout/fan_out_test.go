@@ -43,6 +43,7 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, pool: pgtest.New(t, store.Migrations()), directory: webhooktest.NewDirectory(t)}
+	webhooktest.SoundAtTheEnd(t, w.pool)
 	tel := telemetry.Discard()
 	var err error
 	w.fan, err = fanout.New(fanout.Config{

@@ -3,8 +3,8 @@ package sender
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
+	"time"
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -16,54 +16,75 @@ type target struct {
 	paused      bool
 }
 
-func (t target) gone() bool { return t.url == "" }
+func (t target) gone() bool { return t.url == "" && !t.paused }
 
 // targets are those of keys that were asked for.
 type targets map[int32]target
 
-// answered is a look-up that is done.
+// lookAhead is a look-up that runs beside a claim.
+type lookAhead struct {
+	began  time.Time
+	answer chan answered
+}
+
 type answered struct {
 	targets targets
 	err     error
 }
 
-// lookUpAhead asks for the targets of the keys beside what the caller does meanwhile.
-func (s *Sender) lookUpAhead(ctx context.Context, keys []int32) <-chan answered {
-	done := make(chan answered, 1)
+// freshFor is how long a claim may take for what was looked up beside it to be as good as asked for after it.
+const freshFor = time.Second
+
+// lookUpAhead asks for the targets of the keys beside what the caller does meanwhile, until ctx ends.
+func (s *Sender) lookUpAhead(ctx context.Context, keys []int32) lookAhead {
+	ahead := lookAhead{began: time.Now(), answer: make(chan answered, 1)}
 	if len(keys) == 0 {
-		done <- answered{}
-		return done
+		ahead.answer <- answered{}
+		return ahead
 	}
 	s.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
 		found, err := s.lookUp(ctx, keys)
-		done <- answered{found, err}
+		ahead.answer <- answered{found, err}
 	})
-	return done
+	return ahead
 }
 
-// lookUpRest asks for the targets of those deliveries that the look-up ahead did not know of.
-func (s *Sender) lookUpRest(ctx context.Context, deliveries []store.Delivery, ahead answered) (targets, error) {
+// lookUpRest asks for the targets of those deliveries that the look-up ahead cannot tell: of keys that it did not ask
+// for, of all when the claim took long, and of an endpoint that it found gone, because that is final.
+func (s *Sender) lookUpRest(ctx context.Context, deliveries []store.Delivery, ahead lookAhead) (targets, error) {
+	var known targets
+	if time.Since(ahead.began) < freshFor {
+		answer := <-ahead.answer
+		if answer.err != nil {
+			return nil, answer.err
+		}
+		known = answer.targets
+	}
 	var keys []int32
 	for _, d := range deliveries {
-		if _, found := ahead.targets[d.KeyID]; !found {
+		if known[d.KeyID].gone() {
 			keys = append(keys, d.KeyID)
 		}
 	}
-	if ahead.err != nil || len(keys) == 0 {
-		return ahead.targets, ahead.err
+	if len(keys) == 0 {
+		return known, nil
 	}
 	rest, err := s.lookUp(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(rest, ahead.targets)
+	for key, to := range known {
+		if !to.gone() {
+			rest[key] = to
+		}
+	}
 	return rest, nil
 }
 
 // lookUp asks for the targets of the keys. A key that the answer leaves out does not exist.
 func (s *Sender) lookUp(ctx context.Context, keys []int32) (targets, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: keys})

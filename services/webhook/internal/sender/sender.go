@@ -34,6 +34,8 @@ const (
 	lookupTimeout = 3 * time.Second
 	// recordTime is what is left of a lease, after an attempt, to record its outcome.
 	recordTime = 2 * time.Second
+	// claimTime ends a claim that hangs.
+	claimTime = 5 * time.Second
 	// pause is how long an endpoint is left alone whose tenant has no API access.
 	pause = 15 * time.Second
 	// roundGap lets results and wake-ups that come close together share one claim.
@@ -134,12 +136,12 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		return s.limits.Poll
 	}
 	s.freed.Store(false)
-	ahead := s.lookUpAhead(ctx, s.announced.take())
+	round, done := context.WithCancel(ctx)
+	defer done() // Nobody waits for what was looked up when nothing was claimed.
+	ahead := s.lookUpAhead(round, s.announced.take())
 	// The database's lease begins after this moment, so it ends after until.
 	until := s.now().Add(s.limits.Lease)
-	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
-		Lease: s.limits.Lease, Limit: free, PerEndpoint: s.limits.PerEndpoint,
-	})
+	claimed, err := s.claim(ctx, free)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot claim deliveries, trying again", "error", err)
@@ -150,12 +152,22 @@ func (s *Sender) round(ctx context.Context) time.Duration {
 		s.Wake()
 	}
 	if len(claimed.Deliveries) > 0 {
-		s.dispatch(ctx, claimed.Deliveries, until, <-ahead)
+		s.dispatch(ctx, claimed.Deliveries, until, ahead)
 	}
 	if claimed.Contended {
 		return min(contendedGap, s.limits.Poll)
 	}
 	return s.limits.Poll
+}
+
+// claim ends with the process only when it hangs: one that is cut off may have been committed, and its rows would wait
+// for the end of their leases.
+func (s *Sender) claim(ctx context.Context, limit int) (store.Claimed, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTime)
+	defer cancel()
+	return s.store.Claim(ctx, store.ClaimRequest{
+		Lease: s.limits.Lease, Limit: limit, PerEndpoint: s.limits.PerEndpoint,
+	})
 }
 
 // ended looks for rows that an attempt which has ended made room for. Where the last claim left none,
@@ -168,10 +180,12 @@ func (s *Sender) ended() {
 
 // dispatch gives each claimed delivery to a worker, or back. until is when their leases end, ahead what was looked
 // up while they were claimed.
-func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, until time.Time, ahead answered) {
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, until time.Time, ahead lookAhead) {
 	// What was claimed is sent or given back even when the process is asked to stop meanwhile.
 	unbroken := context.WithoutCancel(ctx)
-	targets, err := s.lookUpRest(ctx, deliveries, ahead)
+	asking, done := context.WithTimeout(ctx, lookupTimeout)
+	defer done()
+	targets, err := s.lookUpRest(asking, deliveries, ahead)
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
 		s.release(unbroken, deliveries, s.limits.Poll)

@@ -14,26 +14,18 @@ import (
 // would each still see the other's and leave the event behind.
 const retentionLock = 0x77686b32_72657465
 
-// A delivery goes with its attempts, unless it was taken up again meanwhile: then it has not finished.
+// Attempts go with their delivery. One that was taken up again meanwhile has not finished and stays.
 const deleteFinished = `
-WITH old AS (
-  SELECT f.tenant_id, f.event_id, f.key_id, f.finished_at
-    FROM deliveries f
-   WHERE f.finished_at < ` + now + ` - $2::interval
-   ORDER BY f.finished_at
-   LIMIT $3
-), gone AS (
-  DELETE FROM deliveries d
-   USING old
-   WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
-     AND d.finished_at = old.finished_at
-  RETURNING d.tenant_id, d.event_id, d.key_id
-), logged AS (
-  DELETE FROM attempts a
-   USING gone
-   WHERE a.tenant_id = gone.tenant_id AND a.event_id = gone.event_id AND a.key_id = gone.key_id
-)
-SELECT tenant_id, event_id FROM gone`
+DELETE FROM deliveries d
+ USING (
+   SELECT f.tenant_id, f.event_id, f.key_id, f.finished_at
+     FROM deliveries f
+    WHERE f.finished_at < ` + now + ` - $2::interval
+    ORDER BY f.finished_at
+    LIMIT $3) old
+ WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
+   AND d.finished_at = old.finished_at
+RETURNING d.tenant_id, d.event_id`
 
 // An event gets all its deliveries in the statement that inserts it, and so none while this runs.
 // Kafka keeps changes for less long than this log and cannot bring one again whose event is gone,

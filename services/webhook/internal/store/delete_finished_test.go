@@ -83,3 +83,29 @@ func TestOneInstanceDeletesAtATime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, w.delete(t, 100))
 }
+
+// The delivery is sent again while its deletion waits for its row.
+func TestADeliveryThatIsSentAgainMeanwhileStays(t *testing.T) {
+	w := setup(t)
+	id := add(t, w, tenantA, now(), 1)
+	finish(t, w, now())
+	w.at(now().Add(2 * keep))
+	deleted := make(chan int, 1)
+	require.NoError(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE deliveries
+SET state = 'PENDING', attempts = 0, attempts_before = attempts, next_attempt_at = $1, finished_at = NULL`, w.time)
+		go func() {
+			n, _ := w.DeleteFinished(t.Context(), keep, 100)
+			deleted <- n
+		}()
+		require.Eventually(t, func() bool {
+			var waits bool
+			return w.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits) == nil && waits
+		}, 10*time.Second, time.Millisecond)
+		return err
+	}))
+	require.Zero(t, <-deleted)
+	require.Equal(t, 1, w.count(t, "attempts"))
+	require.Equal(t, id, claim(t, w, w.time, 1, 1)[0].EventID)
+}

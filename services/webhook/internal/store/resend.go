@@ -9,13 +9,18 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
+// mostBefore is of earlier attempts: the log numbers them all, and has no number for many more. A delivery is then left
+// as it is.
+const mostBefore = `30000`
+
 // A delivery that is sent again is as one that was just fanned out, but that its log goes on.
 const sendAgain = `
    SET state = 'PENDING', attempts = 0, attempts_before = d.attempts_before + d.attempts,
        next_attempt_at = ` + now + `, finished_at = NULL`
 
 const resendOne = `UPDATE deliveries d` + sendAgain + `
- WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'`
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'
+   AND d.attempts_before < ` + mostBefore
 
 // Rows that are locked are under way already.
 const resendSpan = `
@@ -23,7 +28,7 @@ WITH chosen AS (
   SELECT c.tenant_id, c.event_id, c.key_id
     FROM deliveries c
    WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5
-     AND c.state = ANY ($6::text[])
+     AND c.state = ANY ($6::text[]) AND c.attempts_before < ` + mostBefore + `
    ORDER BY c.event_id
    LIMIT $7
    FOR UPDATE SKIP LOCKED
