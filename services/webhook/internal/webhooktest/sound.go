@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unsound names the rows that no statement may leave behind. The table of deliveries has no constraints that would say
-// so, because they took a quarter of the time of its statements.
+// unsound names the rows that no statement may leave behind. The tables have no constraints that would say
+// so, because they took a third of the time of their statements.
 const unsound = `
 SELECT 'delivery ' || d.key_id || ' of ' || d.event_id FROM deliveries d
  WHERE d.state NOT IN ('PENDING', 'DELIVERED', 'FAILED', 'DROPPED')
