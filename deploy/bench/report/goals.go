@@ -26,6 +26,7 @@ func Goals() []Goal {
 	}
 	return []Goal{
 		least("PlaceOrder", "edge/pgbench", "orders placed, of pgbench, each at its best", 0.5),
+		least("PlaceOrder", "edge/pgbench-of-16", "the same, 16 clients each", 0.5),
 		least("GetOrder", "edge/grpc", "orders read, of direct gRPC", 0.6),
 		least("BatchOfLinks", "copy/edge", "batches of links, of COPY", 0.4),
 		least("BacklogOfDeliveries", "ratio", "deliveries, of a bare loop", 0.13),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -38,6 +39,25 @@ func TestWhereAnnouncedDeliveriesGoIsAskedForOnce(t *testing.T) {
 	s.Announce([]int32{8})
 	delivered(third)
 	require.EqualValues(t, 4, lookups.Load(), "what was claimed and not announced is asked for then")
+}
+
+// That an endpoint is gone is final, and it may have been set again while the claim waited.
+func TestAnEndpointThatIsGoneIsAskedForAgainAfterTheClaim(t *testing.T) {
+	w := setup(t)
+	w.limits.Poll = time.Hour
+	w.directory.SetActive(8, webhooktest.NewReceiver(t))
+	w.directory.Set(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
+	var lookups atomic.Int32
+	w.directory.OnLookup(func() { lookups.Add(1) })
+	first, _ := w.event(8)
+	s := w.start()
+	w.until(first, 8, inState("DELIVERED"))
+
+	before := lookups.Load()
+	second, _ := w.event(7)
+	s.Announce([]int32{7})
+	w.until(second, 7, inState("DROPPED"))
+	require.EqualValues(t, 2, lookups.Load()-before)
 }
 
 func TestAnnouncedDeliveriesWaitWhileTheTenantsServiceIsDown(t *testing.T) {
