@@ -57,15 +57,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// missing gives how many of the events have not arrived.
-func (e *endpoint) missing(ids []string) int {
+// missing gives those of the events that have not arrived.
+func (e *endpoint) missing(ids []string) (missing []string) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	n := 0
 	for _, id := range ids {
 		if _, arrived := e.at[id]; !arrived {
-			n++
+			missing = append(missing, id)
 		}
 	}
-	return n
+	return missing
 }

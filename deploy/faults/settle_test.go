@@ -17,25 +17,29 @@ import (
 
 // patience bounds how long is waited for what has to come in the end.
 type patience struct {
-	// feed is for the way of the last events into the feed, arrive for two retries of a webhook, stock for what was
-	// reserved by who was killed.
+	// feed is for the way of the last events into the feed, arrive for their webhooks, whose retries are made due, stock for
+	// what was reserved by who was killed.
 	feed, arrive, stock time.Duration
 }
 
 func patient() patience {
-	return patience{feed: 3 * time.Minute, arrive: 9 * time.Minute, stock: 2 * time.Minute}
+	return patience{feed: 3 * time.Minute, arrive: 3 * time.Minute, stock: 2 * time.Minute}
 }
 
 // judge waits until all is quiet and holds everything against everything.
 func (c *scene) judge(t *testing.T, p patience, say func(format string, args ...any)) {
 	t.Helper()
-	held := c.settledStock(t, p.stock)
+	held, retries := c.settledStock(t, p.stock), c.newRetries(t)
 	for _, tenant := range []string{seed.Direct, seed.Approving} {
 		j := c.settled(t, tenant, p.feed)
 		missing := len(j.feed) < len(j.expected())
-		say("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks", tenant, len(j.orders), len(j.links), len(j.feed), c.missing(j))
+		say("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks", tenant, len(j.orders), len(j.links), len(j.feed), len(c.awaited(j)))
 		if !missing {
-			waitFor(p.arrive, func() bool { return c.quiet(j) })
+			waitFor(p.arrive, func() bool {
+				retries.hasten(t, j)
+				return c.quiet(j)
+			})
+			retries.tell(t.Context(), j, say)
 		}
 		j.ended = time.Now()
 		j.effects()
@@ -54,6 +58,7 @@ func (c *scene) judge(t *testing.T, p patience, say func(format string, args ...
 			}
 		}
 	}
+	say("%d webhooks were made due, which had failed and waited for their next attempt", len(retries.hastened))
 	c.hold(stock, c.began, time.Now(), held)
 	c.ledger.neverOversold(c.verdict)
 	c.searchPersonalData(t)
@@ -129,17 +134,7 @@ func (c *scene) quiet(j *judge) bool {
 			return false
 		}
 	}
-	return c.missing(j) == 0
-}
-
-// missing gives how many webhooks have not arrived.
-func (c *scene) missing(j *judge) (n int) {
-	for _, e := range c.endpoints {
-		if e.tenant == j.tenant {
-			n += e.missing(ids(j.sentTo(e.reader)))
-		}
-	}
-	return n
+	return len(c.awaited(j)) == 0
 }
 
 func waitFor(within time.Duration, ready func() bool) {

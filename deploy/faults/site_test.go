@@ -167,4 +167,5 @@ func (s *site) dial(t *testing.T, variable string, n int) *local.Conn {
 var programOf = map[string]string{
 	"GIFTING_GRPC_TENANTS": string(identity.Tenants), "GIFTING_GRPC_CATALOG": string(identity.Catalog),
 	"GIFTING_GRPC_ORDERS": string(identity.Orders), "GIFTING_GRPC_LINKS": string(identity.PersonalLinks),
+	"GIFTING_GRPC_WEBHOOK": string(identity.Webhook),
 }

@@ -1,0 +1,123 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+// retries takes the waiting out of webhooks that have failed: the third attempt comes five minutes after the second, the
+// fourth half an hour after that. What the log of such a delivery says must agree with the schedule; then it is made due.
+type retries struct {
+	scene *scene
+	log   webhookv1.WebhookOperationsServiceClient
+	queue *pgx.Conn
+	// hastened is after how many attempts each delivery was last made due.
+	hastened map[awaited]int32
+}
+
+func (c *scene) newRetries(t *testing.T) *retries {
+	t.Helper()
+	queue, err := pgx.Connect(t.Context(), c.database(t, "webhook", c.postgresHost(t)))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = queue.Close(context.WithoutCancel(t.Context())) })
+	return &retries{
+		scene: c, queue: queue, hastened: map[awaited]int32{},
+		log: webhookv1.NewWebhookOperationsServiceClient(c.dial(t, "GIFTING_GRPC_WEBHOOK", 0)),
+	}
+}
+
+// awaited is a webhook that has not arrived.
+type awaited struct {
+	receiver *endpoint
+	eventID  string
+}
+
+func (w awaited) String() string {
+	return fmt.Sprintf("event %s for receiver %s", w.eventID, w.receiver.name)
+}
+
+// awaited gives what the receivers of the judge's tenant wait for.
+func (c *scene) awaited(j *judge) (missing []awaited) {
+	for _, e := range c.endpoints {
+		if e.tenant != j.tenant {
+			continue
+		}
+		for _, id := range e.missing(ids(j.sentTo(e.reader))) {
+			missing = append(missing, awaited{receiver: e, eventID: id})
+		}
+	}
+	return missing
+}
+
+// hasten makes due what receivers wait for.
+func (r *retries) hasten(t *testing.T, j *judge) {
+	t.Helper()
+	for _, w := range r.scene.awaited(j) {
+		now := time.Now()
+		logged, err := r.look(t.Context(), w)
+		if status.Code(err) == codes.NotFound {
+			continue // It is still on its way out of Kafka.
+		}
+		require.NoError(t, err)
+		attempts := logged.GetDelivery().GetAttempts()
+		waits := logged.GetDelivery().GetState() == webhookv1.DeliveryState_DELIVERY_STATE_PENDING
+		if !waits || attempts == 0 || r.hastened[w] == attempts {
+			continue
+		}
+		r.hastened[w] = attempts
+		r.scene.hold(delivery, now, now, offSchedule(w, logged, now))
+		_, err = r.queue.Exec(t.Context(), `UPDATE deliveries SET next_attempt_at = now()
+			WHERE tenant_id = $1 AND key_id = $2 AND event_id = $3 AND attempts = $4 AND state = 'PENDING' AND lease_token IS NULL`,
+			w.receiver.tenant, w.receiver.keyID, w.eventID, attempts)
+		require.NoError(t, err)
+	}
+}
+
+func (r *retries) look(ctx context.Context, w awaited) (*webhookv1.GetDeliveryResponse, error) {
+	return r.log.GetDelivery(ctx, &webhookv1.GetDeliveryRequest{TenantId: w.receiver.tenant, KeyId: w.receiver.keyID, EventId: w.eventID})
+}
+
+// tell says what the log has of what has not arrived in the end.
+func (r *retries) tell(ctx context.Context, j *judge, say func(format string, args ...any)) {
+	for i, w := range r.scene.awaited(j) {
+		if i < manyOf {
+			logged, err := r.look(ctx, w)
+			say("missing: %s: %v %v %v", w, logged.GetDelivery(), logged.GetAttempts(), err)
+		}
+	}
+}
+
+// offSchedule says what is wrong with a delivery that failed and waits, if anything is: each attempt stands in its log with
+// what went wrong, and the next comes after the pause of the specification, or a tenth more.
+func offSchedule(w awaited, d *webhookv1.GetDeliveryResponse, now time.Time) string {
+	// tolerance is for what lies between the end of an attempt and the record of it.
+	const tolerance = 3 * time.Second
+	pauses := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
+	attempts := int(d.GetDelivery().GetAttempts())
+	if attempts > len(pauses) || len(d.GetAttempts()) != attempts {
+		return fmt.Sprintf("%s: waits after %d attempts, of which the log has %d", w, attempts, len(d.GetAttempts()))
+	}
+	for _, a := range d.GetAttempts() {
+		if a.GetProblem() == "" {
+			return fmt.Sprintf("%s: waits, and the log says that attempt %d delivered it", w, a.GetNumber())
+		}
+	}
+	last, pause := d.GetAttempts()[attempts-1], pauses[attempts-1]
+	ended := last.GetStartedAt().AsTime().Add(time.Duration(last.GetDurationMs()) * time.Millisecond)
+	next := d.GetDelivery().GetNextAttemptAt().AsTime()
+	if next.Before(ended.Add(pause-tolerance)) || next.After(now.Add(pause+pause/10+tolerance)) {
+		return fmt.Sprintf("%s: attempt %d ended at %s, the next is to come at %s", w, attempts, ended, next)
+	}
+	return ""
+}
