@@ -101,8 +101,9 @@ func (r *retries) tell(ctx context.Context, j *judge, say func(format string, ar
 // offSchedule says what is wrong with a delivery that failed and waits, if anything is: each attempt stands in its log with
 // what went wrong, and the next comes after the pause of the specification, or a tenth more.
 func offSchedule(w awaited, d *webhookv1.GetDeliveryResponse, now time.Time) string {
-	// tolerance is for what lies between the end of an attempt and the record of it.
-	const tolerance = 3 * time.Second
+	// tolerance is for what lies between the end of an attempt and the record of it. What has been due for longer than a
+	// lease and the start of an instance take is forgotten.
+	const tolerance, forgotten = 3 * time.Second, time.Minute
 	pauses := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 	attempts := int(d.GetDelivery().GetAttempts())
 	if attempts > len(pauses) || len(d.GetAttempts()) != attempts {
@@ -116,6 +117,9 @@ func offSchedule(w awaited, d *webhookv1.GetDeliveryResponse, now time.Time) str
 	last, pause := d.GetAttempts()[attempts-1], pauses[attempts-1]
 	ended := last.GetStartedAt().AsTime().Add(time.Duration(last.GetDurationMs()) * time.Millisecond)
 	next := d.GetDelivery().GetNextAttemptAt().AsTime()
+	if next.Before(now.Add(-forgotten)) {
+		return fmt.Sprintf("%s: attempt %d ended at %s, the next was due at %s and nobody made it", w, attempts, ended, next)
+	}
 	if next.Before(ended.Add(pause-tolerance)) || next.After(now.Add(pause+pause/10+tolerance)) {
 		return fmt.Sprintf("%s: attempt %d ended at %s, the next is to come at %s", w, attempts, ended, next)
 	}
