@@ -103,7 +103,7 @@ func (r *retries) tell(ctx context.Context, j *judge, say func(format string, ar
 func offSchedule(w awaited, d *webhookv1.GetDeliveryResponse, now time.Time) string {
 	// tolerance is for what lies between the end of an attempt and the record of it. What has been due for longer than a
 	// lease and the start of an instance take is forgotten.
-	const tolerance, forgotten = 3 * time.Second, time.Minute
+	const tolerance, lease, forgotten = 3 * time.Second, 30 * time.Second, time.Minute
 	pauses := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 	attempts := int(d.GetDelivery().GetAttempts())
 	if attempts > len(pauses) || len(d.GetAttempts()) != attempts {
@@ -120,7 +120,11 @@ func offSchedule(w awaited, d *webhookv1.GetDeliveryResponse, now time.Time) str
 	if next.Before(now.Add(-forgotten)) {
 		return fmt.Sprintf("%s: attempt %d ended at %s, the next was due at %s and nobody made it", w, attempts, ended, next)
 	}
-	if next.Before(ended.Add(pause-tolerance)) || next.After(now.Add(pause+pause/10+tolerance)) {
+	latest := ended.Add(pause + pause/10 + lease)
+	if soon := now.Add(lease); soon.After(latest) {
+		latest = soon // It is being sent, or the platform itself was at fault and tries again.
+	}
+	if next.Before(ended.Add(pause-tolerance)) || next.After(latest.Add(tolerance)) {
 		return fmt.Sprintf("%s: attempt %d ended at %s, the next is to come at %s", w, attempts, ended, next)
 	}
 	return ""
