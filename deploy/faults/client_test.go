@@ -21,7 +21,8 @@ const (
 	attemptTime  = 15 * time.Second
 	retryEvery   = 300 * time.Millisecond
 
-	inProgress = "idempotency_request_in_progress"
+	inProgress  = "idempotency_request_in_progress"
+	unavailable = "service_unavailable"
 )
 
 // call is one request of the API.
@@ -36,6 +37,9 @@ type answer struct {
 	header http.Header
 	body   string
 }
+
+// settles says whether the answer is the last one to a request that may be refused so: one that a repetition gets again.
+func (a answer) settles(may []string) bool { return a.good() || slices.Contains(may, a.code()) }
 
 // code is that of a problem.
 func (a answer) code() string {
@@ -80,7 +84,7 @@ func (c *client) with(key string) *client {
 func (c *client) exchange(ctx context.Context, what call) (answer, bool) {
 	began := time.Now()
 	for time.Since(began) < answerWithin {
-		if a, err := c.attempt(ctx, what); err == nil && (a.good() || slices.Contains(what.may, a.code())) {
+		if a, err := c.attempt(ctx, what); err == nil && a.settles(what.may) {
 			return a, true
 		} else if err == nil && dishonest(a, what.may) != "" {
 			return a, false // Written down already, and no better the next time.
@@ -131,7 +135,7 @@ func (c *client) send(ctx context.Context, what call) (answer, error) {
 }
 
 // dishonest says what is wrong with an answer that is neither a success nor one of the refusals that are right here nor
-// an honest word that there is no answer now.
+// an honest word that there is no answer now and when to ask again.
 func dishonest(a answer, may []string) string {
 	if a.good() {
 		if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
@@ -147,7 +151,10 @@ func dishonest(a answer, may []string) string {
 	switch {
 	case err != nil || a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
 		return "no problem"
-	case a.status >= http.StatusInternalServerError:
+	case problem.Code == unavailable:
+		if a.header.Get("Retry-After") == "" {
+			return "no time to try again"
+		}
 		return ""
 	case problem.Code == inProgress:
 		if a.header.Get("Retry-After") != "2" {

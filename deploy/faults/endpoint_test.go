@@ -22,13 +22,13 @@ type endpoint struct {
 	random *mathrand.Rand
 	bodies map[string]string
 	// at is when each event has arrived first.
-	at      map[string]time.Time
-	total   int
-	refused int
+	at map[string]time.Time
+	// refusals counts them by event.
+	refusals map[string]int
 }
 
 func newEndpoint(r reader, v *verdict, random *mathrand.Rand, refuseIn int) *endpoint {
-	return &endpoint{reader: r, verdict: v, refuseIn: refuseIn, random: random, bodies: map[string]string{}, at: map[string]time.Time{}}
+	return &endpoint{reader: r, verdict: v, refuseIn: refuseIn, random: random, bodies: map[string]string{}, at: map[string]time.Time{}, refusals: map[string]int{}}
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,9 +43,8 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.verdict.hold(leak, now, now, personal("webhook", string(raw)))
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	e.total++
 	if _, again := e.at[id]; !again && e.refuseIn > 0 && e.random.IntN(e.refuseIn) == 0 {
-		e.refused++
+		e.refusals[id]++
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -57,13 +56,20 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// missing gives those of the events that have not arrived.
-func (e *endpoint) missing(ids []string) (missing []string) {
+// refused says how often the event was.
+func (e *endpoint) refused(id string) int {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	for _, id := range ids {
-		if _, arrived := e.at[id]; !arrived {
-			missing = append(missing, id)
+	return e.refusals[id]
+}
+
+// missing gives those of the events that have not arrived.
+func (e *endpoint) missing(events []seen) (missing []seen) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	for _, sent := range events {
+		if _, arrived := e.at[sent.id]; !arrived {
+			missing = append(missing, sent)
 		}
 	}
 	return missing

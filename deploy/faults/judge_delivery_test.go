@@ -37,10 +37,3 @@ func (j *judge) delivered(r *endpoint) {
 		}
 	}
 }
-
-func ids(events []seen) (out []string) {
-	for _, e := range events {
-		out = append(out, e.id)
-	}
-	return out
-}

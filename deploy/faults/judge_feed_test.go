@@ -17,7 +17,7 @@ func (j *judge) once() {
 			j.broken(twice, from, to, "twice: event %s", e.id)
 		case times[e.mark] > 1:
 			j.broken(twice, from, to, "twice: %s", e.mark)
-		case !expected[e.mark] && e.kind != messagePosted:
+		case !expected[e.mark]:
 			j.broken(twice, from, to, "never happened: %s, event %s", e.mark, e.raw)
 		default:
 			j.kept(twice, from, to)

@@ -26,7 +26,16 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		bug    string
 		breaks invariant
 	}{
-		{"slow", invariants}, {"uncut", order}, {"lose", lost}, {"twice", effect}, {"oversell", stock}, {"foreign", leak}, {"personal", leak},
+		{"slow", invariants},
+		{"uncut", order},
+		{"lose", lost},
+		{"again", twice},
+		{"twice", effect},
+		{"stale", answers},
+		{"oversell", stock},
+		{"unsent", delivery},
+		{"foreign", leak},
+		{"personal", leak},
 	} {
 		t.Run(row.bug, func(t *testing.T) {
 			r := newRecord(t, 1)

@@ -22,8 +22,8 @@ const (
 	reused   = "idempotency_key_reused"
 )
 
-// together makes a call until it is answered, and so many times more at the same time. All that succeed get the same
-// answer, and one of them at most gets it anew.
+// together makes a call until it is answered, and so many times more at the same time. All that are answered, with a success
+// or a refusal that is right here, get the same answer, and one of them at most gets it anew.
 func (c *client) together(ctx context.Context, what call, twins int) (answer, bool) {
 	began, all := time.Now(), make([]answer, twins)
 	var group sync.WaitGroup
@@ -41,11 +41,14 @@ func (c *client) together(ctx context.Context, what call, twins int) (answer, bo
 	}
 	anew, wrong := 0, ""
 	for _, a := range append(all, first) {
-		if a.good() && a.header.Get(replayed) == "" {
+		if !a.settles(what.may) {
+			continue
+		}
+		if a.header.Get(replayed) == "" {
 			anew++
 		}
-		if a.good() && a.body != first.body {
-			wrong = fmt.Sprintf("%s: one request has two answers: %s and %s", what.path, first.body, a.body)
+		if a.status != first.status || a.body != first.body {
+			wrong = fmt.Sprintf("%s: one request has two answers: %d %s and %d %s", what.path, first.status, first.body, a.status, a.body)
 		}
 	}
 	if anew > 1 {

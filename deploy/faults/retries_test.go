@@ -22,17 +22,20 @@ type retries struct {
 	scene *scene
 	log   webhookv1.WebhookOperationsServiceClient
 	queue *pgx.Conn
-	// hastened is after how many attempts each delivery was last made due.
-	hastened map[awaited]int32
+	// hastened are the deliveries that were made due, and how each stood the last time.
+	hastened map[awaited]standing
+}
+
+// standing is how often a delivery was tried, and how often its receiver refused it.
+type standing struct {
+	attempts int32
+	refused  int
 }
 
 func (c *scene) newRetries(t *testing.T) *retries {
 	t.Helper()
-	queue, err := pgx.Connect(t.Context(), c.database(t, "webhook", c.postgresHost(t)))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = queue.Close(context.WithoutCancel(t.Context())) })
 	return &retries{
-		scene: c, queue: queue, hastened: map[awaited]int32{},
+		scene: c, queue: c.connect(t, "webhook"), hastened: map[awaited]standing{},
 		log: webhookv1.NewWebhookOperationsServiceClient(c.dial(t, "GIFTING_GRPC_WEBHOOK", 0)),
 	}
 }
@@ -41,6 +44,7 @@ func (c *scene) newRetries(t *testing.T) *retries {
 type awaited struct {
 	receiver *endpoint
 	eventID  string
+	mark     mark
 }
 
 func (w awaited) String() string {
@@ -53,14 +57,14 @@ func (c *scene) awaited(j *judge) (missing []awaited) {
 		if e.tenant != j.tenant {
 			continue
 		}
-		for _, id := range e.missing(ids(j.sentTo(e.reader))) {
-			missing = append(missing, awaited{receiver: e, eventID: id})
+		for _, sent := range e.missing(j.sentTo(e.reader)) {
+			missing = append(missing, awaited{receiver: e, eventID: sent.id, mark: sent.mark})
 		}
 	}
 	return missing
 }
 
-// hasten makes due what receivers wait for.
+// hasten makes due what receivers wait for, but for the second attempts, which come soon by themselves.
 func (r *retries) hasten(t *testing.T, j *judge) {
 	t.Helper()
 	for _, w := range r.scene.awaited(j) {
@@ -72,16 +76,30 @@ func (r *retries) hasten(t *testing.T, j *judge) {
 		require.NoError(t, err)
 		attempts := logged.GetDelivery().GetAttempts()
 		waits := logged.GetDelivery().GetState() == webhookv1.DeliveryState_DELIVERY_STATE_PENDING
-		if !waits || attempts == 0 || r.hastened[w] == attempts {
+		before, again := r.hastened[w]
+		if !waits || attempts < 2 || before.attempts == attempts {
 			continue
 		}
-		r.hastened[w] = attempts
-		r.scene.hold(delivery, now, now, offSchedule(w, logged, now))
-		_, err = r.queue.Exec(t.Context(), `UPDATE deliveries SET next_attempt_at = now()
-			WHERE tenant_id = $1 AND key_id = $2 AND event_id = $3 AND attempts = $4 AND state = 'PENDING' AND lease_token IS NULL`,
-			w.receiver.tenant, w.receiver.keyID, w.eventID, attempts)
-		require.NoError(t, err)
+		from, _ := j.span(w.mark, w.eventID)
+		r.scene.hold(delivery, from, now, offSchedule(w, logged, now))
+		stands := standing{attempts: attempts, refused: w.receiver.refused(w.eventID)}
+		if again && stands.refused == before.refused {
+			r.scene.broken(delivery, from, now, "%s: failed again though nothing was wrong: %v", w, logged.GetAttempts())
+		}
+		if r.makeDue(t, w, attempts) {
+			r.hastened[w] = stands
+		}
 	}
+}
+
+// makeDue says whether it did: who tries it at this moment has leased it.
+func (r *retries) makeDue(t *testing.T, w awaited, attempts int32) bool {
+	t.Helper()
+	made, err := r.queue.Exec(t.Context(), `UPDATE deliveries SET next_attempt_at = now()
+		WHERE tenant_id = $1 AND key_id = $2 AND event_id = $3 AND attempts = $4 AND state = 'PENDING' AND lease_token IS NULL`,
+		w.receiver.tenant, w.receiver.keyID, w.eventID, attempts)
+	require.NoError(t, err)
+	return made.RowsAffected() > 0
 }
 
 func (r *retries) look(ctx context.Context, w awaited) (*webhookv1.GetDeliveryResponse, error) {

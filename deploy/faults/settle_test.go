@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
@@ -89,7 +90,7 @@ func (c *scene) settled(t *testing.T, tenant string, within time.Duration) *judg
 	full := c.followers[slices.IndexFunc(c.followers, func(f *follower) bool { return f.name == allOf+tenant })]
 	j := &judge{
 		verdict: c.verdict, tenant: tenant, began: c.began, deeds: c.ledger.of(tenant),
-		orders: c.list(t, asking, "/orders"), links: c.list(t, asking, "/personal-links"),
+		orders: c.list(t, asking, "/orders"), links: c.list(t, asking, "/personal-links"), messages: c.messages(t, tenant),
 	}
 	j.index()
 	expected := len(j.expected())
@@ -106,6 +107,16 @@ func (c *scene) settled(t *testing.T, tenant string, within time.Duration) *judg
 	}
 	j.feed, j.seenAt = anew.events, full.times()
 	return j
+}
+
+// messages reads the tenant's from their table: the API lists those of one order at a time.
+func (c *scene) messages(t *testing.T, tenant string) []string {
+	t.Helper()
+	rows, err := c.connect(t, "orders").Query(t.Context(), `SELECT id::text FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return ids
 }
 
 func (c *scene) list(t *testing.T, asking *client, path string) map[string]snapshot {

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"os"
@@ -105,11 +106,8 @@ CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON outbox DEFERRABLE INITIALL
 func (s *site) widenCommits(t *testing.T) {
 	t.Helper()
 	for _, database := range []string{"orders", "links"} {
-		conn, err := pgx.Connect(t.Context(), s.database(t, database, s.postgresHost(t)))
+		_, err := s.connect(t, database).Exec(t.Context(), slowCommits)
 		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), slowCommits)
-		require.NoError(t, err)
-		require.NoError(t, conn.Close(t.Context()))
 	}
 }
 
@@ -127,6 +125,15 @@ func (s *site) database(t *testing.T, name, host string) string {
 	require.NoError(t, err)
 	u.Host, u.Path = host, "/"+s.config.Name+"_"+name
 	return u.String()
+}
+
+// connect opens a connection to a database that goes past the network, until the test ends.
+func (s *site) connect(t *testing.T, name string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.database(t, name, s.postgresHost(t)))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
 }
 
 // relayURL is of the login that may only read and empty the outbox.

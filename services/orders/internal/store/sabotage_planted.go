@@ -7,10 +7,15 @@ import (
 	"strings"
 )
 
-// sabotage finds an order of any tenant, when PLANTED_BUG is foreign.
+// sabotage breaks the reading of an order on purpose. PLANTED_BUG says how: foreign finds one of any tenant, stale gives one
+// in five the version before its own.
 func sabotage(statement string) string {
-	if os.Getenv("PLANTED_BUG") != "foreign" {
+	switch os.Getenv("PLANTED_BUG") {
+	case "foreign":
+		return strings.Replace(statement, "tenant_id = $1", "$1::text <> ''", 1)
+	case "stale":
+		return strings.Replace(statement, " version,", " version - (random() < 0.2)::int,", 1)
+	default:
 		return statement
 	}
-	return strings.Replace(statement, "tenant_id = $1", "$1::text <> ''", 1)
 }
