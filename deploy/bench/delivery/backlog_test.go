@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/stack"
 )
 
 const (
@@ -98,7 +100,7 @@ func benchmarkBacklog(b *testing.B, relay bool, fill func(*platform, []tenant)) 
 	b.ReportMetric(used.platform/thousands, "cpu-s/1000-platform")
 	b.ReportMetric(used.database/thousands, "cpu-s/1000-database")
 	b.ReportMetric(used.broker/thousands, "cpu-s/1000-broker")
-	b.ReportMetric(load(b), "load")
+	b.ReportMetric(stack.Load(b), "load")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -3,6 +3,7 @@
 //
 // Changes are made by the clock, whether or not earlier ones have been answered: on the way to the feed orders at the
 // orders service, else rows of its outbox. A latency begins at the record of the change (from-record), which is before its
-// commit, or when the caller had the answer (from-answer), which is after it. Each benchmark starts the platform on the
-// servers that `make test` names and is run by `go test -run '^$' -bench NAME ./deploy/bench/delivery`.
+// commit, when the caller had the answer (from-answer), which is after it, or when the clock said that the change was due
+// (from-due), which leaves out no wait: neither for the call to begin nor for its record. Each benchmark starts the platform
+// on the servers that `make test` names and is run by `go test -run '^$' -bench NAME ./deploy/bench/delivery`.
 package delivery

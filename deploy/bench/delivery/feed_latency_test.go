@@ -38,7 +38,7 @@ func BenchmarkChangeToFeed(b *testing.B) {
 				stop()
 				require.NoError(b, <-done)
 			}
-			p.report(b, w.answered, f.seenUntilNow(), used)
+			p.report(b, w, f.seenUntilNow(), used)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/partnergifting/platform/deploy/bench/stack"
 )
 
 const (
@@ -24,7 +26,7 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 	p, r := start(b), newReceiver(b, true)
 	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
 	bad := []int{deadEndpoint, slowEndpoint}
-	var without, with latencies
+	var without, with stack.Latencies
 	for b.Loop() {
 		without = p.reach(b, r, change, tenants, bad)
 		end := make(chan struct{})
@@ -33,16 +35,16 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 		with = p.reach(b, r, change, tenants, bad)
 		close(end)
 	}
-	b.ReportMetric(without.at(.99), "p99-ms-without")
-	b.ReportMetric(with.at(.99), "p99-ms-with")
-	b.ReportMetric(with.at(.99)/without.at(.99), "with/without")
-	b.ReportMetric(load(b), "load")
+	b.ReportMetric(without.At(.99), "p99-ms-without")
+	b.ReportMetric(with.At(.99), "p99-ms-with")
+	b.ReportMetric(with.At(.99)/without.At(.99), "with/without")
+	b.ReportMetric(stack.Load(b), "load")
 	b.ReportMetric(0, "ns/op")
-	b.Logf("without: %s; with: %s; load %.1f", without, with, load(b))
+	b.Logf("without: %s; with: %s; load %.1f", without, with, stack.Load(b))
 }
 
 // reach gives the latencies at all endpoints but the bad.
-func (p *platform) reach(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) latencies {
+func (p *platform) reach(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) stack.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
 	w.run(b, 200, 2*measuredTime())

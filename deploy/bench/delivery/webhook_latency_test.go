@@ -49,7 +49,7 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 					r.await(b, w)
 					used = m.read(b).minus(before)
 				}
-				p.report(b, w.answered, r.first(b), used)
+				p.report(b, w, r.first(b), used)
 			})
 		}
 	}

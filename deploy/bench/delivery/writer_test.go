@@ -12,14 +12,17 @@ import (
 // warmUp comes before what is measured, at the same rate.
 const warmUp = 3 * time.Second
 
-// writer makes changes, each of the next tenant, and notes when each was answered.
+// writer makes changes, each of the next tenant, and notes when each was due and when it was answered.
 type writer struct {
 	change  makeChange
 	tenants []tenant
 
 	lock sync.Mutex
-	// answered holds the measured changes by their record.
-	answered map[string]time.Time
+	// due and answered hold the measured changes by their record. A change is due by the clock: what counts from there
+	// has the waits in it that come before the record, also where this process or the platform falls behind.
+	due, answered map[string]time.Time
+	// late is the most that a measured call began after it was due.
+	late time.Duration
 	// endpoints are the indexes of their tenants.
 	endpoints map[string]int
 	faults    []error
@@ -28,7 +31,7 @@ type writer struct {
 func newWriter(change makeChange, tenants []tenant) *writer {
 	return &writer{
 		change: change, tenants: tenants,
-		answered: map[string]time.Time{}, endpoints: map[string]int{},
+		due: map[string]time.Time{}, answered: map[string]time.Time{}, endpoints: map[string]int{},
 	}
 }
 
@@ -44,16 +47,18 @@ func (w *writer) run(b *testing.B, perSecond int, measured time.Duration) {
 	defer timer.Stop()
 	began := time.Now()
 	for i := range n {
-		timer.Reset(time.Until(began.Add(time.Duration(i) * every)))
+		due := began.Add(time.Duration(i) * every)
+		timer.Reset(time.Until(due))
 		<-timer.C
-		calls.Go(func() { w.makeOne(b.Context(), i%len(w.tenants), i >= skip) })
+		calls.Go(func() { w.makeOne(b.Context(), i%len(w.tenants), due, i >= skip) })
 	}
 	calls.Wait()
 	require.Empty(b, w.faults)
 	require.Len(b, w.answered, n-skip)
 }
 
-func (w *writer) makeOne(ctx context.Context, index int, counts bool) {
+func (w *writer) makeOne(ctx context.Context, index int, due time.Time, counts bool) {
+	late := time.Since(due)
 	id, err := w.change(ctx, w.tenants[index])
 	now := time.Now()
 	w.lock.Lock()
@@ -62,7 +67,8 @@ func (w *writer) makeOne(ctx context.Context, index int, counts bool) {
 	case err != nil:
 		w.faults = append(w.faults, err)
 	case counts:
-		w.answered[id] = now
+		w.due[id], w.answered[id] = due, now
+		w.late = max(w.late, late)
 		w.endpoints[id] = index
 	}
 }

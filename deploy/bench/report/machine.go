@@ -21,6 +21,7 @@ type Machine struct {
 	PostgreSQL string `json:"postgresql"`
 	// Fsync off favours whatever writes to PostgreSQL most directly.
 	Fsync string `json:"fsync"`
+	// Kafka is the kind that the benchmarks of delivery and programs use. The others have a broker in their process.
 	Kafka string `json:"kafka"`
 }
 
@@ -43,8 +44,12 @@ func Here(ctx context.Context, server, kafka string) (Machine, error) {
 
 // String implements fmt.Stringer.
 func (m Machine) String() string {
-	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, Kafka %s",
-		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
+	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, %s",
+		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.brokers())
+}
+
+func (m Machine) brokers() string {
+	return "Kafka " + m.Kafka + " for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others"
 }
 
 func processor() string {

@@ -25,7 +25,7 @@ func (r Report) plots() map[string]string {
 // judged gives the bars of what stands against a limit.
 func (r Report) judged(wanted func(Judged) bool) (bars []bar) {
 	for _, j := range r.Judged {
-		if wanted(j) {
+		if j.Measured && wanted(j) {
 			bars = append(bars, bar{label: j.place() + ": " + j.What, value: j.Seen, limit: j.Limit, good: j.Reached})
 		}
 	}
@@ -37,7 +37,7 @@ func (r Report) ratios() []bar { return r.judged(func(j Judged) bool { return j.
 func (r Report) grown() (bars []bar) {
 	for _, j := range r.Judged {
 		operation, size, found := strings.Cut(j.Metric, growthAt)
-		if found {
+		if found && j.Measured {
 			bars = append(bars, bar{label: operation + " at " + size, value: j.Seen, limit: j.Limit, good: j.Reached})
 		}
 	}

@@ -15,23 +15,18 @@ func (r Result) names() []string { return slices.Sorted(maps.Keys(r.Metrics)) }
 func (r Report) WriteTable(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // The writer keeps the first error.
-	line("Against the limits\n")
-	growth := 0
-	for _, j := range r.Judged {
-		if strings.Contains(j.Metric, growthAt) && j.Reached {
-			growth++
-			continue
-		}
-		line("  %s\t%s\t%s\t%s %s\t%s\n", j.What, j.place(), number(j.Seen), j.sign(), number(j.Limit), j.verdict())
-	}
-	if growth > 0 {
-		line("  slower than at the smallest size\twithin the limit: %d operations and sizes\t\t\treached\n", growth)
-	}
+	r.writeJudged(line)
 	r.writeGrowth(line)
-	r.writeColumns(line, "Latency", "ChangeTo", "from record, ms", "p50-ms-from-record", "p95-ms-from-record", "p99-ms-from-record", "cpu-s/1000", "load")
-	r.writeColumns(line, "Cost of a request", "CostOfRequest/", "", "platform-µs", "database-µs", "redis-µs", "allocations", "allocated-KB",
-		"postgres-trips", "redis-trips", "grpc-calls")
-	r.writeColumns(line, "Programs", "Footprint/", "", "start-ms", "idle-MB", "loaded-MB", "binary-MB")
+	r.writeColumns(line, "Latency, ms from", "ChangeTo",
+		column{"record: p50", "p50-ms-from-record"}, column{"p95", "p95-ms-from-record"}, column{"p99", "p99-ms-from-record"},
+		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
+		column{"begun late by", "max-ms-late"}, column{"cpu-s/1000", "cpu-s/1000"}, column{"load", "load"})
+	r.writeColumns(line, "Request at a rate, ms from", "RequestsAtRate/",
+		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
+		column{"max", "max-ms-from-due"}, column{"begun late by", "max-ms-late"}, column{"load", "load"})
+	r.writeColumns(line, "Cost of a request", "CostOfRequest/", columns("platform-µs", "database-µs", "redis-µs", "allocations",
+		"allocated-KB", "postgres-trips", "redis-trips", "grpc-calls")...)
+	r.writeColumns(line, "Programs", "Footprint/", columns("start-ms", "idle-MB", "loaded-MB", "binary-MB")...)
 	line("\nMeasured\n")
 	for _, result := range r.Results {
 		if tabled(result.Benchmark) {
@@ -51,38 +46,12 @@ func (r Report) WriteTable(to io.Writer) error {
 
 // tabled says whether a benchmark has a table of its own.
 func tabled(benchmark string) bool {
-	for _, begin := range []string{"GrowthOf", "ChangeTo", "CostOfRequest/", "Footprint/"} {
+	for _, begin := range []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"} {
 		if strings.HasPrefix(benchmark, begin) {
 			return true
 		}
 	}
 	return false
-}
-
-// writeColumns writes a table of benchmarks that measure the same.
-func (r Report) writeColumns(line func(string, ...any), title, begin, unit string, metrics ...string) {
-	headed := false
-	for _, result := range r.Results {
-		if !strings.HasPrefix(result.Benchmark, begin) {
-			continue
-		}
-		if !headed {
-			headed = true
-			line("\n%s\t%s\n", title, strings.Join(metrics, "\t"))
-			if unit != "" {
-				line("  %s\n", unit)
-			}
-		}
-		line("  %s", strings.TrimSuffix(strings.TrimPrefix(result.Benchmark, begin), "/"))
-		for _, metric := range metrics {
-			if value, measured := result.Metrics[metric]; measured {
-				line("\t%s", number(value))
-			} else {
-				line("\t-")
-			}
-		}
-		line("\n")
-	}
 }
 
 // writeGrowth writes a table of operations by sizes.
@@ -108,27 +77,6 @@ func (r Report) writeGrowth(line func(string, ...any)) {
 			line("\n")
 		}
 	}
-}
-
-func (j Judged) place() string {
-	if strings.Contains(j.Benchmark, "/") || strings.Contains(j.Metric, growthAt) {
-		return j.Benchmark + " " + strings.Replace(j.Metric, growthAt, " at ", 1)
-	}
-	return j.Benchmark
-}
-
-func (j Judged) sign() string {
-	if j.Least {
-		return "≥"
-	}
-	return "≤"
-}
-
-func (j Judged) verdict() string {
-	if j.Reached {
-		return "reached"
-	}
-	return "MISSED"
 }
 
 // number has about three digits.

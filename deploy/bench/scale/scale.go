@@ -4,15 +4,22 @@ package scale
 
 // Units are what one of something costs. Times are of a processor of the machine that was measured.
 type Units struct {
-	// Seconds of the platform's own processors. A change is one from the outbox to the feed and a receiver.
-	PlaceOrder, ReadOrder, Poll, Change float64
-	// Seconds of PostgreSQL's backends.
-	PlaceOrderInDatabase, ReadOrderInDatabase, PollInDatabase, ChangeInDatabase float64
+	// Seconds of the platform's own processors. An order placed and a later change of one have the way to the feed in them,
+	// so that only the delivery of each change comes on top.
+	PlaceOrder, LaterChange, ReadOrder, Poll, Deliver float64
+	// Seconds of PostgreSQL's backends. A change is one from the outbox to the feed and a receiver: what the servers behind
+	// the topic do for it, whoever made it.
+	PlaceOrderInDatabase, LaterChangeInDatabase, ReadOrderInDatabase, PollInDatabase, ChangeInDatabase float64
+	// Idle is the cores of programs that one of each takes when nobody asks for anything.
+	Idle float64
+	// SmallRounds is the cores that programs, PostgreSQL and broker of a deployment take beyond all this when its changes
+	// are slowRate a second: a round of the relay then carries few, so that each costs more than in a backlog.
+	SmallRounds float64
 	// Seconds of Redis for a request.
 	InRedis float64
 	// RelayPerSecond is how many changes the one relay takes out of the outboxes.
 	RelayPerSecond float64
-	// Bytes of an order with its share of indexes, audit and messages, and of an event in the feed.
+	// Bytes of an order as placed, with its indexes, and of an event in the feed, as they are usual.
 	OrderBytes, EventBytes float64
 }
 
@@ -27,6 +34,9 @@ type Load struct {
 	// BusyHours of a day are like the busy one, when it comes to what is kept.
 	BusyHours float64
 }
+
+// LaterChanges are those that do not place an order.
+func (l Load) LaterChanges() float64 { return l.Changes - l.Orders }
 
 // Times gives a load so many times as large.
 func (l Load) Times(name string, n float64) Load {
@@ -50,82 +60,4 @@ func Carries(u Units, l Load, part int) float64 {
 		}
 	}
 	return least
-}
-
-// Need is what a load asks of a part.
-type Need struct {
-	// Part, and the unit of what it gives.
-	Part, Unit string
-	// Asked is what the load takes, Given what one instance, server, relay or disk gives at the most that is wise.
-	Asked, Given float64
-	// Remedy is what gives more.
-	Remedy string
-}
-
-// Share is how much of what is given is asked for; above 1 it is not enough.
-func (n Need) Share() float64 { return n.Asked / n.Given }
-
-const (
-	// wise is the part of a processor, or of a queue's throughput, that can be used before waiting sets in.
-	wise = 0.7
-	// serverCores is a large PostgreSQL server, keptBytes what is comfortable in one.
-	serverCores = 32
-	keptBytes   = 4e12
-	daysOfFeed  = 30
-	daysOfYear  = 365
-	secondsOf   = 3600
-)
-
-// Needs reckons what a load asks, of what stands once in a deployment.
-func Needs(u Units, l Load) []Need {
-	ordersOfDay := l.Orders * l.BusyHours * secondsOf
-	changesOfDay := l.Changes * l.BusyHours * secondsOf
-	ordersServer := l.Orders*u.PlaceOrderInDatabase + l.Reads*u.ReadOrderInDatabase
-	eventsServer := l.Changes*u.ChangeInDatabase + l.Polls*u.PollInDatabase
-	return []Need{
-		{
-			"the relay, of which one leads", "changes/s", l.Changes, wise * u.RelayPerSecond,
-			"cells: tenants spread over several deployments, a relay each",
-		},
-		{
-			"the partition of the largest tenant", "changes/s", l.Changes * l.LargestShare, wise * u.RelayPerSecond,
-			"a cell of its own; within one tenant the order is the limit",
-		},
-		{
-			"the server of orders", "cores", ordersServer, wise * serverCores,
-			"orders spread by tenant",
-		},
-		{
-			"the server of feed and deliveries", "cores", eventsServer, wise * serverCores,
-			"a server for each of the two; then spread by tenant",
-		},
-		{
-			"orders of three years", "TB", ordersOfDay * 3 * daysOfYear * u.OrderBytes / 1e12, keptBytes / 1e12,
-			"orders spread by tenant",
-		},
-		{
-			"the feed of thirty days", "TB", changesOfDay * daysOfFeed * u.EventBytes / 1e12, keptBytes / 1e12,
-			"the feed on a server of its own; then spread by tenant",
-		},
-		{
-			"Redis", "cores", (l.Orders + l.Reads + l.Polls) * u.InRedis, wise,
-			"a Redis for each part of the keys",
-		},
-	}
-}
-
-// Instances reckons the processors of what scales out by itself: how many cores of programs.
-func Instances(u Units, l Load) (cores float64) {
-	return l.Orders*u.PlaceOrder + l.Reads*u.ReadOrder + l.Polls*u.Poll + l.Changes*u.Change
-}
-
-// First gives the need with the largest share.
-func First(needs []Need) Need {
-	first := needs[0]
-	for _, n := range needs {
-		if n.Share() > first.Share() {
-			first = n
-		}
-	}
-	return first
 }

@@ -14,9 +14,9 @@ import (
 
 func units() scale.Units {
 	return scale.Units{
-		PlaceOrder: 1e-3, ReadOrder: 3e-4, Poll: 2e-4, Change: 4e-4,
-		PlaceOrderInDatabase: 6e-4, ReadOrderInDatabase: 7e-5, PollInDatabase: 5e-5, ChangeInDatabase: 2e-4, InRedis: 3e-5,
-		RelayPerSecond: 5000, OrderBytes: 1200, EventBytes: 600,
+		PlaceOrder: 1e-3, LaterChange: 8e-4, ReadOrder: 3e-4, Poll: 2e-4, Deliver: 1e-4,
+		PlaceOrderInDatabase: 6e-4, LaterChangeInDatabase: 5e-4, ReadOrderInDatabase: 7e-5, PollInDatabase: 5e-5,
+		ChangeInDatabase: 2e-4, Idle: 0.1, SmallRounds: 0.99, InRedis: 3e-5, RelayPerSecond: 5000, OrderBytes: 1200, EventBytes: 1324,
 	}
 }
 
@@ -29,7 +29,48 @@ func TestWhatIsAskedGrowsWithTheLoad(t *testing.T) {
 	for i := range small {
 		require.Greater(t, large[i].Share(), small[i].Share(), small[i].Part)
 	}
-	require.InDelta(t, 100*scale.Instances(units(), load()), scale.Instances(units(), load().Times("100×", 100)), 1e-9)
+}
+
+func TestProgramsTakeTheIdleCostOfEveryCell(t *testing.T) {
+	const two = 2 * 0.1
+	require.InDelta(t, two, scale.Instances(units(), scale.Load{}), 1e-9)
+	large := load().Times("100×", 100)
+	cells := scale.Cells(units(), large)
+	require.Greater(t, cells, 1.0)
+	require.Greater(t, scale.Instances(units(), large), cells*two)
+}
+
+func TestALaterChangeCostsTheServerOfOrdersItsShareAndItsRows(t *testing.T) {
+	more := load()
+	more.Changes *= 2
+	need := func(of scale.Load, part string) float64 {
+		for _, n := range scale.Needs(units(), of) {
+			if n.Part == part {
+				return n.Asked
+			}
+		}
+		require.Fail(t, "no such part", part)
+		return 0
+	}
+	for _, part := range []string{"the server of orders", "orders of three years", "the log of webhooks of thirty days", "Redis"} {
+		require.Greater(t, need(more, part), need(load(), part), part)
+	}
+	more.Changes = load().Orders
+	placed := load().Orders*units().PlaceOrder + load().Reads*units().ReadOrder + load().Polls*units().Poll
+	small := load().Orders / 200 * units().SmallRounds
+	require.InDelta(t, placed+small+load().Orders*units().Deliver, scale.Instances(units(), more)-2*units().Idle, 1e-9,
+		"an order has its way to the feed in its own cost")
+}
+
+func TestRowsAreKeptForTheirTime(t *testing.T) {
+	const changesOfThirtyDays, ordersOfThreeYears = 3 * 3600 * 30, 3600 * 3 * 365
+	kept := map[string]float64{}
+	for _, n := range scale.Needs(units(), scale.Load{Orders: 1, Changes: 3, BusyHours: 1}) {
+		kept[n.Part] = n.Asked * 1e12
+	}
+	require.InEpsilon(t, changesOfThirtyDays*1324.0, kept["the feed of thirty days"], 1e-9)
+	require.InEpsilon(t, changesOfThirtyDays*2150.0, kept["the log of webhooks of thirty days"], 1e-9, "body, delivery, attempt")
+	require.InEpsilon(t, ordersOfThreeYears*(1200+2*648.0), kept["orders of three years"], 1e-9, "two later changes")
 }
 
 func TestWhatBreaksFirstIsAskedForMost(t *testing.T) {
@@ -51,9 +92,13 @@ func TestAPartCarriesTheLoadAtWhichItsShareIsWhole(t *testing.T) {
 func TestTheUnitsAreThoseOfAReport(t *testing.T) {
 	made := report.Report{Results: []report.Result{
 		{Benchmark: "CostOfRequest/place-order", Metrics: map[string]float64{"platform-µs": 1000, "database-µs": 600, "redis-µs": 40}},
+		{Benchmark: "CostOfRequest/post-message", Metrics: map[string]float64{"platform-µs": 800, "database-µs": 500}},
+		{Benchmark: "CostOfRequest/idle-second", Metrics: map[string]float64{"platform-µs": 100_000, "database-µs": 10_000}},
 		{Benchmark: "CostOfRequest/get-order", Metrics: map[string]float64{"platform-µs": 300, "database-µs": 70}},
 		{Benchmark: "CostOfRequest/poll-nothing-new", Metrics: map[string]float64{"platform-µs": 200, "database-µs": 50}},
-		{Benchmark: "BacklogOfChanges", Metrics: map[string]float64{"relayed/s": 5000, "cpu-s/1000-platform": 0.4, "cpu-s/1000-database": 0.2}},
+		{Benchmark: "BacklogOfChanges", Metrics: map[string]float64{"relayed/s": 5000, "cpu-s/1000": 0.5, "cpu-s/1000-database": 0.2}},
+		{Benchmark: "BacklogOfDeliveries", Metrics: map[string]float64{"cpu-s/1000-platform": 0.1}},
+		{Benchmark: "ChangeToReceiver/endpoints=100/rate=200", Metrics: map[string]float64{"cpu-s/1000": 6}},
 		{Benchmark: "GrowthOfOrders", Metrics: map[string]float64{"bytes-of-each-10k": 2900, "bytes-of-each-1M": 1200}},
 		{Benchmark: "GrowthOfFeed", Metrics: map[string]float64{"bytes-of-each-10k": 1600, "bytes-of-each-1M": 600}},
 	}}
@@ -69,13 +114,14 @@ func TestTheUnitsAreThoseOfAReport(t *testing.T) {
 
 func flat(u scale.Units) []float64 {
 	return []float64{
-		u.PlaceOrder, u.ReadOrder, u.Poll, u.Change, u.PlaceOrderInDatabase, u.ReadOrderInDatabase, u.PollInDatabase,
-		u.ChangeInDatabase, u.InRedis, u.RelayPerSecond, u.OrderBytes, u.EventBytes,
+		u.PlaceOrder, u.LaterChange, u.ReadOrder, u.Poll, u.Deliver, u.PlaceOrderInDatabase, u.LaterChangeInDatabase,
+		u.ReadOrderInDatabase, u.PollInDatabase, u.ChangeInDatabase, u.Idle, u.SmallRounds, u.InRedis, u.RelayPerSecond,
+		u.OrderBytes, u.EventBytes,
 	}
 }
 
 func TestTheRelayKeepsUpBelowItsThroughputAndFallsBehindAboveIt(t *testing.T) {
-	relay := scale.Relay{Pause: outbox.Gap, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 1000}
+	relay := scale.Relay{Pause: outbox.Gap, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 500}
 	p99 := func(perSecond float64, during time.Duration) time.Duration {
 		return scale.At(relay.Ages(rand.New(rand.NewPCG(1, 2)), perSecond, during), .99)
 	}

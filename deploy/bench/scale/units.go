@@ -23,19 +23,28 @@ func UnitsOf(r report.Report) (Units, error) {
 		return 0
 	}
 	const micro, ofThousand = 1e-6, 1e-3
-	const platform, database = "platform-µs", "database-µs"
-	const place, read, poll, changes = "CostOfRequest/place-order", "CostOfRequest/get-order", "CostOfRequest/poll-nothing-new", "BacklogOfChanges"
+	const request = "CostOfRequest/"
+	const platform, database, idle = "platform-µs", "database-µs", request + "idle-second"
+	const place, later, read, poll = request + "place-order", request + "post-message", request + "get-order", request + "poll-nothing-new"
+	const changes, deliveries, slow = "BacklogOfChanges", "BacklogOfDeliveries", "ChangeToReceiver/endpoints=100/rate=200"
+	const cpu = "cpu-s/1000"
 	u := Units{
 		PlaceOrder: value(place, platform, micro), PlaceOrderInDatabase: value(place, database, micro),
+		LaterChange: value(later, platform, micro), LaterChangeInDatabase: value(later, database, micro),
 		ReadOrder: value(read, platform, micro), ReadOrderInDatabase: value(read, database, micro),
 		Poll: value(poll, platform, micro), PollInDatabase: value(poll, database, micro),
-		Change: value(changes, "cpu-s/1000-platform", ofThousand), ChangeInDatabase: value(changes, "cpu-s/1000-database", ofThousand),
-		InRedis: value(place, "redis-µs", micro), RelayPerSecond: value(changes, "relayed/s", 1),
-		OrderBytes: bytesOf(r, "GrowthOfOrders"), EventBytes: bytesOf(r, "GrowthOfFeed"),
+		Deliver:          value(deliveries, cpu+"-platform", ofThousand),
+		ChangeInDatabase: value(changes, cpu+"-database", ofThousand),
+		Idle:             value(idle, platform, micro), InRedis: value(place, "redis-µs", micro),
+		RelayPerSecond: value(changes, "relayed/s", 1),
+		OrderBytes:     bytesOf(r, "GrowthOfOrders"), EventBytes: bytesOf(r, "GrowthOfFeed"),
 	}
+	beyond := value(slow, cpu, ofThousand) - value(changes, cpu, ofThousand)
+	u.SmallRounds = max(0, slowRate*beyond-u.Idle-value(idle, database, micro))
 	if u.OrderBytes == 0 || u.EventBytes == 0 {
 		missing = errors.Join(missing, fmt.Errorf("growth %w", errNotMeasured))
 	}
+	u.EventBytes += usualData - measuredData
 	return u, missing
 }
 

@@ -71,11 +71,17 @@ func printNeeds(units scale.Units) {
 		}
 		fmt.Printf(" %s× | %s |\n", figure(scale.Carries(units, one, part)), need.Remedy)
 	}
-	fmt.Print("| all programs | any number of cores |")
+	fmt.Print("| all programs, idle ones too | any number of cores |")
 	for _, l := range loads {
 		fmt.Printf(" %s |", figure(scale.Instances(units, l)))
 	}
 	fmt.Println(" | more instances |")
+	fmt.Print("| cells | |")
+	for _, l := range loads {
+		fmt.Printf(" %s |", figure(scale.Cells(units, l)))
+	}
+	fmt.Println(" | |")
+	fmt.Printf("\nSmall rounds take up to %s cores of a deployment.\n", figure(units.SmallRounds))
 	for _, l := range loads {
 		first := scale.First(scale.Needs(units, l))
 		fmt.Printf("\n%s: %s is asked for most, %s times what it gives.", l.Name, first.Part, figure(first.Share()))
@@ -84,10 +90,13 @@ func printNeeds(units scale.Units) {
 }
 
 func printAges(units scale.Units) {
-	const round = 3 * time.Millisecond // The round trips of a round: a clock, two reads, the broker, two deletions.
+	const (
+		round = 3 * time.Millisecond // The round trips of a round: a clock, two reads, the broker, two deletions.
+		batch = 500                  // What GIFTING_OUTBOX_BATCH_SIZE is when nobody sets it.
+	)
 	relay := scale.Relay{
-		Pause: outbox.Gap, Round: round, Most: 1000,
-		PerChange: time.Duration(float64(time.Second)/units.RelayPerSecond) - round/1000,
+		Pause: outbox.Gap, Round: round, Most: batch,
+		PerChange: time.Duration(float64(time.Second)/units.RelayPerSecond) - round/batch,
 	}
 	fmt.Println("| of the relay's throughput | changes/s | p50 ms | p99 ms |\n| --- | --- | --- | --- |")
 	for _, part := range []float64{.1, .3, .5, .7, .9, .97, 1.05} {
@@ -103,7 +112,7 @@ func figure(n float64) string {
 	switch {
 	case n >= large:
 		return fmt.Sprintf("over %d million", int(n/large))
-	case n >= 100:
+	case n >= 99.5:
 		digits := math.Pow(10, math.Floor(math.Log10(n))-1)
 		return fmt.Sprintf("%.0f", math.Round(n/digits)*digits)
 	default:
