@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/inbox"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
 func (p *platform) promisesOfDelivery(t *testing.T) {
@@ -22,42 +26,107 @@ func (p *platform) promisesOfDelivery(t *testing.T) {
 	s.promisesOfAddresses(t, s.makeKey(t, nil).GetKey().GetId())
 	hook := s.hook(t)
 	sent := s.recorded(t, s.key, idOf(s.place(t)), "order.created")[0]
-	arrived := hook.of(t, sent.ID)
+	var first *inbox.Delivery
+	arrived := func(t *testing.T) inbox.Delivery {
+		t.Helper()
+		if first == nil {
+			found := hook.of(t, sent.ID)
+			first = &found
+		}
+		return *first
+	}
 	t.Run("a webhook is a POST of the envelope to the key's URL", func(t *testing.T) {
-		require.Equal(t, hook.path, arrived.Path)
-		require.Equal(t, sent.raw, arrived.Raw)
+		require.Equal(t, hook.path, arrived(t).Path)
+		require.Equal(t, sent.raw, arrived(t).Raw)
 	})
 	t.Run("its Content-Type is application/json", func(t *testing.T) {
-		require.Equal(t, "application/json", arrived.Headers["Content-Type"])
+		require.Equal(t, "application/json", arrived(t).Headers["Content-Type"])
 	})
-	t.Run("Service-Event-Id is the event's id", func(t *testing.T) { require.Equal(t, sent.ID, arrived.Headers["Service-Event-Id"]) })
-	header := arrived.Headers["Service-Signature"]
+	t.Run("Service-Event-Id is the event's id", func(t *testing.T) {
+		require.Equal(t, sent.ID, arrived(t).Headers["Service-Event-Id"])
+	})
 	t.Run("Service-Signature has the time and the hexadecimal HMAC", func(t *testing.T) {
-		require.Regexp(t, `^t=\d{10},v1=[0-9a-f]{64}$`, header)
+		require.Regexp(t, `^t=\d{10},v1=[0-9a-f]{64}$`, arrived(t).Headers["Service-Signature"])
 	})
 	t.Run("v1 is the HMAC-SHA256 of time, dot and body, keyed with the secret as it is written", func(t *testing.T) {
-		at, claimed, _ := strings.Cut(strings.TrimPrefix(header, "t="), ",v1=")
+		at, claimed, _ := strings.Cut(strings.TrimPrefix(arrived(t).Headers["Service-Signature"], "t="), ",v1=")
 		mac := hmac.New(sha256.New, []byte(hook.secret))
-		mac.Write([]byte(at + "." + arrived.Raw))
+		mac.Write([]byte(at + "." + arrived(t).Raw))
 		require.Equal(t, hex.EncodeToString(mac.Sum(nil)), claimed)
 	})
 	t.Run("the time is the receiver's within five minutes", func(t *testing.T) {
-		require.True(t, signed(arrived, hook.secret))
-		late := arrived
+		require.True(t, signed(arrived(t), hook.secret))
+		late := arrived(t)
 		late.ReceivedAt = late.ReceivedAt.Add(inbox.Tolerance + 10*time.Second)
 		require.False(t, signed(late, hook.secret))
 	})
 	t.Run("a retried event holds no newer one back", func(t *testing.T) { s.promiseOfNewerEvents(t) })
+	p.promisesOfAccessOff(t)
+}
+
+// promisesOfAccessOff is of a tenant whose access is switched off and on again.
+func (p *platform) promisesOfAccessOff(t *testing.T) {
+	off, on := func(settings *tenantsv1.PutTenantRequest) { settings.ApiAccess = false }, func(*tenantsv1.PutTenantRequest) {}
 	t.Run("while access is off events are recorded", func(t *testing.T) {
-		quiet := p.newShop(t, false)
-		waiting := quiet.hook(t)
-		quiet.putTenant(t, func(settings *tenantsv1.PutTenantRequest) { settings.ApiAccess = false })
-		placed := quiet.placedBy(t, clerk)
-		require.Empty(t, waiting.all(t))
-		quiet.putTenant(t, func(*tenantsv1.PutTenantRequest) {})
-		recorded := quiet.recorded(t, quiet.key, placed, "order.created")[0]
-		waiting.of(t, recorded.ID)
+		s := p.newShop(t, false)
+		before := idOf(s.place(t))
+		s.putTenant(t, off)
+		s.refusesKey(t, s.key)
+		placed := s.placedBy(t, clerk)
+		s.cancelledBy(t, clerk, before)
+		s.putTenant(t, on)
+		s.changed(t, before, "PROCESSING", "order.created", "order.status_changed")
+		for id, kinds := range map[string][]string{placed: {"order.created"}, before: {"order.created", "order.status_changed"}} {
+			events := s.recorded(t, s.key, id, kinds...)
+			last := answer{body: events[len(events)-1].raw}.object(t)
+			require.Equal(t, s.read(t, "/orders/"+id)["updatedAt"], last["occurredAt"], "of the change, not of the access")
+		}
 	})
+	t.Run("while access is off webhooks pause, and are sent when it is back", func(t *testing.T) {
+		s, other := p.newShop(t, false), p.newShop(t, false)
+		paused, open := s.hook(t), other.hook(t)
+		paused.of(t, s.recorded(t, s.key, idOf(s.place(t)), "order.created")[0].ID)
+		s.putTenant(t, off)
+		placed := []string{s.placedBy(t, clerk), s.placedBy(t, s.member)}
+		require.Eventually(t, func() bool {
+			return len(paused.log(t, webhookv1.DeliveryState_DELIVERY_STATE_PENDING)) == len(placed)
+		}, slow, 50*time.Millisecond, "deliveries wait")
+		// What another tenant is sent meanwhile shows that the sender has passed the waiting ones by.
+		for range 3 {
+			open.of(t, other.recorded(t, other.key, idOf(other.place(t)), "order.created")[0].ID)
+		}
+		require.Len(t, paused.all(t), 1, "only what was before")
+		require.Len(t, paused.log(t, webhookv1.DeliveryState_DELIVERY_STATE_PENDING), len(placed))
+		s.putTenant(t, on)
+		require.Eventually(t, func() bool { return len(paused.all(t)) > len(placed) }, 2*slow, 50*time.Millisecond, "they are sent")
+		for _, id := range placed {
+			sent := s.recorded(t, s.key, id, "order.created")[0]
+			require.Equal(t, sent.raw, paused.of(t, sent.ID).Raw)
+		}
+		require.Len(t, paused.all(t), 1+len(placed), "each once")
+		require.Eventually(t, func() bool {
+			done := paused.log(t, webhookv1.DeliveryState_DELIVERY_STATE_DELIVERED)
+			return len(done) == 1+len(placed) && !slices.ContainsFunc(done, func(d *webhookv1.Delivery) bool { return d.GetAttempts() != 1 })
+		}, slow, 50*time.Millisecond, "the pause costs no attempt")
+	})
+}
+
+// log is what the platform says of the key's deliveries in the state.
+func (h *hooked) log(t *testing.T, state webhookv1.DeliveryState) []*webhookv1.Delivery {
+	t.Helper()
+	listed, err := webhookv1.NewWebhookOperationsServiceClient(h.platform.dial(t, "GIFTING_GRPC_WEBHOOK")).ListDeliveries(t.Context(),
+		&webhookv1.ListDeliveriesRequest{TenantId: h.tenant, KeyId: h.keyID, State: &state})
+	require.NoError(t, err)
+	return listed.GetDeliveries()
+}
+
+// cancelledBy has a person cancel the order.
+func (s *shop) cancelledBy(t *testing.T, actor *commonv1.Actor, orderID string) {
+	t.Helper()
+	_, err := s.orderOperations(t).CancelOrderAs(t.Context(), &ordersv1.CancelOrderAsRequest{
+		Actor: actor, TenantId: s.tenant, OrderId: orderID, Reason: "Called in.",
+	})
+	require.NoError(t, err)
 }
 
 // promisesOfAddresses is of where webhooks may go.

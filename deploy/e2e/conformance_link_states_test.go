@@ -60,14 +60,17 @@ func (p *platform) promisesOfLinkStates(t *testing.T) {
 	for promise, c := range map[string]struct {
 		shop *shop
 		link map[string]any
+		from string
 	}{
-		"a link that waits is cancelled, which sets cancelledAt and is recorded": {waiting, waiting.link(t)},
-		"an ACTIVE link is cancelled, which sets cancelledAt and is recorded":    {s, withdrawn},
+		"a link that waits is cancelled, which sets cancelledAt and is recorded": {waiting, waiting.link(t), "REQUESTED"},
+		"an ACTIVE link is cancelled, which sets cancelledAt and is recorded":    {s, withdrawn, "ACTIVE"},
 	} {
 		t.Run(promise, func(t *testing.T) {
+			require.Equal(t, c.from, c.link["status"])
 			after := c.shop.cancel(t, "/personal-links/"+idOf(c.link))
 			require.Equal(t, "CANCELLED", after["status"])
 			require.Regexp(t, instant, after["cancelledAt"])
+			require.Equal(t, after["updatedAt"], after["cancelledAt"])
 			c.shop.shows(t, after, created, cancelled)
 		})
 	}

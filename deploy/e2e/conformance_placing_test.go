@@ -132,7 +132,9 @@ func (s *shop) promisesOfSelection(t *testing.T) {
 	t.Run("the manager is an active member of the team, who then owns the order", func(t *testing.T) {
 		order := s.place(t, with("managerEmail", shopManager))
 		require.Equal(t, s.coordinator.GetId(), s.file(t, order).GetFulfilment().GetManagerId())
-		for _, email := range []string{shopLeaver, "nobody@conformance.example"} {
+		const elsewhere = "eve@elsewhere.example"
+		s.newShop(t, false).hire(t, "Eve", elsewhere, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, true)
+		for _, email := range []string{shopLeaver, elsewhere, "nobody@conformance.example"} {
 			s.refuseAs(t, refused, "manager_not_found", with("managerEmail", email))
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -21,8 +20,7 @@ func (p *platform) receiver(t *testing.T) string {
 	address := p.env["GIFTING_INBOX_URL"]
 	if address == "" {
 		// A sandbox elsewhere need not have a receiver whose mail a test can read; a stack of this process has one.
-		require.NotEmpty(t, os.Getenv("GIFTING_URL"), "only a platform elsewhere may be without a receiver")
-		t.Skip("GIFTING_INBOX_URL names no receiver of webhooks")
+		p.leaveOut(t, "GIFTING_INBOX_URL names no receiver of webhooks")
 	}
 	return address
 }
@@ -34,8 +32,7 @@ func (p *platform) nearby(t *testing.T) {
 	require.NoError(t, err)
 	if ip := net.ParseIP(address.Hostname()); ip == nil || !ip.IsLoopback() {
 		// A platform elsewhere calls no address of this machine: its guard refuses them, as it must.
-		require.NotEmpty(t, os.Getenv("GIFTING_URL"), "a stack of this process calls this machine")
-		t.Skip("webhooks of this platform do not go to this machine")
+		p.leaveOut(t, "webhooks of this platform do not go to this machine")
 	}
 }
 
@@ -43,14 +40,20 @@ func (p *platform) nearby(t *testing.T) {
 type hooked struct {
 	platform          *platform
 	key, secret, path string
+	tenant            string
 	keyID             int32
 }
 
+// hook makes one. Where there is no receiver the key has no address, and the tests that look at what arrived are left out.
 func (s *shop) hook(t *testing.T) *hooked {
 	t.Helper()
-	h := &hooked{platform: s.platform, path: "/" + rand.Text()}
-	address := s.receiver(t) + h.path
-	made := s.makeKey(t, func(key *tenantsv1.CreateKeyRequest) { key.WebhookUrl = &address })
+	h := &hooked{platform: s.platform, tenant: s.tenant, path: "/" + rand.Text()}
+	made := s.makeKey(t, func(key *tenantsv1.CreateKeyRequest) {
+		if inbox := s.env["GIFTING_INBOX_URL"]; inbox != "" {
+			address := inbox + h.path
+			key.WebhookUrl = &address
+		}
+	})
 	h.key, h.secret, h.keyID = made.GetApiKey(), made.GetWebhookSecret(), made.GetKey().GetId()
 	return h
 }
@@ -58,12 +61,14 @@ func (s *shop) hook(t *testing.T) *hooked {
 // all is what arrived, oldest first.
 func (h *hooked) all(t *testing.T) []inbox.Delivery {
 	t.Helper()
+	h.platform.receiver(t)
 	return h.platform.deliveriesOf(t, "?path="+h.path)
 }
 
 // of waits for the event.
 func (h *hooked) of(t *testing.T, eventID string) inbox.Delivery {
 	t.Helper()
+	h.platform.receiver(t)
 	var found inbox.Delivery
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(h.all(t), func(d inbox.Delivery) bool {

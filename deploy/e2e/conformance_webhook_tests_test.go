@@ -35,6 +35,7 @@ func (p *platform) promisesOfWebhookTests(t *testing.T) {
 	})
 	hook := s.hook(t)
 	t.Run("a receiver that answers 2xx gives its status and no error", func(t *testing.T) {
+		s.receiver(t)
 		require.Equal(t, map[string]any{"responseStatus": 204.0, "error": nil}, test(t, hook.key))
 	})
 	t.Run("a signed ping is sent at once", func(t *testing.T) {
@@ -50,26 +51,28 @@ func (p *platform) promisesOfWebhookTests(t *testing.T) {
 
 // promisesOfFailingTests is of receivers that do not take the ping.
 func (s *shop) promisesOfFailingTests(t *testing.T, test func(t *testing.T, key string) map[string]any) {
-	s.nearby(t)
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	t.Cleanup(refusing.Close)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	to := func(address string) *tenantsv1.CreateKeyResponse {
+	to := func(t *testing.T, address string) *tenantsv1.CreateKeyResponse {
+		t.Helper()
+		s.nearby(t)
 		return s.makeKey(t, func(key *tenantsv1.CreateKeyRequest) { key.WebhookUrl = &address })
 	}
-	failing := to(refusing.URL)
 	t.Run("a receiver that answers another status gives it and says so", func(t *testing.T) {
-		told := test(t, failing.GetApiKey())
+		told := test(t, to(t, refusing.URL).GetApiKey())
 		require.InDelta(t, http.StatusTeapot, told["responseStatus"], 0)
 		require.Contains(t, told["error"], strconv.Itoa(http.StatusTeapot))
 	})
 	t.Run("a receiver that cannot be reached gives no status and says so", func(t *testing.T) {
-		told := test(t, to(gone.URL).GetApiKey())
+		told := test(t, to(t, gone.URL).GetApiKey())
 		require.Nil(t, told["responseStatus"])
 		require.NotEmpty(t, told["error"])
 	})
 	t.Run("a test is not retried", func(t *testing.T) {
+		failing := to(t, refusing.URL)
+		require.InDelta(t, http.StatusTeapot, test(t, failing.GetApiKey())["responseStatus"], 0)
 		// What is retried stands in the log of deliveries first.
 		log, err := webhookv1.NewWebhookOperationsServiceClient(s.dial(t, "GIFTING_GRPC_WEBHOOK")).ListDeliveries(t.Context(),
 			&webhookv1.ListDeliveriesRequest{TenantId: s.tenant, KeyId: failing.GetKey().GetId()})

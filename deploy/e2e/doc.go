@@ -9,5 +9,7 @@
 // to them: the one whose variables, those of demo.env, are in the environment. It needs GIFTING_URL, GIFTING_CA with the
 // certificates of the callers beside it, and GIFTING_GRPC_TENANTS, _CATALOG, _ORDERS, _LINKS and _WEBHOOK. Without
 // GIFTING_KEY it places the demo first and makes keys that it revokes again; without GIFTING_INBOX_URL it leaves out
-// webhooks. What only a stack of this process shows, such as its databases, is skipped. Tenants that it makes stay.
+// webhooks. What only a stack of this process shows, such as its databases, is skipped. The output of such a run ends with
+// the promises that were not checked, which go test shows of a package that passes only when started in its folder, or
+// with -v. Tenants that it makes stay.
 package e2e

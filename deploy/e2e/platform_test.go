@@ -38,7 +38,9 @@ type platform struct {
 	past past
 	// lines are the connections to the services, by the variables that name them.
 	lines map[string]*local.Conn
-	lock  sync.Mutex
+	// left are the tests that a platform elsewhere made impossible, and why.
+	left map[string]string
+	lock sync.Mutex
 }
 
 // start runs a stack in this process for the time of the test.

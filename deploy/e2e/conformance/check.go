@@ -9,7 +9,8 @@ import (
 // Faults of the list.
 var (
 	ErrUntested = errors.New("no test shows it")
-	ErrMissing  = errors.New("there is no such test")
+	ErrMissing  = errors.New("there is no such test in a run without build tags")
+	ErrSkips    = errors.New("the test can skip, which shows nothing")
 	ErrUnlisted = errors.New("no promise has this test")
 	ErrUnknown  = errors.New("there is no such promise")
 )
@@ -50,11 +51,27 @@ func (c *checker) collect(section Section, promise Promise) error {
 		case err != nil:
 			return err
 		case there:
-			c.shown[promise.ID] = append(c.shown[promise.ID], test)
+			if err := c.show(promise, test); err != nil {
+				return err
+			}
 		case !slices.Equal(test.Path, own.Path):
 			c.faults = append(c.faults, fmt.Errorf("%s: %s: %w", promise.ID, test, ErrMissing))
 		}
 	}
+	return nil
+}
+
+// show counts the test for the promise, unless it can skip.
+func (c *checker) show(promise Promise, test Test) error {
+	skips, err := c.sources.skips(test)
+	if err != nil {
+		return err
+	}
+	if skips {
+		c.faults = append(c.faults, fmt.Errorf("%s: %s: %w", promise.ID, test, ErrSkips))
+		return nil
+	}
+	c.shown[promise.ID] = append(c.shown[promise.ID], test)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -13,18 +14,28 @@ import (
 // source is the test code of a package.
 type source struct {
 	functions map[string]*ast.FuncDecl
+	// namesakes are all functions and methods of a name.
+	namesakes map[string][]*ast.FuncDecl
 	types     map[string]ast.Expr
 }
 
-// readSource reads the test files of a folder, whatever build tags they have.
+// readSource reads the test files of a folder that a plain `go test` compiles: what a build tag or the name of its file
+// hides shows nothing.
 func readSource(dir string) (*source, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read tests: %w", err)
 	}
-	s := &source{functions: map[string]*ast.FuncDecl{}, types: map[string]ast.Expr{}}
+	s := &source{functions: map[string]*ast.FuncDecl{}, namesakes: map[string][]*ast.FuncDecl{}, types: map[string]ast.Expr{}}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), "_test.go") {
+			continue
+		}
+		compiled, err := build.Default.MatchFile(dir, entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read tests: %w", err)
+		}
+		if !compiled {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, entry.Name()), nil, parser.SkipObjectResolution)
@@ -42,6 +53,7 @@ func (s *source) add(file *ast.File) {
 		case *ast.FuncDecl:
 			if d.Body != nil {
 				s.functions[d.Name.Name] = d
+				s.namesakes[d.Name.Name] = append(s.namesakes[d.Name.Name], d)
 			}
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
@@ -82,6 +94,15 @@ func (s *sources) has(t Test) (bool, error) {
 		return false, nil
 	}
 	return len(code.find(top, t.Path[1:])) > 0, nil
+}
+
+// skips says whether the test, or what it stands in, skips without telling.
+func (s *sources) skips(t Test) (bool, error) {
+	code, err := s.of(t.Package)
+	if err != nil {
+		return false, err
+	}
+	return code.skipsAt(code.functions[t.Path[0]].Body, t.Path[1:]), nil
 }
 
 // below lists the subtests of a test, by name.

@@ -44,8 +44,7 @@ func (w *walker) walk(node ast.Node, known scope) {
 // call notes a subtest or goes into a function of the package. It says whether the arguments are worth a look.
 func (w *walker) call(c *ast.CallExpr, known scope) bool {
 	name := called(c.Fun)
-	const runArguments = 2
-	if name == "Run" && len(c.Args) == runArguments {
+	if runs(c) {
 		for _, text := range w.texts(c.Args[0], known) {
 			w.found = append(w.found, subtest{name: text, body: w.body(c.Args[1])})
 		}
@@ -57,6 +56,12 @@ func (w *walker) call(c *ast.CallExpr, known scope) bool {
 		w.inside = w.inside[:len(w.inside)-1]
 	}
 	return true
+}
+
+// runs says whether a call is that of a subtest.
+func runs(c *ast.CallExpr) bool {
+	const arguments = 2
+	return called(c.Fun) == "Run" && len(c.Args) == arguments
 }
 
 // arguments are the texts that a call gives its function.
