@@ -3,7 +3,6 @@ package bench_test
 import (
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +22,7 @@ const (
 
 // openLoop sends requests when they are due by the clock, whatever has become of those before. A caller's request does
 // not wait for another's answer: where the platform stands still for a while, all that were due meanwhile have waited,
-// which clients that ask again after each answer would count once.
+// which clients that ask again after each answer would count once (coordinated omission).
 type openLoop struct {
 	base string
 	keys *keyring
@@ -72,15 +71,6 @@ func (l *openLoop) run(b *testing.B, perSecond int, measured time.Duration) stac
 	counted := took[skip:]
 	slices.Sort(counted)
 	return counted
-}
-
-// await returns when the moment has come. Go's timers are up to a millisecond late on an idle Linux, which is more than
-// some requests take.
-func await(due time.Time) {
-	for left := time.Until(due); left > 0; left = time.Until(due) {
-		pause := syscall.NsecToTimespec(left.Nanoseconds())
-		_ = syscall.Nanosleep(&pause, nil) // Where a signal ends it, it is called again.
-	}
 }
 
 // lend gives a client that has no request, with a key for one.

@@ -55,6 +55,7 @@ func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time,
 	b.ReportMetric(late, "max-ms-late")
 	thousands := float64(len(byRecord)) / 1000 * (measuredTime() + warmUp).Seconds() / measuredTime().Seconds()
 	b.ReportMetric(used.sum()/thousands, "cpu-s/1000")
+	b.ReportMetric(used.database/thousands, "cpu-s/1000-database")
 	b.ReportMetric(load, "load")
 	b.ReportMetric(0, "ns/op")
 	b.Logf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; "+

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/report"
 )
 
 const (
@@ -27,13 +29,13 @@ func rates() []int {
 	if testing.Short() {
 		return []int{200}
 	}
-	return []int{20, 50, 200, 500}
+	return report.Rates()
 }
 
 // BenchmarkChangeToReceiver measures from a change to its event at the receiver. The changes are spread evenly over the
 // endpoints, each of which belongs to a tenant of its own.
 func BenchmarkChangeToReceiver(b *testing.B) {
-	for _, endpoints := range []int{1, 100} {
+	for _, endpoints := range report.Endpoints() {
 		for _, perSecond := range rates() {
 			if testing.Short() && endpoints == 1 {
 				continue

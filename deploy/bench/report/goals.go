@@ -13,6 +13,12 @@ type Goal struct {
 	Least bool
 }
 
+// Rates are how many changes a second a whole run makes to see how long they take.
+func Rates() []int { return []int{20, 50, 200, 500} }
+
+// Endpoints are how many receivers they then go to.
+func Endpoints() []int { return []int{1, 100} }
+
 // Goals are the limits of the platform.
 func Goals() []Goal {
 	const growth = 1.3
@@ -35,9 +41,9 @@ func Goals() []Goal {
 		most("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth),
 		most("GrowthOfFeed", "*-growth-*", "slower than at the smallest size", growth),
 	}
-	for _, rate := range []int{20, 50, 200, 500} { // Those of a whole run.
+	for _, rate := range Rates() {
 		goals = append(goals, most(fmt.Sprintf("ChangeToFeed/rate=%d", rate), "p99-ms-from-record", "change to feed, p99 ms", 30))
-		for _, endpoints := range []int{1, 100} {
+		for _, endpoints := range Endpoints() {
 			benchmark := fmt.Sprintf("ChangeToReceiver/endpoints=%d/rate=%d", endpoints, rate)
 			goals = append(goals,
 				most(benchmark, "p50-ms-from-record", "change to receiver, p50 ms", 10),
