@@ -20,10 +20,14 @@ const (
 	answerWithin = 2 * time.Minute
 	attemptTime  = 15 * time.Second
 	retryEvery   = 300 * time.Millisecond
-
-	inProgress  = "idempotency_request_in_progress"
-	unavailable = "service_unavailable"
 )
+
+// notNow are the refusals that may come to any request, and say when to try again.
+var notNow = map[string]int{
+	"idempotency_request_in_progress": http.StatusConflict,
+	"rate_limited":                    http.StatusTooManyRequests,
+	"service_unavailable":             http.StatusServiceUnavailable,
+}
 
 // call is one request of the API.
 type call struct {
@@ -151,18 +155,8 @@ func dishonest(a answer, may []string) string {
 	switch {
 	case err != nil || a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
 		return "no problem"
-	case problem.Code == unavailable:
-		if a.header.Get("Retry-After") == "" {
-			return "no time to try again"
-		}
-		return ""
-	case problem.Code == inProgress:
-		if a.header.Get("Retry-After") != "2" {
-			return "no time to try again"
-		}
-		return ""
-	case a.status == http.StatusTooManyRequests:
-		if a.header.Get("Retry-After") == "" {
+	case notNow[problem.Code] == a.status:
+		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || seconds < 1 {
 			return "no time to try again"
 		}
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// endpoint receives the webhooks of a key. It refuses one in so many at first.
+// endpoint receives the webhooks of a key. It refuses one in so many of those that have not arrived.
 type endpoint struct {
 	reader
 	verdict  *verdict

@@ -23,8 +23,8 @@ type judge struct {
 	seenAt map[string]time.Time
 	// orders and links are what the services hold, by id.
 	orders, links map[string]snapshot
-	// messages are the ids of those that the public API shows.
-	messages []string
+	// messages are those that the public API shows, by id.
+	messages map[string]time.Time
 	deeds    []deed
 	by       map[mark]deed
 }
@@ -55,7 +55,7 @@ func (j *judge) expected() map[mark]bool {
 			}
 		}
 	}
-	for _, id := range j.messages {
+	for id := range j.messages {
 		marks[messageMark(id)] = true
 	}
 	return marks
@@ -100,6 +100,9 @@ func (j *judge) createdAt(m mark) time.Time {
 		if at, err := time.Parse(time.RFC3339Nano, records[id].CreatedAt); err == nil {
 			return at
 		}
+	}
+	if at, posted := j.messages[id]; posted {
+		return at
 	}
 	return j.began
 }

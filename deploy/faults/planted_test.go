@@ -42,7 +42,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			s := newSite(t, plan{binaries: binaries, bug: row.bug, slowCommits: true, logs: r.dir})
 			c := newScene(t, s, time.Now().UnixNano(), 0)
 			c.use(t, plantedTime, func(ctx context.Context) { <-ctx.Done() })
-			c.judge(t, patience{feed: 15 * time.Second, arrive: time.Minute, stock: time.Minute}, r.say)
+			c.judge(t, patience{feed: 15 * time.Second, arrive: 2 * time.Minute, stock: time.Minute}, r.say)
 			r.verdict(c.verdict, nil)
 			if row.breaks == invariants {
 				require.Empty(t, c.wrong())

@@ -22,8 +22,11 @@ type retries struct {
 	scene *scene
 	log   webhookv1.WebhookOperationsServiceClient
 	queue *pgx.Conn
-	// hastened are the deliveries that were made due, and how each stood the last time.
-	hastened map[awaited]standing
+	// first is how each delivery stood when it was looked at first, last after how many attempts that was the last time.
+	first map[awaited]standing
+	last  map[awaited]int32
+	// made is how often one was made due.
+	made int
 }
 
 // standing is how often a delivery was tried, and how often its receiver refused it.
@@ -35,7 +38,7 @@ type standing struct {
 func (c *scene) newRetries(t *testing.T) *retries {
 	t.Helper()
 	return &retries{
-		scene: c, queue: c.connect(t, "webhook"), hastened: map[awaited]standing{},
+		scene: c, queue: c.connect(t, "webhook"), first: map[awaited]standing{}, last: map[awaited]int32{},
 		log: webhookv1.NewWebhookOperationsServiceClient(c.dial(t, "GIFTING_GRPC_WEBHOOK", 0)),
 	}
 }
@@ -74,22 +77,31 @@ func (r *retries) hasten(t *testing.T, j *judge) {
 			continue // It is still on its way out of Kafka.
 		}
 		require.NoError(t, err)
-		attempts := logged.GetDelivery().GetAttempts()
+		stands := standing{attempts: logged.GetDelivery().GetAttempts(), refused: w.receiver.refused(w.eventID)}
 		waits := logged.GetDelivery().GetState() == webhookv1.DeliveryState_DELIVERY_STATE_PENDING
-		before, again := r.hastened[w]
-		if !waits || attempts < 2 || before.attempts == attempts {
+		if !waits || stands.attempts == 0 || r.last[w] == stands.attempts {
 			continue
+		}
+		if stands.attempts > 1 && !r.makeDue(t, w, stands.attempts) {
+			continue // It is being tried.
+		}
+		if r.last[w] = stands.attempts; r.first[w] == (standing{}) {
+			r.first[w] = stands
 		}
 		from, _ := j.span(w.mark, w.eventID)
 		r.scene.hold(delivery, from, now, offSchedule(w, logged, now))
-		stands := standing{attempts: attempts, refused: w.receiver.refused(w.eventID)}
-		if again && stands.refused == before.refused {
-			r.scene.broken(delivery, from, now, "%s: failed again though nothing was wrong: %v", w, logged.GetAttempts())
-		}
-		if r.makeDue(t, w, attempts) {
-			r.hastened[w] = stands
-		}
+		r.scene.hold(delivery, from, now, r.first[w].failsAlone(w, stands))
 	}
+}
+
+// failsAlone says whether what failed since, while all was quiet, is more than what the receiver refused. One attempt may
+// meet a connection that a fault has left half dead.
+func (s standing) failsAlone(w awaited, now standing) string {
+	failed, refused := now.attempts-s.attempts, now.refused-s.refused
+	if int(failed) > refused+1 {
+		return fmt.Sprintf("%s: failed %d times while nothing was wrong, and was refused %d times", w, failed, refused)
+	}
+	return ""
 }
 
 // makeDue says whether it did: who tries it at this moment has leased it.
@@ -99,6 +111,7 @@ func (r *retries) makeDue(t *testing.T, w awaited, attempts int32) bool {
 		WHERE tenant_id = $1 AND key_id = $2 AND event_id = $3 AND attempts = $4 AND state = 'PENDING' AND lease_token IS NULL`,
 		w.receiver.tenant, w.receiver.keyID, w.eventID, attempts)
 	require.NoError(t, err)
+	r.made += int(made.RowsAffected())
 	return made.RowsAffected() > 0
 }
 

@@ -59,7 +59,7 @@ func (c *scene) judge(t *testing.T, p patience, say func(format string, args ...
 			}
 		}
 	}
-	say("%d webhooks were made due, which had failed and waited for their next attempt", len(retries.hastened))
+	say("%d times a webhook was made due, which had failed and waited for its next attempt", retries.made)
 	c.hold(stock, c.began, time.Now(), held)
 	c.ledger.neverOversold(c.verdict)
 	c.searchPersonalData(t)
@@ -110,13 +110,19 @@ func (c *scene) settled(t *testing.T, tenant string, within time.Duration) *judg
 }
 
 // messages reads the tenant's from their table: the API lists those of one order at a time.
-func (c *scene) messages(t *testing.T, tenant string) []string {
+func (c *scene) messages(t *testing.T, tenant string) map[string]time.Time {
 	t.Helper()
-	rows, err := c.connect(t, "orders").Query(t.Context(), `SELECT id::text FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
+	rows, err := c.connect(t, "orders").Query(t.Context(), `SELECT id::text, created_at FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
 	require.NoError(t, err)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	posted := map[string]time.Time{}
+	var id string
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
+		posted[id] = at
+		return nil
+	})
 	require.NoError(t, err)
-	return ids
+	return posted
 }
 
 func (c *scene) list(t *testing.T, asking *client, path string) map[string]snapshot {

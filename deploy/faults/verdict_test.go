@@ -24,7 +24,7 @@ const (
 	stock
 	// leak: nobody sees what is another tenant's, another brand's, or personal.
 	leak
-	// answers: each answer is right, or says honestly that there is none: 5xx, 409 or 429.
+	// answers: each answer is right, or says that there is none now and when to ask again: 503, 409 or 429.
 	answers
 	invariants
 )
