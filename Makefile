@@ -38,7 +38,7 @@ lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint
 .PHONY: conformance
 conformance: ## Hold the platform that GIFTING_URL names to what its API promises
 	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set the variables that it has" >&2; exit 1; }
-	@cd deploy/e2e && go test -count=1 -timeout 10m -run '^TestPlatform$$' # There, or what was not checked stays untold.
+	@cd deploy/e2e && go test -count=1 -timeout 10m -run '^TestPlatform$$' # In its folder: else go test hides the output of what passes.
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files

@@ -49,8 +49,8 @@ func (s *shop) hook(t *testing.T) *hooked {
 	t.Helper()
 	h := &hooked{platform: s.platform, tenant: s.tenant, path: "/" + rand.Text()}
 	made := s.makeKey(t, func(key *tenantsv1.CreateKeyRequest) {
-		if inbox := s.env["GIFTING_INBOX_URL"]; inbox != "" {
-			address := inbox + h.path
+		if receiver := s.env["GIFTING_INBOX_URL"]; receiver != "" {
+			address := receiver + h.path
 			key.WebhookUrl = &address
 		}
 	})

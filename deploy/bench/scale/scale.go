@@ -6,15 +6,15 @@ package scale
 type Units struct {
 	// Seconds of the platform's own processors. An order placed and a later change of one have the way to the feed in them,
 	// so that only the delivery of each change comes on top.
-	PlaceOrder, LaterChange, ReadOrder, Poll, Deliver float64
+	PlaceOrder, LaterChange, ReadOrder, Poll, FullPoll, Deliver float64
 	// Seconds of PostgreSQL's backends. A change is one from the outbox to the feed and a receiver: what the servers behind
 	// the topic do for it, whoever made it.
-	PlaceOrderInDatabase, LaterChangeInDatabase, ReadOrderInDatabase, PollInDatabase, ChangeInDatabase float64
-	// Idle is the cores of programs that one of each takes when nobody asks for anything.
-	Idle float64
-	// SmallRounds is the cores that programs, PostgreSQL and broker of a deployment take beyond all this when its changes
-	// are slowRate a second: a round of the relay then carries few, so that each costs more than in a backlog.
-	SmallRounds float64
+	PlaceOrderInDatabase, LaterChangeInDatabase, ReadOrderInDatabase, PollInDatabase, FullPollInDatabase, ChangeInDatabase float64
+	// Idle is the cores that one of each program takes when nobody asks for anything, and their backends beside them.
+	Idle, IdleInDatabase float64
+	// SmallRounds is the cores that programs and broker of a deployment take beyond all this when its changes are slowRate a
+	// second: a round of the relay then carries few, so that each costs more than in a backlog. The backends' are apart.
+	SmallRounds, SmallRoundsInDatabase float64
 	// Seconds of Redis for a request.
 	InRedis float64
 	// RelayPerSecond is how many changes the one relay takes out of the outboxes.
@@ -37,6 +37,16 @@ type Load struct {
 
 // LaterChanges are those that do not place an order.
 func (l Load) LaterChanges() float64 { return l.Changes - l.Orders }
+
+// Each change is taken to be found by a poll of its own, as far as there are so many.
+func (l Load) fullPolls() float64  { return min(l.Polls, l.Changes) }
+func (l Load) emptyPolls() float64 { return l.Polls - l.fullPolls() }
+
+// slowRate is how many changes a second there were when SmallRounds was measured.
+const slowRate = 200
+
+// smallRounds is how much of SmallRounds a deployment has: with more changes the rounds get fuller instead.
+func (l Load) smallRounds() float64 { return min(1, l.Changes/slowRate) }
 
 // Times gives a load so many times as large.
 func (l Load) Times(name string, n float64) Load {

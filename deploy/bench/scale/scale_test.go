@@ -14,9 +14,10 @@ import (
 
 func units() scale.Units {
 	return scale.Units{
-		PlaceOrder: 1e-3, LaterChange: 8e-4, ReadOrder: 3e-4, Poll: 2e-4, Deliver: 1e-4,
+		PlaceOrder: 1e-3, LaterChange: 8e-4, ReadOrder: 3e-4, Poll: 2e-4, FullPoll: 7e-4, Deliver: 1e-4,
 		PlaceOrderInDatabase: 6e-4, LaterChangeInDatabase: 5e-4, ReadOrderInDatabase: 7e-5, PollInDatabase: 5e-5,
-		ChangeInDatabase: 2e-4, Idle: 0.1, SmallRounds: 0.99, InRedis: 3e-5, RelayPerSecond: 5000, OrderBytes: 1200, EventBytes: 1324,
+		FullPollInDatabase: 1.9e-4, ChangeInDatabase: 2e-4, Idle: 0.1, IdleInDatabase: 0.01, SmallRounds: 0.64,
+		SmallRoundsInDatabase: 0.35, InRedis: 3e-5, RelayPerSecond: 5000, OrderBytes: 1200, EventBytes: 1324,
 	}
 }
 
@@ -37,7 +38,23 @@ func TestProgramsTakeTheIdleCostOfEveryCell(t *testing.T) {
 	large := load().Times("100×", 100)
 	cells := scale.Cells(units(), large)
 	require.Greater(t, cells, 1.0)
-	require.Greater(t, scale.Instances(units(), large), cells*two)
+	busier := units()
+	busier.Idle *= 2
+	require.InDelta(t, cells*two, scale.Instances(busier, large)-scale.Instances(units(), large), 1e-9)
+}
+
+func TestMoreCellsDoNotHelpOneTenant(t *testing.T) {
+	one := load().Times("100×", 100)
+	one.LargestShare, one.Orders = 1, one.Changes
+	require.Equal(t, "the partition of the largest tenant", scale.First(scale.Needs(roomy(), one)).Part)
+	require.InDelta(t, 1, scale.Cells(roomy(), one), 0)
+}
+
+// roomy has a disk and a relay that nobody fills.
+func roomy() scale.Units {
+	u := units()
+	u.OrderBytes, u.RelayPerSecond = 0, 1e9
+	return u
 }
 
 func TestALaterChangeCostsTheServerOfOrdersItsShareAndItsRows(t *testing.T) {
@@ -52,11 +69,12 @@ func TestALaterChangeCostsTheServerOfOrdersItsShareAndItsRows(t *testing.T) {
 		require.Fail(t, "no such part", part)
 		return 0
 	}
-	for _, part := range []string{"the server of orders", "orders of three years", "the log of webhooks of thirty days", "Redis"} {
+	for _, part := range []string{"the server of orders", "orders of three years", "the delivery log of thirty days", "Redis"} {
 		require.Greater(t, need(more, part), need(load(), part), part)
 	}
 	more.Changes = load().Orders
-	placed := load().Orders*units().PlaceOrder + load().Reads*units().ReadOrder + load().Polls*units().Poll
+	placed := load().Orders*units().PlaceOrder + load().Reads*units().ReadOrder +
+		(load().Polls-load().Orders)*units().Poll + load().Orders*units().FullPoll
 	small := load().Orders / 200 * units().SmallRounds
 	require.InDelta(t, placed+small+load().Orders*units().Deliver, scale.Instances(units(), more)-2*units().Idle, 1e-9,
 		"an order has its way to the feed in its own cost")
@@ -69,7 +87,7 @@ func TestRowsAreKeptForTheirTime(t *testing.T) {
 		kept[n.Part] = n.Asked * 1e12
 	}
 	require.InEpsilon(t, changesOfThirtyDays*1324.0, kept["the feed of thirty days"], 1e-9)
-	require.InEpsilon(t, changesOfThirtyDays*2150.0, kept["the log of webhooks of thirty days"], 1e-9, "body, delivery, attempt")
+	require.InEpsilon(t, changesOfThirtyDays*2150.0, kept["the delivery log of thirty days"], 1e-9, "body, delivery, attempt")
 	require.InEpsilon(t, ordersOfThreeYears*(1200+2*648.0), kept["orders of three years"], 1e-9, "two later changes")
 }
 
@@ -95,10 +113,11 @@ func TestTheUnitsAreThoseOfAReport(t *testing.T) {
 		{Benchmark: "CostOfRequest/post-message", Metrics: map[string]float64{"platform-µs": 800, "database-µs": 500}},
 		{Benchmark: "CostOfRequest/idle-second", Metrics: map[string]float64{"platform-µs": 100_000, "database-µs": 10_000}},
 		{Benchmark: "CostOfRequest/get-order", Metrics: map[string]float64{"platform-µs": 300, "database-µs": 70}},
+		{Benchmark: "CostOfRequest/read-50-events", Metrics: map[string]float64{"platform-µs": 700, "database-µs": 190}},
 		{Benchmark: "CostOfRequest/poll-nothing-new", Metrics: map[string]float64{"platform-µs": 200, "database-µs": 50}},
 		{Benchmark: "BacklogOfChanges", Metrics: map[string]float64{"relayed/s": 5000, "cpu-s/1000": 0.5, "cpu-s/1000-database": 0.2}},
 		{Benchmark: "BacklogOfDeliveries", Metrics: map[string]float64{"cpu-s/1000-platform": 0.1}},
-		{Benchmark: "ChangeToReceiver/endpoints=100/rate=200", Metrics: map[string]float64{"cpu-s/1000": 6}},
+		{Benchmark: "ChangeToReceiver/endpoints=100/rate=200", Metrics: map[string]float64{"cpu-s/1000": 6, "cpu-s/1000-database": 2}},
 		{Benchmark: "GrowthOfOrders", Metrics: map[string]float64{"bytes-of-each-10k": 2900, "bytes-of-each-1M": 1200}},
 		{Benchmark: "GrowthOfFeed", Metrics: map[string]float64{"bytes-of-each-10k": 1600, "bytes-of-each-1M": 600}},
 	}}
@@ -114,9 +133,9 @@ func TestTheUnitsAreThoseOfAReport(t *testing.T) {
 
 func flat(u scale.Units) []float64 {
 	return []float64{
-		u.PlaceOrder, u.LaterChange, u.ReadOrder, u.Poll, u.Deliver, u.PlaceOrderInDatabase, u.LaterChangeInDatabase,
-		u.ReadOrderInDatabase, u.PollInDatabase, u.ChangeInDatabase, u.Idle, u.SmallRounds, u.InRedis, u.RelayPerSecond,
-		u.OrderBytes, u.EventBytes,
+		u.PlaceOrder, u.LaterChange, u.ReadOrder, u.Poll, u.FullPoll, u.Deliver, u.PlaceOrderInDatabase, u.LaterChangeInDatabase,
+		u.ReadOrderInDatabase, u.PollInDatabase, u.FullPollInDatabase, u.ChangeInDatabase, u.Idle, u.IdleInDatabase, u.SmallRounds,
+		u.SmallRoundsInDatabase, u.InRedis, u.RelayPerSecond, u.OrderBytes, u.EventBytes,
 	}
 }
 

@@ -3,7 +3,7 @@ package scale
 // What rows take where the growth benchmarks have none such. The sizes of rows were seen once, among a hundred thousand
 // in PostgreSQL 15 with the indexes of the schema; how long texts are and how many rows a change makes is assumed.
 const (
-	// measuredData is the data of an event in GrowthOfFeed, usualData that of an order with every field in use.
+	// measuredData is the data of an event in GrowthOfFeed (fill_feed_test.go), usualData that of an order with every field in use.
 	measuredData, usualData = 276, 1000
 	// auditBytes are of a record of the audit, messageBytes of a message with two hundred characters.
 	auditBytes, messageBytes = 353, 590
@@ -14,7 +14,7 @@ const (
 	bodyBytes, deliveryBytes, attemptBytes = 1453, 485, 212
 )
 
-// For how long is reckoned: the defaults of the feed and of the log of webhooks. Orders and messages are never dropped, the
+// For how long is reckoned: the defaults of the feed and of the delivery log. Orders and messages are never dropped, the
 // audit after these three years.
 const (
 	daysOfFeed   = 30

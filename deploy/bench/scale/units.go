@@ -26,21 +26,26 @@ func UnitsOf(r report.Report) (Units, error) {
 	const request = "CostOfRequest/"
 	const platform, database, idle = "platform-µs", "database-µs", request + "idle-second"
 	const place, later, read, poll = request + "place-order", request + "post-message", request + "get-order", request + "poll-nothing-new"
-	const changes, deliveries, slow = "BacklogOfChanges", "BacklogOfDeliveries", "ChangeToReceiver/endpoints=100/rate=200"
-	const cpu = "cpu-s/1000"
+	const page, changes, deliveries = request + "read-50-events", "BacklogOfChanges", "BacklogOfDeliveries"
+	const cpu, ofDatabase = "cpu-s/1000", "-database"
+	slow := fmt.Sprintf("ChangeToReceiver/endpoints=100/rate=%d", slowRate)
 	u := Units{
 		PlaceOrder: value(place, platform, micro), PlaceOrderInDatabase: value(place, database, micro),
 		LaterChange: value(later, platform, micro), LaterChangeInDatabase: value(later, database, micro),
 		ReadOrder: value(read, platform, micro), ReadOrderInDatabase: value(read, database, micro),
 		Poll: value(poll, platform, micro), PollInDatabase: value(poll, database, micro),
+		FullPoll: value(page, platform, micro), FullPollInDatabase: value(page, database, micro),
 		Deliver:          value(deliveries, cpu+"-platform", ofThousand),
-		ChangeInDatabase: value(changes, cpu+"-database", ofThousand),
-		Idle:             value(idle, platform, micro), InRedis: value(place, "redis-µs", micro),
+		ChangeInDatabase: value(changes, cpu+ofDatabase, ofThousand),
+		Idle:             value(idle, platform, micro), IdleInDatabase: value(idle, database, micro),
+		InRedis:        value(place, "redis-µs", micro),
 		RelayPerSecond: value(changes, "relayed/s", 1),
 		OrderBytes:     bytesOf(r, "GrowthOfOrders"), EventBytes: bytesOf(r, "GrowthOfFeed"),
 	}
-	beyond := value(slow, cpu, ofThousand) - value(changes, cpu, ofThousand)
-	u.SmallRounds = max(0, slowRate*beyond-u.Idle-value(idle, database, micro))
+	inDatabase := slowRate * (value(slow, cpu+ofDatabase, ofThousand) - u.ChangeInDatabase)
+	inAll := slowRate * (value(slow, cpu, ofThousand) - value(changes, cpu, ofThousand))
+	u.SmallRoundsInDatabase = max(0, inDatabase-u.IdleInDatabase)
+	u.SmallRounds = max(0, inAll-inDatabase-u.Idle)
 	if u.OrderBytes == 0 || u.EventBytes == 0 {
 		missing = errors.Join(missing, fmt.Errorf("growth %w", errNotMeasured))
 	}

@@ -12,7 +12,7 @@
 // there and tests of deploy/e2e that no promise has; Document shows promise and test side by side. Subtests are found by
 // reading the source: their names must be written out, in the call or in the table it goes through.
 //
-// A test that does not run shows nothing. One behind a build tag is not there for Check, and one that can skip is a fault,
-// unless it skips through leaveOut of deploy/e2e: that one refuses to where the platform is this process's own, and ends a
-// run against another with the promises that were not checked (Unchecked).
+// A test that does not run shows nothing. One behind a build tag is not there for Check, and one that can skip in the code of
+// its own package is a fault, unless it skips through leaveOut of deploy/e2e: that one refuses to where the platform is this
+// process's own. A run against another ends with the promises that were not checked there (Unchecked).
 package conformance

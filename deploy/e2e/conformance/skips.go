@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// leaveOut is the one function through which a test of the list may skip: it tells the run which test it was.
+// leaveOut is the one function through which a test of the suite may skip: it tells the run which test it was.
 const leaveOut = "leaveOut"
 
 // skipsAt says whether the test at the path below the body, or one that it stands in, can skip.
 func (s *source) skipsAt(body ast.Node, path []string) bool {
-	k := &skipper{source: s, whole: len(path) == 0, seen: map[string]bool{leaveOut: true}}
+	k := &skipper{source: s, whole: len(path) == 0, seen: map[string]bool{s.told: true}}
 	if k.skips(body) {
 		return true
 	}
@@ -55,13 +55,14 @@ func (k *skipper) named(name string) bool {
 	return slices.ContainsFunc(k.namesakes[name], func(d *ast.FuncDecl) bool { return k.skips(d.Body) })
 }
 
-// Unchecked are the promises that have a test among those that a run left out, or below one. The run names them as
-// [testing.T.Name] does.
+// Unchecked are the promises that a run of the suite has not checked, or not wholly: no test of the suite shows them, or one
+// of those that the run left out does, or one below. The run names them as [testing.T.Name] does.
 func Unchecked(sections []Section, shown map[string][]Test, left []string) []Promise {
 	var out []Promise
 	for _, section := range sections {
 		for _, promise := range section.Promises {
-			if slices.ContainsFunc(shown[promise.ID], func(test Test) bool { return test.below(left) }) {
+			tests := shown[promise.ID]
+			if !slices.ContainsFunc(tests, Test.ofSuite) || slices.ContainsFunc(tests, func(test Test) bool { return test.below(left) }) {
 				out = append(out, promise)
 			}
 		}
@@ -69,10 +70,12 @@ func Unchecked(sections []Section, shown map[string][]Test, left []string) []Pro
 	return out
 }
 
+func (t Test) ofSuite() bool { return t.Package == suitePackage }
+
 // below says whether the test is one of the suite's with these names, or stands below it.
 func (t Test) below(names []string) bool {
 	own := strings.ReplaceAll(strings.Join(t.Path, "/"), " ", "_")
-	return t.Package == suitePackage && slices.ContainsFunc(names, func(name string) bool {
+	return t.ofSuite() && slices.ContainsFunc(names, func(name string) bool {
 		return own == name || strings.HasPrefix(own, name+"/")
 	})
 }

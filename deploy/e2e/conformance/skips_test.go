@@ -32,7 +32,6 @@ func (p *platform) leaveOut(t *testing.T) { t.Skip() }
 		"a skip in a helper":       {section(ran, `t.Run("a name in the call", func(t *testing.T) { p.quiet(t) })`) + helpers, ErrSkips},
 		"a helper as the test":     {section(ran, `t.Run("a name in the call", p.quiet)`) + helpers, ErrSkips},
 		"a skip that is told":      {section(ran, `t.Run("a name in the call", func(t *testing.T) { p.leaveOut(t) })`) + helpers, nil},
-		"a skip of a test beside":  {section(ran, ran+`; t.Run("an argument", func(t *testing.T) { t.Run("below", nil) })`) + helpers, nil},
 		"a section behind a skip":  {section(`t.Run("conformance", p.testConformance)`, `p.quiet(t); t.Run("conformance", p.testConformance)`) + helpers, ErrSkips},
 		"a section that is left":   {section(`t.Run("order", p.promisesOfOrders)`, `p.leaveOut(t); t.Run("order", p.promisesOfOrders)`) + helpers, nil},
 		"a skip nobody gets to":    {suiteSource + helpers, nil},
@@ -51,6 +50,30 @@ func (p *platform) leaveOut(t *testing.T) { t.Skip() }
 			require.ErrorIs(t, err, c.want)
 		})
 	}
+}
+
+func TestASkipTakesNothingFromTheTestsBeside(t *testing.T) {
+	sections, err := parse(suiteList)
+	require.NoError(t, err)
+	suite := strings.Replace(suiteSource, `t.Run("below", nil)`, `t.Run("below", func(t *testing.T) { t.Skip() })`, 1)
+	_, err = Check(repository(t, suite), sections)
+	require.ErrorIs(t, err, ErrSkips)
+	require.ErrorContains(t, err, "o-5: ")
+	require.NotContains(t, err.Error(), "o-1: ")
+}
+
+func TestWhatNoTestOfTheSuiteShowsIsUnchecked(t *testing.T) {
+	root := repository(t, suiteSource)
+	dir := filepath.Join(root, "pkg", "alone")
+	require.NoError(t, os.MkdirAll(dir, 0o750))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "alone_test.go"), []byte("package alone\n\nfunc TestAlone(t *testing.T) {}\n"), 0o600))
+	sections, err := parse(suiteList + "o-9 shown by its package alone\n    pkg/alone TestAlone\n")
+	require.NoError(t, err)
+	shown, err := Check(root, sections)
+	require.NoError(t, err)
+	unchecked := Unchecked(sections, shown, nil)
+	require.Len(t, unchecked, 1)
+	require.Equal(t, "o-9", unchecked[0].ID)
 }
 
 func TestWhatARunLeftOutIsUnchecked(t *testing.T) {

@@ -17,6 +17,8 @@ type source struct {
 	// namesakes are all functions and methods of a name.
 	namesakes map[string][]*ast.FuncDecl
 	types     map[string]ast.Expr
+	// told is the function through which a test may skip, if there is one.
+	told string
 }
 
 // readSource reads the test files of a folder that a plain `go test` compiles: what a build tag or the name of its file
@@ -78,6 +80,9 @@ func (s *sources) of(pkg string) (*source, error) {
 	found, err := readSource(filepath.Join(s.root, filepath.FromSlash(pkg)))
 	if err != nil {
 		return nil, err
+	}
+	if pkg == suitePackage {
+		found.told = leaveOut
 	}
 	s.read[pkg] = found
 	return found, nil

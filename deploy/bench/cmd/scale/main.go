@@ -81,7 +81,8 @@ func printNeeds(units scale.Units) {
 		fmt.Printf(" %s |", figure(scale.Cells(units, l)))
 	}
 	fmt.Println(" | |")
-	fmt.Printf("\nSmall rounds take up to %s cores of a deployment.\n", figure(units.SmallRounds))
+	fmt.Printf("\nSmall rounds take up to %s cores of programs and broker and %s of PostgreSQL in a deployment.\n",
+		figure(units.SmallRounds), figure(units.SmallRoundsInDatabase))
 	for _, l := range loads {
 		first := scale.First(scale.Needs(units, l))
 		fmt.Printf("\n%s: %s is asked for most, %s times what it gives.", l.Name, first.Part, figure(first.Share()))
@@ -92,7 +93,7 @@ func printNeeds(units scale.Units) {
 func printAges(units scale.Units) {
 	const (
 		round = 3 * time.Millisecond // The round trips of a round: a clock, two reads, the broker, two deletions.
-		batch = 500                  // What GIFTING_OUTBOX_BATCH_SIZE is when nobody sets it.
+		batch = 500                  // The default of GIFTING_OUTBOX_BATCH_SIZE.
 	)
 	relay := scale.Relay{
 		Pause: outbox.Gap, Round: round, Most: batch,

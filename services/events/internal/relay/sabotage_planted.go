@@ -38,14 +38,14 @@ func sabotage(r *Relay) {
 }
 
 // One row in so many is forgotten or repeated.
-const faultyIn = 50
+const oneIn = 50
 
 type forgetful struct{ Publisher }
 
 func (f forgetful) Publish(ctx context.Context, msgs []kafka.Message) error {
 	kept := make([]kafka.Message, 0, len(msgs))
 	for _, m := range msgs {
-		if rand.N(faultyIn) > 0 { //nolint:gosec // Any row will do.
+		if rand.N(oneIn) > 0 { //nolint:gosec // Any row will do.
 			kept = append(kept, m)
 		}
 	}
@@ -58,7 +58,7 @@ func (r repeating) Publish(ctx context.Context, msgs []kafka.Message) error {
 	repeated := make([]kafka.Message, 0, 2*len(msgs))
 	for _, m := range msgs {
 		repeated = append(repeated, m)
-		if rand.N(faultyIn) > 0 { //nolint:gosec // Any row will do.
+		if rand.N(oneIn) > 0 { //nolint:gosec // Any row will do.
 			continue
 		}
 		var c eventsv1.Change
