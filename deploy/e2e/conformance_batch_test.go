@@ -42,6 +42,7 @@ func (p *platform) promisesOfBatches(t *testing.T) {
 	s.promisesOfWholeBatches(t)
 	p.newShop(t, false).promisesOfResults(t)
 	p.newShop(t, false).promisesOfLabels(t)
+	p.newShop(t, false).promiseOfNullsInBatches(t)
 }
 
 // offered gives the gifts of the link's page.

@@ -36,12 +36,23 @@ func (p *platform) promisesOfCodes(t *testing.T) {
 			require.Equal(t, "GET, HEAD, POST", a.header.Get("Allow"))
 		}
 	})
-	t.Run("not_acceptable is 406 when Accept excludes JSON, but not for images", func(t *testing.T) {
+	t.Run("not_acceptable is 406 when Accept excludes JSON", func(t *testing.T) {
 		a := s.do(t, call{method: http.MethodGet, path: "/me", key: s.key, header: map[string]string{"Accept": "text/html"}})
 		requireProblem(t, a, http.StatusNotAcceptable, "not_acceptable")
 		for _, accept := range []string{"*/*", "application/*", "application/json", "text/html, application/json;q=0.1"} {
 			a := s.do(t, call{method: http.MethodGet, path: "/me", key: s.key, header: map[string]string{"Accept": accept}})
 			require.Equal(t, http.StatusOK, a.status, accept)
+		}
+	})
+	t.Run("not_acceptable is not for images, whose errors are problems whatever Accept says", func(t *testing.T) {
+		gift := s.richGift(t)
+		s.putProduct(t, gift)
+		image, _ := s.gift(t, gift.GetId(), "country=SE")["images"].([]any)[0].(map[string]any)["url"].(string)
+		for _, accept := range []string{"text/html", "image/webp", "application/json;q=0, image/*", "*/*;q=0"} {
+			header := map[string]string{"Accept": accept}
+			require.Equal(t, http.StatusOK, p.image(t, http.MethodGet, image, header).status, accept)
+			unknown := call{method: http.MethodGet, path: "/catalog/images/" + uuid.NewString(), header: header}
+			requireProblem(t, s.do(t, unknown), http.StatusNotFound, "not_found")
 		}
 	})
 	s.promisesOfBodies(t)

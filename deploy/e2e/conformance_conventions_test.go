@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 func (p *platform) promisesOfConventions(t *testing.T) {
@@ -31,9 +33,12 @@ func (p *platform) promisesOfConventions(t *testing.T) {
 		}
 	})
 	t.Run("the same key with the same request has the same result and no second effect", func(t *testing.T) {
+		dropped, withdrawn := s.place(t), s.link(t)
 		for path, body := range map[string]string{
 			"/orders": s.body(t), "/orders/" + idOf(order) + "/messages": `{"body": "Once."}`, batches: s.batchOf(t),
-			"/orders/" + idOf(order) + ":update-delivery": `{"expectedVersion": 0, "urgent": true}`,
+			"/orders/" + idOf(order) + ":update-delivery":    `{"expectedVersion": 0, "urgent": true}`,
+			"/orders/" + idOf(dropped) + ":cancel":           `{"reason": "Other."}`,
+			"/personal-links/" + idOf(withdrawn) + ":cancel": `{"reason": "Other."}`,
 		} {
 			request := call{method: http.MethodPost, path: path, key: s.key, idempotencyKey: rand.Text(), body: body}
 			first, second := s.do(t, request), s.do(t, request)
@@ -42,10 +47,23 @@ func (p *platform) promisesOfConventions(t *testing.T) {
 			require.Equal(t, first.status, second.status)
 			require.Equal(t, "true", second.header.Get("Idempotent-Replayed"))
 		}
-		require.Len(t, s.list(t, s.key, "/orders"), 2)
-		require.Len(t, s.list(t, s.key, "/personal-links"), 1)
+		require.Len(t, s.list(t, s.key, "/orders"), 3)
+		require.Len(t, s.list(t, s.key, "/personal-links"), 2)
 		require.Len(t, s.messages(t, s.key, idOf(order)), 1)
 		require.InDelta(t, 1, s.read(t, "/orders/"+idOf(order))["version"], 0)
+		s.recorded(t, s.key, idOf(dropped), "order.created", "order.status_changed")
+		s.recorded(t, s.key, idOf(withdrawn), "personal_link.created", "personal_link.cancelled")
+	})
+	t.Run("a repeated cancellation answers as it did at first, and leaves an order that was reopened since", func(t *testing.T) {
+		path := "/orders/" + idOf(s.place(t))
+		request := call{method: http.MethodPost, path: path + ":cancel", key: s.key, idempotencyKey: rand.Text(), body: `{"reason": "Other."}`}
+		first := s.do(t, request)
+		s.correct(t, path[len("/orders/"):], ordersv1.OrderStatus_ORDER_STATUS_PROCESSING)
+		reopened, second := s.read(t, path), s.do(t, request)
+		require.Equal(t, []any{http.StatusOK, first.body}, []any{second.status, second.body})
+		require.Equal(t, "CANCELLED", second.object(t)["status"])
+		require.Equal(t, "PROCESSING", reopened["status"])
+		require.Equal(t, reopened, s.read(t, path))
 	})
 	t.Run("the body of a POST must be application/json", func(t *testing.T) {
 		for _, path := range []string{"/orders", "/orders/" + idOf(order) + ":cancel", "/orders/" + idOf(order) + "/messages", batches, "/webhooks:test"} {

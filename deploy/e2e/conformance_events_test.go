@@ -67,6 +67,7 @@ func (p *platform) promisesOfEvents(t *testing.T) {
 	s.promisesOfLinkEvents(t, waiting, link)
 	s.promisesOfRecords(t, claimedOrder)
 	s.promisesOfAudience(t, link)
+	waiting.promiseOfSnapshots(t)
 }
 
 // promisesOfRecords is of which changes make an event, and of what is in it.

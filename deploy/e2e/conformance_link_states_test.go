@@ -21,6 +21,19 @@ func (p *platform) promisesOfLinkStates(t *testing.T) {
 		require.Equal(t, "ACTIVE", link["status"])
 		s.shows(t, link, created)
 	})
+	t.Run("a link to a campaign with stock reserves nothing, and its claim takes the unit", func(t *testing.T) {
+		for _, shop := range []*shop{s, waiting} {
+			campaign := shop.campaign(t, 2, p.putGift(t, "S"))
+			made := shop.link(t, fromCampaign(campaign.GetId()))
+			require.Equal(t, []any{2.0}, left(shop.offerings(t, campaign.GetId(), "")[0]), made["status"])
+			if made["status"] == "REQUESTED" {
+				require.NoError(t, shop.approveLink(t, shop.coordinator, made))
+				require.Equal(t, []any{2.0}, left(shop.offerings(t, campaign.GetId(), "")[0]))
+			}
+			shop.claim(t, made)
+			require.Equal(t, []any{1.0}, left(shop.offerings(t, campaign.GetId(), "")[0]))
+		}
+	})
 	t.Run("a link that waits is not claimed", func(t *testing.T) {
 		site := waiting.giftSite(t)
 		request := choice(t, s.giftSite(t), link)

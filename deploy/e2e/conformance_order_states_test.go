@@ -137,6 +137,19 @@ func (s *shop) promisesOfApproval(t *testing.T) {
 	t.Run("an approval is recorded as order.status_changed from REQUESTED", func(t *testing.T) {
 		s.changed(t, idOf(order), "REQUESTED", "order.created", "order.status_changed")
 	})
+	t.Run("an order that waits holds its unit of the campaign's stock", func(t *testing.T) {
+		gift := s.putGift(t, "S")
+		campaign := s.campaign(t, 1, gift)
+		from := []change{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small())}
+		holder := s.place(t, from...)
+		require.Equal(t, "REQUESTED", holder["status"])
+		require.Equal(t, []any{0.0}, left(s.offerings(t, campaign.GetId(), "")[0]))
+		s.refuseAs(t, http.StatusConflict, "out_of_stock", from...)
+		s.cancel(t, "/orders/"+idOf(holder))
+		require.Equal(t, []any{1.0}, left(s.offerings(t, campaign.GetId(), "")[0]))
+		require.NoError(t, s.approve(t, s.coordinator, idOf(s.place(t, from...))))
+		require.Equal(t, []any{0.0}, left(s.offerings(t, campaign.GetId(), "")[0]), "an approval takes no second unit")
+	})
 	t.Run("an order that waits is cancelled by a key with its reason, and it is recorded", func(t *testing.T) {
 		refused := s.place(t)
 		cancelled := s.cancel(t, "/orders/"+idOf(refused))

@@ -69,8 +69,6 @@ func (p *platform) promisesOfOrders(t *testing.T) {
 		order         map[string]any
 		want          any
 	}{
-		{"externalCampaignRef is the caller's", "externalCampaignRef", full, "summer"},
-		{"externalActionRef is the caller's", "externalActionRef", full, "bonus"},
 		{"the source is API for an order of a key", "source", plain, "API"},
 		{"the source is PERSONAL_LINK for the order of a claim", "source", claimed, "PERSONAL_LINK"},
 		{"the source is WORKSPACE for an order of the tenant's team", "source", team, "WORKSPACE"},
@@ -91,6 +89,10 @@ func (p *platform) promisesOfOrders(t *testing.T) {
 		map[string]any{"mine": full}, claimed, team, operator)
 	s.promisesAboutNulls(t, "externalRecipientId is that of the order or of the link it was claimed from", "externalRecipientId",
 		map[string]any{"player-1": full, "player-9": claimed}, plain)
+	s.promisesAboutNulls(t, "externalCampaignRef is the caller's, and null without one and for a claim", "externalCampaignRef",
+		map[string]any{"summer": full}, plain, claimed, team, operator)
+	s.promisesAboutNulls(t, "externalActionRef is the caller's, and null without one and for a claim", "externalActionRef",
+		map[string]any{"bonus": full}, plain, claimed, team, operator)
 	s.promisesAboutNulls(t, "campaignId is set for a campaign's order and null for any other", "campaignId",
 		map[string]any{campaign.GetId(): full}, plain, asked, claimed)
 	s.promisesAboutNulls(t, "selection is CATALOG for the order of a catalog link and null for any other", "selection",

@@ -63,6 +63,7 @@ func (p *platform) promisesOfPlacing(t *testing.T) {
 	p.newShop(t, false).promisesOfLengths(t)
 	p.newShop(t, false).promisesOfRecipients(t)
 	p.newShop(t, false).promisesOfDefaults(t)
+	p.newShop(t, false).promiseOfNullsInOrders(t)
 }
 
 // promisesOfIDs is of the caller's own names.

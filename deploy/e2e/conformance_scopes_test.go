@@ -24,6 +24,9 @@ func (p *platform) promisesOfScopes(t *testing.T) {
 	for _, endpoint := range []struct{ promise, method, path, body, scope string }{
 		{"GET brands needs CATALOG", "GET", "/brands", "", "CATALOG"},
 		{"GET products needs CATALOG", "GET", "/catalog/products?country=SE", "", "CATALOG"},
+		{"GET product needs CATALOG", "GET", "/catalog/products/" + p.env["GIFTING_PRODUCT_ID"] + "?country=SE", "", "CATALOG"},
+		{"GET categories needs CATALOG", "GET", "/catalog/categories", "", "CATALOG"},
+		{"GET campaigns needs CATALOG", "GET", "/campaigns", "", "CATALOG"},
 		{"GET campaign needs CATALOG", "GET", "/campaigns/" + campaign.GetId(), "", "CATALOG"},
 		{"POST orders needs ORDERS", "POST", "/orders", s.body(t), "ORDERS"},
 		{"GET orders needs ORDERS", "GET", "/orders", "", "ORDERS"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/entropytest"
 )
 
 func TestANewKeyNamesItsEnvironment(t *testing.T) {
@@ -19,6 +20,25 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 		require.Equal(t, env, got)
 		require.Less(t, len(apikey.Shown(key)), len(key)/2)
 		require.NotEqual(t, key, apikey.New(env))
+	}
+}
+
+func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
+	const checksumLen = 6 // It follows from what stands before it.
+	for env, prefix := range map[apikey.Environment]string{apikey.Production: "gft_live_", apikey.Sandbox: "gft_sbx_"} {
+		t.Run(string(env), func(t *testing.T) {
+			var random []string
+			seen := map[string]bool{}
+			for range 1000 {
+				key := apikey.New(env)
+				require.False(t, seen[key], "two keys differ")
+				seen[key] = true
+				body, named := strings.CutPrefix(key, prefix)
+				require.True(t, named)
+				random = append(random, body[:len(body)-checksumLen])
+			}
+			require.GreaterOrEqual(t, entropytest.Bits(random), 160.0)
+		})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	personallinks "github.com/partnergifting/platform/services/personal-links"
@@ -76,6 +77,19 @@ func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+}
+
+func TestAnAnswerIsKeptFor30DaysByDefault(t *testing.T) {
+	for name, value := range map[string]string{
+		"GRPC_ADDR": "127.0.0.1:9000", "DATABASE_URL": "postgres://h/links", "CLAIM_URL": "https://gifts.example.com/c",
+		"SEAL_KEYS":    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+		"TENANTS_ADDR": "h:9000", "CATALOG_ADDR": "h:9000", "ORDERS_ADDR": "h:9000",
+	} {
+		t.Setenv("GIFTING_"+name, value)
+	}
+	var cfg personallinks.Config
+	require.NoError(t, settings.Load(&cfg))
+	require.Equal(t, 30*24*time.Hour, cfg.IdempotencyRetention)
 }
 
 func TestResealTellsWhatItDid(t *testing.T) {

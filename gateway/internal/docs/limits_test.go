@@ -3,12 +3,15 @@ package docs_test
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
 )
 
@@ -75,6 +78,35 @@ func TestPageSizes(t *testing.T) {
 	require.InDelta(t, 1, limit["minimum"], 0)
 	require.InDelta(t, page.MaxLimit, limit["maximum"], 0)
 	require.InDelta(t, page.DefaultLimit, limit["default"], 0)
+}
+
+func TestPublishedTimes(t *testing.T) {
+	d := load(t)
+	days := regexp.MustCompile(`[*]*(\d+) days`)
+	said := func(text string) []string {
+		var numbers []string
+		for _, found := range days.FindAllStringSubmatch(text, -1) {
+			numbers = append(numbers, found[1])
+		}
+		return numbers
+	}
+	keys := strconv.Itoa(int(idempotency.DefaultRetention / (24 * time.Hour)))
+
+	t.Run("keys are stored as long as answers are", func(t *testing.T) {
+		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))
+		require.Equal(t, []string{keys}, said(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
+		_, advice, found := strings.Cut(get(t, "/docs/errors").Body.String(), "was used before with a different method")
+		require.True(t, found)
+		advice, _, _ = strings.Cut(advice, "</dd>")
+		require.Equal(t, []string{keys}, said(advice))
+	})
+	t.Run("events are kept for 30 days", func(t *testing.T) {
+		require.Equal(t, []string{"30"}, said(d.at("paths", "/events", "get", "description").(string)))
+	})
+	t.Run("a receiver has 10 seconds", func(t *testing.T) {
+		webhooks := slices.IndexFunc(d.root["tags"].([]any), func(tag any) bool { return tag.(object)["name"] == "Webhooks" })
+		require.Contains(t, d.root["tags"].([]any)[webhooks].(object)["description"], "within **10 seconds**")
+	})
 }
 
 func TestCountriesThatNeedAPostalCode(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -116,4 +117,13 @@ func TestTokens(t *testing.T) {
 		require.NotContains(t, string(hash), token)
 	}
 	require.Equal(t, "https://x.example/c/tok", rules.ClaimURL("https://x.example/c/", "tok"))
+}
+
+func TestATokenHasAtLeast128RandomBits(t *testing.T) {
+	var tokens []string
+	for range 1000 {
+		tokens = append(tokens, rules.NewToken())
+	}
+	require.NotEqual(t, tokens[0], tokens[1])
+	require.GreaterOrEqual(t, entropytest.Bits(tokens), 128.0)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/fields"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
@@ -71,6 +72,18 @@ func TestEverySecretIsNew(t *testing.T) {
 		seen[s] = struct{}{}
 	}
 	require.Len(t, seen, 100)
+}
+
+// The signing secret is 64 hexadecimal characters, each of them random.
+func TestASecretHas256RandomBits(t *testing.T) {
+	var secrets []string
+	for range 1000 {
+		s := rules.NewWebhookSecret()
+		require.Len(t, s, 64)
+		secrets = append(secrets, s)
+	}
+	require.NotEqual(t, secrets[0], secrets[1])
+	require.InDelta(t, 256, entropytest.Bits(secrets), 0.001)
 }
 
 func FuzzLocale(f *testing.F) {

@@ -80,13 +80,18 @@ func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 
 	arrivals := receiver.Arrivals()
 	require.Len(t, arrivals, 8)
-	times := map[string]bool{}
+	times, signed := map[string]bool{}, map[string]bool{}
 	for _, a := range arrivals {
 		require.True(t, a.Verified)
 		require.Equal(t, arrivals[0].Body, a.Body)
-		times[a.Header.Get("Webhook-Timestamp")] = true
+		require.Equal(t, id, a.Header.Get("Service-Event-Id"))
+		require.Equal(t, id, a.Header.Get("Webhook-Id"))
+		at, _, _ := strings.Cut(a.Header.Get("Service-Signature"), ",")
+		require.Equal(t, "t="+a.Header.Get("Webhook-Timestamp"), at)
+		times[a.Header.Get("Webhook-Timestamp")], signed[at] = true, true
 	}
 	require.Len(t, times, 8, "each attempt is signed with its own time")
+	require.Len(t, signed, 8, "the t of each Service-Signature is its own")
 }
 
 func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
