@@ -23,7 +23,7 @@ func (p *platform) leaveOut(t *testing.T, why string) {
 		p.left = map[string]string{}
 	}
 	p.left[t.Name()] = why
-	t.Skip(why)
+	t.Skip(why) // It is told at the end of the run, and the promises with it.
 }
 
 // tellUnchecked ends a run with what it has not checked. It writes to the output itself: the log of a test that passes is

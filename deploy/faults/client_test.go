@@ -22,11 +22,12 @@ const (
 	retryEvery   = 300 * time.Millisecond
 )
 
-// notNow are the refusals that may come to any request, and say when to try again.
-var notNow = map[string]int{
-	"idempotency_request_in_progress": http.StatusConflict,
-	"rate_limited":                    http.StatusTooManyRequests,
-	"service_unavailable":             http.StatusServiceUnavailable,
+// notNow are the refusals that may come to any request. Retry-After says after how many seconds to try again: wait, where
+// that is fixed.
+var notNow = map[string]struct{ status, wait int }{
+	"idempotency_request_in_progress": {http.StatusConflict, 2},
+	"rate_limited":                    {status: http.StatusTooManyRequests},
+	"service_unavailable":             {status: http.StatusServiceUnavailable},
 }
 
 // call is one request of the API.
@@ -155,9 +156,10 @@ func dishonest(a answer, may []string) string {
 	switch {
 	case err != nil || a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
 		return "no problem"
-	case notNow[problem.Code] == a.status:
-		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || seconds < 1 {
-			return "no time to try again"
+	case notNow[problem.Code].status == a.status:
+		fixed := notNow[problem.Code].wait
+		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || seconds < 1 || fixed > 0 && seconds != fixed {
+			return "no time to try again, or a wrong one"
 		}
 		return ""
 	case !slices.Contains(may, problem.Code):

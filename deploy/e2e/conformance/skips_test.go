@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// The skips below stand in the text of suites that are made up, for Check to find. No test here skips.
 func TestWhatIsHiddenOrSkippedShowsNothing(t *testing.T) {
 	const ran = `t.Run("a name in the call", func(t *testing.T) {})`
 	section := func(replaced, by string) string {
