@@ -113,6 +113,15 @@ func (e *Errors) UUID(field, value string) string {
 	return id
 }
 
+// OptionalUUID is UUID for a value that may be nil.
+func (e *Errors) OptionalUUID(field string, value *string) *string {
+	if value == nil {
+		return nil
+	}
+	id := e.UUID(field, *value)
+	return &id
+}
+
 // Email demands a bare address of at most limit code points.
 func (e *Errors) Email(field, value string, limit int) {
 	e.MaxLen(field, value, limit)
@@ -130,6 +139,14 @@ func shortened(path string) string {
 
 // Blank is empty or only white space; it counts as missing.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Optional returns the value, nil for a blank one.
+func Optional(value *string) *string {
+	if value == nil || Blank(*value) {
+		return nil
+	}
+	return value
+}
 
 // ParseUUID reads the 36-character form only and gives it in lower case.
 func ParseUUID(s string) (string, bool) {

@@ -59,6 +59,18 @@ func TestUUIDsAreReadInOneFormOnly(t *testing.T) {
 	}
 }
 
+func TestAnOptionalUUIDIsNilOrValid(t *testing.T) {
+	t.Parallel()
+	var e fields.Errors
+	upper, blank := "0198F2E4-7A2B-7C3D-8E4F-5A6B7C8D9E0F", " "
+	require.Nil(t, e.OptionalUUID("a", nil))
+	require.Equal(t, strings.ToLower(upper), *e.OptionalUUID("a", fields.Optional(&upper)))
+	require.Nil(t, e.OptionalUUID("a", fields.Optional(&blank)))
+	require.NoError(t, e.Err())
+	e.OptionalUUID("b", &blank)
+	require.Equal(t, []problem.Violation{{Field: "b", Code: problem.FieldInvalid, Message: "must be a UUID"}}, e.List())
+}
+
 func TestEmailAddresses(t *testing.T) {
 	for _, s := range []string{"ann@example.com", "ann.b+c@mail.example.se"} {
 		require.True(t, fields.IsEmail(s), s)
