@@ -37,6 +37,8 @@ const (
 	defaultTopic      = "gifting.changes.v1"
 	defaultPartitions = 12
 	defaultGroup      = "gifting-feed"
+	defaultPoll       = 25 * time.Millisecond
+	defaultBatch      = 500
 	defaultRetention  = 30 * 24 * time.Hour
 )
 
@@ -53,6 +55,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.KafkaGroup == "" {
 		c.KafkaGroup = defaultGroup
+	}
+	if c.PollInterval <= 0 {
+		c.PollInterval = defaultPoll
+	}
+	if c.BatchSize <= 0 {
+		c.BatchSize = defaultBatch
 	}
 	if c.Retention <= 0 {
 		c.Retention = defaultRetention

@@ -1,4 +1,4 @@
-// Package events is the door of the service that brings changes to their readers: the relay
+// Package events is the service that brings changes to their readers: the relay
 // publishes the outboxes of all services to Kafka in one order, and the feed keeps what it reads
 // from Kafka for GET /events (API specification, section Events).
 package events
@@ -6,12 +6,12 @@ package events
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -30,7 +30,8 @@ type Service struct {
 	topic    *relay.Topic
 	relay    *relay.Relay
 	consumer *kafka.Consumer
-	upkeep   *feed.Upkeep
+	// maintenance keeps the feed's partitions.
+	maintenance daemon.Part
 }
 
 // Migrate brings the service's database up to date.
@@ -68,11 +69,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 
 func (s *Service) build(ctx context.Context, cfg Config) error {
 	events := store.New(s.pool)
-	writer, err := feed.NewWriter(events, cfg.Retention, time.Now, s.tel)
+	writer, err := feed.NewWriter(events, cfg.Retention, s.tel)
 	if err != nil {
 		return err
 	}
-	s.upkeep = feed.NewUpkeep(events, cfg.Retention, s.tel.Logger)
+	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel.Logger)
 	s.consumer = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger,
 	}, writer.Handle)
@@ -86,12 +87,14 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err := s.topic.Observe(s.tel); err != nil {
 		return err
 	}
-	s.relay, err = relay.New(ctx, relay.Config{
-		Sources:      cfg.Sources.relay(),
-		ClockSkew:    cfg.ClockSkew,
-		PollInterval: cfg.PollInterval,
-		BatchSize:    cfg.BatchSize,
-	}, cfg.Database.URL, s.topic, s.tel)
+	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Telemetry: s.tel}, relay.Config{
+		Sources:       cfg.Sources.relay(),
+		LeaderURL:     cfg.Database.URL,
+		ClockSkew:     cfg.ClockSkew,
+		PollInterval:  cfg.PollInterval,
+		BatchInterval: outbox.Gap,
+		BatchSize:     cfg.BatchSize,
+	})
 	return err
 }
 
@@ -104,7 +107,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)
 		}},
-		daemon.Part{Name: "upkeep", Run: s.upkeep.Run},
+		s.maintenance,
 	)
 	s.relay.Close()
 	closed := s.topic.Close()

@@ -10,18 +10,17 @@ import (
 
 const retryTopic = time.Second
 
-// Consume makes sure that the topic exists and then consumes it until ctx ends. The feed may be the
-// first to need the topic, and a consumer of a topic that does not exist has nothing to wait for.
+// Consume creates the topic if it is missing and then consumes it until ctx ends. The feed may be the
+// first to need the topic, and a consumer cannot wait for one that does not exist.
 func Consume(ctx context.Context, ensure func(ctx context.Context) error, consumer *kafka.Consumer, log *slog.Logger) error {
 	for {
 		err := ensure(ctx)
 		if err == nil {
 			return consumer.Run(ctx)
 		}
-		if ctx.Err() != nil {
-			return nil
+		if ctx.Err() == nil {
+			log.WarnContext(ctx, "cannot look up the topic of changes, trying again", "error", err)
 		}
-		log.WarnContext(ctx, "cannot look up the topic of changes, trying again", "error", err)
 		select {
 		case <-ctx.Done():
 			return nil

@@ -23,22 +23,24 @@ var start = time.Date(2026, 3, 10, 23, 59, 0, 0, time.UTC)
 type fixture struct {
 	*Writer
 	store *store.Store
-	// clock is what the store takes for now.
+	// clock is the store's.
 	clock  time.Time
-	upkeep *Upkeep
 	tenant string
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{clock: start, tenant: uuid.NewString()}
-	now := func() time.Time { return f.clock }
-	f.store = store.NewAt(pgtest.New(t, store.Migrations()), now)
+	f.store = store.NewAt(pgtest.New(t, store.Migrations()), func() time.Time { return f.clock })
 	var err error
-	f.Writer, err = NewWriter(f.store, retention, now, telemetry.Discard())
+	f.Writer, err = NewWriter(f.store, retention, telemetry.Discard())
 	require.NoError(t, err)
-	f.upkeep = NewUpkeep(f.store, retention, telemetry.Discard().Logger)
 	return f
+}
+
+func (f *fixture) maintain(t *testing.T) {
+	t.Helper()
+	require.NoError(t, maintain(t.Context(), f.store, retention, f.log))
 }
 
 func (f *fixture) message(t *testing.T, offset int64) (kafka.Message, *eventsv1.Change) {
@@ -62,7 +64,8 @@ func (f *fixture) rows(t *testing.T) []store.Row {
 }
 
 func TestWriter(t *testing.T) {
-	t.Run("a message becomes an event, once however often it comes", func(t *testing.T) {
+	t.Parallel()
+	t.Run("a message becomes one event however often it is delivered", func(t *testing.T) {
 		f := setup(t)
 		first, c := f.message(t, 0)
 		second, _ := f.message(t, 1)
@@ -77,7 +80,7 @@ func TestWriter(t *testing.T) {
 		require.Equal(t, c.GetOccurredAt().AsTime(), rows[0].OccurredAt.UTC())
 	})
 
-	t.Run("a message that cannot be read holds its batch back", func(t *testing.T) {
+	t.Run("a message that cannot be decoded stops its batch", func(t *testing.T) {
 		f := setup(t)
 		good, _ := f.message(t, 0)
 		_, c := f.message(t, 1)
@@ -91,7 +94,7 @@ func TestWriter(t *testing.T) {
 		require.Empty(t, f.rows(t))
 	})
 
-	t.Run("partitions of coming days are made where upkeep has not been", func(t *testing.T) {
+	t.Run("partitions of coming days are created where maintenance has not run", func(t *testing.T) {
 		f := setup(t)
 		for offset := range int64(4) {
 			m, _ := f.message(t, offset)
@@ -102,21 +105,22 @@ func TestWriter(t *testing.T) {
 	})
 }
 
-func TestUpkeep(t *testing.T) {
+func TestMaintenance(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	require.NoError(t, f.upkeep.Once(t.Context()))
+	f.maintain(t)
 	m, _ := f.message(t, 0)
 	require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{m}))
 
 	f.clock = start.Add(retention)
-	require.NoError(t, f.upkeep.Once(t.Context()))
-	require.Len(t, f.rows(t), 1, "kept for the whole of its time")
+	f.maintain(t)
+	require.Len(t, f.rows(t), 1, "kept for its whole retention")
 
 	f.clock = start.Add(retention + 2*time.Minute)
-	require.NoError(t, f.upkeep.Once(t.Context()))
+	f.maintain(t)
 	require.Empty(t, f.rows(t))
 	ends, err := f.store.Bounds(t.Context(), f.tenant)
 	require.NoError(t, err)
 	require.Equal(t, ends.Last, ends.Dropped)
-	require.NoError(t, f.upkeep.Once(t.Context()), "nothing left to do")
+	f.maintain(t)
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
+const scope = "github.com/partnergifting/platform/services/events/feed"
+
 // Writer appends the messages of the changes topic to the feed.
 type Writer struct {
 	store     *store.Store
 	retention time.Duration
-	now       func() time.Time
 	log       *slog.Logger
 	delay     metric.Float64Histogram
 }
 
-// NewWriter makes a writer. now measures the delay and decides nothing.
-func NewWriter(s *store.Store, retention time.Duration, now func() time.Time, tel *telemetry.Telemetry) (*Writer, error) {
-	delay, err := tel.Meters.Meter("github.com/partnergifting/platform/services/events/feed").Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
-		metric.WithDescription("From the record of a change to its place in the feed."),
-		telemetry.Delays())
+// NewWriter makes a writer to a feed that keeps events for the retention.
+func NewWriter(s *store.Store, retention time.Duration, tel *telemetry.Telemetry) (*Writer, error) {
+	delay, err := tel.Meters.Meter(scope).Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
+		metric.WithDescription("From recording a change to its event in the feed."), telemetry.Delays())
 	if err != nil {
 		return nil, fmt.Errorf("metric of the feed: %w", err)
 	}
-	return &Writer{store: s, retention: retention, now: now, log: tel.Logger, delay: delay}, nil
+	return &Writer{store: s, retention: retention, log: tel.Logger, delay: delay}, nil
 }
 
-// Handle is a kafka.Handler.
+// Handle implements kafka.Handler.
 func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
 	batch := store.Batch{Partition: partition, Retention: w.retention}
 	for _, m := range msgs {
@@ -51,11 +51,11 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		return err
 	}
 	if done.Rewound > 0 {
-		w.log.ErrorContext(ctx, "topic has begun to count anew; its events were appended",
+		w.log.ErrorContext(ctx, "offsets of the topic start again; its events were appended",
 			"partition", partition, "offset", msgs[0].Offset, "events", done.Rewound)
 	}
 	for _, c := range batch.Changes {
-		w.delay.Record(ctx, max(0, w.now().Sub(c.RecordedAt).Seconds()))
+		w.delay.Record(ctx, max(0, time.Since(c.RecordedAt).Seconds()))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func decode(m kafka.Message) (store.Change, error) {
 		"event_id": p.GetEventId(), "tenant_id": p.GetTenantId(), "brand_id": p.GetBrandId(), "subject_id": p.GetSubjectId(),
 	} {
 		if _, ok := fields.ParseUUID(id); !ok {
-			return store.Change{}, fmt.Errorf("decode change: %s is no UUID", name)
+			return store.Change{}, fmt.Errorf("decode change: %s is not a UUID", name)
 		}
 	}
 	return store.Change{

@@ -7,18 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// change is what the checker knows of an event; it travels in the event's data.
+// change is an event for the checker. It is the event's data.
 type change struct {
 	ID string `json:"id"`
-	// Subject and Version: the n-th change of a record has version n.
+	// The n-th change of a record has version n.
 	Subject string `json:"subject"`
 	Version int    `json:"version"`
-	// After are changes whose commit was acknowledged before this one was begun.
+	// After are changes that were committed before this one began.
 	After []string `json:"after"`
 }
 
-// violations lists what is wrong with a published sequence, of which a reader keeps the first
-// appearance of each event; all are the ids that were committed.
+// violations lists the errors in a published sequence. Of each event only the first appearance counts,
+// as for a reader that drops duplicates. all are the ids that were committed.
 func violations(published []change, all []string) []string {
 	var wrong []string
 	at := map[string]int{}
@@ -34,7 +34,7 @@ func violations(published []change, all []string) []string {
 		}
 		for _, before := range c.After {
 			if _, seen := at[before]; !seen {
-				wrong = append(wrong, fmt.Sprintf("%s was answered before %s was requested, and stands after it", before, c.ID))
+				wrong = append(wrong, fmt.Sprintf("%s was answered before %s was requested, but is published after it", before, c.ID))
 			}
 		}
 	}
@@ -46,7 +46,8 @@ func violations(published []change, all []string) []string {
 	return wrong
 }
 
-func TestChecker(t *testing.T) {
+func TestTheCheckerFindsEachViolation(t *testing.T) {
+	t.Parallel()
 	a1 := change{ID: "a1", Subject: "a", Version: 1}
 	a2 := change{ID: "a2", Subject: "a", Version: 2}
 	b1 := change{ID: "b1", Subject: "b", Version: 1, After: []string{"a1"}}

@@ -3,7 +3,7 @@ package relay
 import (
 	"time"
 
-	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Source is a database with an outbox.
@@ -13,34 +13,24 @@ type Source struct {
 	URL string
 }
 
-// Config of the relay. Zero values are usable except for Sources.
-type Config struct {
-	Sources []Source
-	// ClockSkew bounds how far the clocks of the sources' servers differ; zero on one server.
-	ClockSkew time.Duration
-	// PollInterval is how long an idle relay waits when nobody wakes it. Zero: 25 ms.
-	PollInterval time.Duration
-	// RoundInterval says how long after the start of a round that published n rows the next one begins; the first one
-	// after a quiet time does not wait. Nil: outbox.Gap.
-	RoundInterval func(n int) time.Duration
-	// BatchSize is how many rows a round takes from each source at most. Zero: 500.
-	BatchSize int
+// Deps are what a relay works with.
+type Deps struct {
+	Publisher Publisher
+	Telemetry *telemetry.Telemetry
 }
 
-const (
-	defaultPoll  = 25 * time.Millisecond
-	defaultBatch = 500
-)
-
-func (c Config) withDefaults() Config {
-	if c.PollInterval <= 0 {
-		c.PollInterval = defaultPoll
-	}
-	if c.RoundInterval == nil {
-		c.RoundInterval = outbox.Gap
-	}
-	if c.BatchSize <= 0 {
-		c.BatchSize = defaultBatch
-	}
-	return c
+// Config of the relay. All fields but ClockSkew are required.
+type Config struct {
+	Sources []Source
+	// LeaderURL is the database whose lock the leader holds.
+	LeaderURL string
+	// ClockSkew bounds how far the clocks of the sources' servers differ; zero on one server.
+	ClockSkew time.Duration
+	// PollInterval is how long an idle relay waits unless it is woken.
+	PollInterval time.Duration
+	// BatchInterval returns how long after the start of a batch of n rows the next one begins. After
+	// an empty or a full batch it does not apply.
+	BatchInterval func(n int) time.Duration
+	// BatchSize is the most rows that a batch takes from each source.
+	BatchSize int
 }

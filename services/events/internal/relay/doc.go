@@ -3,40 +3,58 @@
 //
 // # Order
 //
-// If the answer to change A reached its caller before change B was requested, A is published before
-// B, also when they lie in different databases. A relay has one round at a time:
+// The requirement: if the answer to change A reached its caller before change B was requested, A is
+// published before B, even when the two lie in different databases.
 //
-//  1. read a time T from the clocks of the sources,
-//  2. then read from every source the rows it can see that were recorded up to T,
-//  3. merge them by the time of record, publish them in that order, delete them.
+// The relay publishes one batch at a time:
 //
-// When B was recorded up to T, A was committed before T was read, so the reads that come after see
-// A: this round or an earlier one publishes it, and its time of record sorts it before B. Without
-// the cut at T, a read of A's source just before A's commit followed by a read of B's source just
-// after B's commit would publish B first. A source whose read fills its limit lowers T for all to
-// its last row, because rows of others may lie after what it did not return. Of one record, the
-// row lock lets a later change be recorded only after the earlier one is visible.
+//  1. It reads the clock of every source. The earliest, less ClockSkew, is the watermark T.
+//  2. Then it reads from every source the visible rows recorded up to T, oldest first.
+//  3. It merges the rows by the time they were recorded, publishes them in that order and deletes them.
 //
-// Rows are taken by what can be seen, never by a cursor over ids: ids become visible out of order.
+// Why A comes first: let B be in a batch. B was recorded up to T, so it was recorded before the clocks
+// were read. A was committed before B was requested, and therefore before any outbox was read. So this
+// batch sees A, or an earlier one has published it. A was recorded before B, so the merge puts it first.
+//
+// Without the watermark a batch could read A's source just before A is committed, and B's source just
+// after B is committed. It would publish B first.
+//
+// A source that returns as many rows as were requested may have more. Its last row then lowers the
+// watermark of the batch for all sources, because rows of the others may belong after those it did
+// not return.
+//
+// Changes of one record keep their order too: each locks the record's row before it writes to the
+// outbox, so a later change is recorded only after the earlier one is visible.
+//
+// # Nothing is lost
+//
+// A batch takes the rows it can see. It never remembers a position: ids and times become visible out
+// of order, and a position would step over a row that becomes visible late. A row is deleted only
+// after Kafka has confirmed it.
+//
+// # One leader
+//
+// Any number of processes may run the relay. The one that holds an advisory lock leads, the others
+// campaign for leadership. The lock belongs to a connection: it is free as soon as the leader's
+// connection ends, and a leader that loses its connection stops. Two leaders for a moment do no harm:
+// each publishes in order, so the only effect is duplicates.
 //
 // # Failures
 //
-// A round that fails publishes nothing further, and the next begins with the oldest row again: no
-// row is ever skipped, and what was published but not deleted is published again. Readers drop
-// duplicates by event id. While any source is down nothing is published at all, because its
-// rows may belong before those of the others.
+//   - A source cannot be read: nothing is published, because its rows may belong before those of others.
+//   - Kafka refuses a message: the batch ends there. The next one begins with the oldest row again.
+//   - The relay stops after publishing and before deleting: the rows are published again.
 //
-// One relay leads, by an advisory lock. Should two lead for a moment, each publishes in order and
-// the only effect is duplicates.
+// So a failure delays and repeats, but never skips or reorders. Readers drop duplicates by event id.
 //
-// # What it relies on
+// # Assumptions
 //
-// Each source is a primary, and its clock does not step backwards (a time service must slew it).
-// Sources on different servers are merged by their own clocks: the order across them holds for
-// changes further apart than the clocks. ClockSkew is how far the clocks may differ; it keeps T
-// behind all of them.
+// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources
+// on different servers are merged by their own clocks, so the order across them holds for changes that
+// are further apart than the clocks differ. ClockSkew is that difference: it keeps the watermark behind
+// all clocks.
 //
-// The services wake it over a notification channel of their databases, right after a commit; polling
-// is the backstop. Listening, as the election, needs a connection that goes straight to the server
-// and not through a pooler of transactions.
+// Services notify the relay right after a commit, over a channel of their database; polling is the
+// backstop. Listening and leadership need connections that go straight to the server and not through a
+// transaction pooler.
 package relay

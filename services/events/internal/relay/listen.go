@@ -12,18 +12,18 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 )
 
-// checkEvery is how often a quiet connection is asked whether it still lives.
-const checkEvery = 10 * time.Second
+// checkInterval is how often a quiet connection is checked.
+const checkInterval = 10 * time.Second
 
-// listen is woken by every source until ctx ends. Without it the relay polls, so a source that
-// cannot be listened to delays its changes by the poll's interval and loses none.
+// listen wakes the relay at each notification of a source until ctx ends. If a source cannot be listened
+// to, polling finds its changes, later by the poll interval.
 func (r *Relay) listen(ctx context.Context) {
 	var group errgroup.Group
 	for _, s := range r.sources {
 		group.Go(func() error {
 			for ctx.Err() == nil {
 				if err := s.listen(ctx, r.Wake); err != nil && ctx.Err() == nil {
-					r.log.WarnContext(ctx, "relay is not woken by a source, it polls", "source", s.name, "error", err)
+					r.log.WarnContext(ctx, "cannot listen to a source, polling it", "source", s.name, "error", err)
 				}
 				pause(ctx, maxBackoff, nil)
 			}
@@ -43,9 +43,9 @@ func (s *source) listen(ctx context.Context, wake func()) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+outbox.Channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	wake() // For rows of before.
+	wake() // For rows recorded before.
 	for {
-		wait, cancel := context.WithTimeout(ctx, checkEvery)
+		wait, cancel := context.WithTimeout(ctx, checkInterval)
 		_, err := conn.WaitForNotification(wait)
 		cancel()
 		switch {

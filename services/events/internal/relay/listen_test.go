@@ -15,8 +15,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// owner is a service that wakes the relay after its calls.
-func owner(t *testing.T, pool *pgxpool.Pool) *outbox.Waker {
+// waker wakes the relay after a service's calls.
+func waker(t *testing.T, pool *pgxpool.Pool) *outbox.Waker {
 	t.Helper()
 	w := outbox.NewWaker(pool, telemetry.Discard().Logger)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -29,7 +29,7 @@ func owner(t *testing.T, pool *pgxpool.Pool) *outbox.Waker {
 	return w
 }
 
-// call commits one change of the subject as a call of a service does.
+// call commits one change of the subject, as a call of a service does.
 func call(t *testing.T, w *outbox.Waker, pool *pgxpool.Pool, subject string) {
 	t.Helper()
 	_, err := w.Intercept(t.Context(), nil, &grpc.UnaryServerInfo{}, func(ctx context.Context, _ any) (any, error) {
@@ -39,31 +39,33 @@ func call(t *testing.T, w *outbox.Waker, pool *pgxpool.Pool, subject string) {
 }
 
 func TestACommittedCallWakesTheRelay(t *testing.T) {
+	t.Parallel()
 	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
 	f.start(t)
 	for i, pool := range f.owners {
-		w := owner(t, pool)
+		w := waker(t, pool)
 		// The first calls may come before the relay listens.
 		require.Eventually(t, func() bool {
 			call(t, w, pool, "00000000-0000-4000-8000-000000000000")
 			return len(f.published.subjects(t)) > 0
-		}, patience, often, "source %d", i)
-		require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
+		}, waitLimit, pollInterval, "source %d", i)
+		require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
 
 		subject := "00000000-0000-4000-8000-000000000001"
 		call(t, w, pool, subject)
 		require.Eventually(t, func() bool {
 			got := f.published.subjects(t)
 			return got[len(got)-1] == subject
-		}, patience, often, "source %d", i)
+		}, waitLimit, pollInterval, "source %d", i)
 	}
 }
 
-func TestARelayThatLostItsSourceIsWokenAgain(t *testing.T) {
+func TestARelayThatLostASourceIsWokenByItAgain(t *testing.T) {
+	t.Parallel()
 	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
 	f.start(t)
 	pool := f.owners[0]
-	w := owner(t, pool)
+	w := waker(t, pool)
 	subject := "00000000-0000-4000-8000-000000000001"
 	arrives := func(more int) func() bool {
 		return func() bool {
@@ -71,22 +73,23 @@ func TestARelayThatLostItsSourceIsWokenAgain(t *testing.T) {
 			return len(f.published.subjects(t)) > more
 		}
 	}
-	require.Eventually(t, arrives(0), patience, often)
+	require.Eventually(t, arrives(0), waitLimit, pollInterval)
 	_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
-	require.Eventually(t, arrives(len(f.published.subjects(t))), patience, often)
+	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+	require.Eventually(t, arrives(len(f.published.subjects(t))), waitLimit, pollInterval)
 }
 
-func TestACallThatAppendedNothingWakesNobody(t *testing.T) {
+func TestACallThatAppendsNothingDoesNotWakeTheRelay(t *testing.T) {
+	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	conn, err := f.owners[0].Acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
 	_, err = conn.Exec(t.Context(), "LISTEN "+outbox.Channel)
 	require.NoError(t, err)
-	w := owner(t, f.owners[0])
+	w := waker(t, f.owners[0])
 	_, err = w.Intercept(t.Context(), nil, &grpc.UnaryServerInfo{}, func(context.Context, any) (any, error) { return nil, nil })
 	require.NoError(t, err)
 
@@ -96,5 +99,5 @@ func TestACallThatAppendedNothingWakesNobody(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err = conn.Conn().WaitForNotification(ctx)
-	require.ErrorIs(t, err, context.DeadlineExceeded, "one call that appended is one notification")
+	require.ErrorIs(t, err, context.DeadlineExceeded, "one notification per call that appends")
 }

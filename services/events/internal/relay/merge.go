@@ -13,26 +13,26 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-// lowerCut gives the time up to which all sources are known: a source that filled its limit may
-// have more rows after its last one.
-func lowerCut(cut time.Time, reads [][]row, limit int) time.Time {
+// lowerWatermark returns the time up to which all rows of all sources were read: a source that returned
+// as many rows as requested may have more after its last one.
+func lowerWatermark(watermark time.Time, reads [][]row, limit int) time.Time {
 	for _, rows := range reads {
 		if len(rows) < limit {
 			continue
 		}
-		if last := rows[len(rows)-1].recordedAt; last.Before(cut) {
-			cut = last
+		if last := rows[len(rows)-1].recordedAt; last.Before(watermark) {
+			watermark = last
 		}
 	}
-	return cut
+	return watermark
 }
 
-// merge gives the rows recorded up to cut in the order in which they are published.
-func merge(reads [][]row, cut time.Time) []row {
+// merge returns the rows recorded up to the watermark in the order in which they are published.
+func merge(reads [][]row, watermark time.Time) []row {
 	var merged []row
 	for _, rows := range reads {
 		for _, r := range rows {
-			if r.recordedAt.After(cut) {
+			if r.recordedAt.After(watermark) {
 				break
 			}
 			merged = append(merged, r)
@@ -44,7 +44,7 @@ func merge(reads [][]row, cut time.Time) []row {
 	return merged
 }
 
-// messages encodes the rows. The tenant is the key: the events of a tenant keep their order.
+// messages encodes the rows. The key is the tenant, so the events of a tenant stay in one partition, in order.
 func messages(rows []row) ([]kafka.Message, error) {
 	out := make([]kafka.Message, len(rows))
 	for i, r := range rows {

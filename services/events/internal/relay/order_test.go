@@ -17,18 +17,14 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// TestOrderUnderWriters writes changes to two databases from many writers that pause before they
-// commit. Each writer begins a change only when its last one, in either database, is committed, and
-// notes what others have committed by then.
+// TestOrderUnderWriters has many writers that write to two databases and pause before they commit. Each
+// begins a change only after its last one is committed, in either database, and notes what the others
+// have committed by then.
 func TestOrderUnderWriters(t *testing.T) {
+	t.Parallel()
 	f := setup(t, Config{BatchSize: 20}, telemetry.Discard())
 	// One source is read later than the other, to give the order every chance to break.
-	f.aroundRead = func(ctx context.Context, source int, read func() error) error {
-		if source == 1 {
-			pause(ctx, 5*time.Millisecond, nil)
-		}
-		return read()
-	}
+	f.traceReads(t, 1, readTracer{before: func() { pause(t.Context(), 5*time.Millisecond, nil) }, after: func() {}})
 	f.published.fail = func(n int) int {
 		if rand.IntN(10) > 0 {
 			return -1
@@ -43,38 +39,32 @@ func TestOrderUnderWriters(t *testing.T) {
 }
 
 // TestCauseBeforeEffect commits a change right after its source was read, and one that follows from
-// it right before the other source is read. The same check passes with the cut and fails without.
+// it right before the other source is read. The check passes with the watermark, and fails when it is
+// far in the future.
 func TestCauseBeforeEffect(t *testing.T) {
-	for name, withoutCut := range map[string]bool{"with the cut": false, "without it": true} {
+	t.Parallel()
+	for name, skew := range map[string]time.Duration{"with the watermark": 0, "without it": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			f := setup(t, Config{}, telemetry.Discard())
-			f.withoutCut = withoutCut
-			firstRead, committed := make(chan struct{}), make(chan struct{})
-			f.aroundRead = func(_ context.Context, source int, read func() error) error {
-				if source == 0 {
-					defer close(firstRead)
-					return read()
-				}
-				<-committed
-				return read()
-			}
+			f := setup(t, Config{ClockSkew: skew}, telemetry.Discard())
+			firstRead, committed := make(chan struct{}, 2), make(chan struct{})
+			f.traceReads(t, 0, readTracer{before: func() {}, after: func() { firstRead <- struct{}{} }})
+			f.traceReads(t, 1, readTracer{before: func() { <-committed }, after: func() {}})
 			done := make(chan error, 1)
 			go func() {
-				_, err := f.round(t.Context())
+				_, err := f.publishBatch(t.Context())
 				done <- err
 			}()
 			select {
 			case <-firstRead:
 			case err := <-done:
-				require.NoError(t, err, "the round ended without a read")
+				require.NoError(t, err, "the batch ended before the read")
 			}
 			cause := change{ID: f.add(t, 0), Subject: "order", Version: 1}
 			effect := change{ID: f.add(t, 1), Subject: "link", Version: 1, After: []string{cause.ID}}
 			close(committed)
 			require.NoError(t, <-done)
 
-			f.aroundRead = func(_ context.Context, _ int, read func() error) error { return read() }
-			_, err := f.round(t.Context())
+			_, err := f.publishBatch(t.Context())
 			require.NoError(t, err)
 			made := map[string]change{cause.ID: cause, effect.ID: effect}
 			var published []change
@@ -82,9 +72,9 @@ func TestCauseBeforeEffect(t *testing.T) {
 				published = append(published, made[subject])
 			}
 			found := violations(published, []string{cause.ID, effect.ID})
-			if withoutCut {
+			if skew < 0 {
 				require.Len(t, found, 1)
-				require.Contains(t, found[0], "stands after it")
+				require.Contains(t, found[0], "published after it")
 				return
 			}
 			require.Empty(t, found)
@@ -97,8 +87,7 @@ const (
 	subjects = 12
 )
 
-// write lets the writers work for a time while the relay runs, and returns when the outboxes are
-// empty.
+// write runs the writers and the relay for a time and returns when the outboxes are empty.
 func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all []string) {
 	t.Helper()
 	for _, owner := range f.owners {
@@ -132,7 +121,7 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
+	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
 	for _, c := range f.published.changes(t) {
 		var parsed change
 		require.NoError(t, json.Unmarshal(c.GetData(), &parsed))

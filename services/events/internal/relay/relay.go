@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/kafka"
-	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Publisher writes messages in order, all of them or an error; package kafka provides it.
+// Publisher writes messages in order, all of them or an error. Topic implements it.
 type Publisher interface {
 	Publish(ctx context.Context, msgs []kafka.Message) error
 }
@@ -26,34 +25,23 @@ var errNoSources = errors.New("relay has no sources")
 type Relay struct {
 	cfg       Config
 	sources   []*source
-	election  election
 	publisher Publisher
 	log       *slog.Logger
 	metrics   *metrics
 	wake      chan struct{}
-
-	// Only tests change these: the first leaves out the rule that keeps the order across sources,
-	// the second says when a source is read.
-	withoutCut bool
-	aroundRead func(ctx context.Context, source int, read func() error) error
 }
 
-// New makes a relay; lockURL is the database in which the leader is elected. It connects to
-// nothing before Run.
-func New(ctx context.Context, cfg Config, lockURL string, publisher Publisher, tel *telemetry.Telemetry) (*Relay, error) {
+// New makes a relay. It connects to nothing before Run.
+func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	if len(cfg.Sources) == 0 {
 		return nil, errNoSources
 	}
-	r := &Relay{
-		cfg: cfg.withDefaults(), publisher: publisher, log: tel.Logger, wake: make(chan struct{}, 1),
-		election:   election{url: lockURL, log: tel.Logger},
-		aroundRead: func(_ context.Context, _ int, read func() error) error { return read() },
-	}
-	sabotage(r)
-	var err error
-	if r.metrics, err = newMetrics(ctx, tel.Meters, cfg.Sources); err != nil {
+	tel := deps.Telemetry
+	m, err := newMetrics(ctx, tel.Meters, cfg.Sources)
+	if err != nil {
 		return nil, err
 	}
+	r := &Relay{cfg: cfg, publisher: deps.Publisher, log: tel.Logger, metrics: m, wake: make(chan struct{}, 1)}
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
 		if err != nil {
@@ -80,12 +68,12 @@ func (r *Relay) Wake() {
 	}
 }
 
-// Run stands for election and publishes while it leads, until ctx ends.
+// Run campaigns for leadership, and publishes while it leads, until ctx ends.
 func (r *Relay) Run(ctx context.Context) error {
-	return r.election.run(ctx, r.lead)
+	return campaign{url: r.cfg.LeaderURL, log: r.log}.run(ctx, r.lead)
 }
 
-// lead runs rounds until ctx, the time of leadership, ends.
+// lead publishes batch after batch until its leadership, and with it ctx, ends.
 func (r *Relay) lead(ctx context.Context) {
 	r.metrics.lead(true)
 	defer r.metrics.lead(false)
@@ -98,7 +86,7 @@ func (r *Relay) lead(ctx context.Context) {
 	backoff := firstBackoff
 	for ctx.Err() == nil {
 		began := time.Now()
-		published, err := r.round(ctx)
+		published, err := r.publishBatch(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -107,24 +95,23 @@ func (r *Relay) lead(ctx context.Context) {
 			r.log.ErrorContext(ctx, "relay cannot publish, trying again", "error", err, "wait", backoff)
 			pause(ctx, backoff, nil)
 			backoff = min(2*backoff, maxBackoff)
-		default:
-			backoff = firstBackoff
-			if published == 0 {
-				pause(ctx, r.cfg.PollInterval, r.wake)
-			} else if published < r.cfg.BatchSize {
-				pause(ctx, r.cfg.RoundInterval(published)-time.Since(began), nil)
-			}
+			continue
+		case published == 0:
+			pause(ctx, r.cfg.PollInterval, r.wake)
+		case published < r.cfg.BatchSize:
+			pause(ctx, r.cfg.BatchInterval(published)-time.Since(began), nil)
 		}
+		backoff = firstBackoff
 	}
 }
 
-// pause waits for a time, an early call or the end.
-func pause(ctx context.Context, d time.Duration, early <-chan struct{}) {
+// pause returns after d, or early when ctx ends or wake receives.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-early:
+	case <-wake:
 	}
 }

@@ -1,18 +1,17 @@
 package relay
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 func TestRelay(t *testing.T) {
+	t.Parallel()
 	t.Run("an idle relay publishes as soon as it is woken", func(t *testing.T) {
 		f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
 		f.start(t)
@@ -23,7 +22,7 @@ func TestRelay(t *testing.T) {
 			require.Eventually(t, func() bool {
 				got := f.published.subjects(t)
 				return len(got) > 0 && got[len(got)-1] == subject
-			}, patience, often)
+			}, waitLimit, pollInterval)
 		}
 	})
 
@@ -31,20 +30,20 @@ func TestRelay(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
 		f.start(t)
 		subject := f.add(t, 1)
-		require.Eventually(t, func() bool { return f.left(t) == 0 }, patience, often)
+		require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
 		require.Equal(t, []string{subject}, f.published.subjects(t))
 	})
 
-	t.Run("under load it takes together what was committed since the last round", func(t *testing.T) {
+	t.Run("under load a batch takes all that was committed since the last one", func(t *testing.T) {
 		const interval = time.Second
 		each := func(rows int) time.Duration { return time.Duration(rows) * interval }
-		f := setup(t, Config{PollInterval: time.Hour, RoundInterval: each}, telemetry.Discard())
+		f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())
 		began := time.Now()
 		f.start(t)
 		f.add(t, 0)
 		f.Wake()
 		published := func() int { return len(f.published.subjects(t)) }
-		require.Eventually(t, func() bool { return published() == 1 }, patience, often)
+		require.Eventually(t, func() bool { return published() == 1 }, waitLimit, pollInterval)
 		for range 2 {
 			f.add(t, 0)
 			f.Wake()
@@ -52,7 +51,7 @@ func TestRelay(t *testing.T) {
 		require.Eventually(t, func() bool {
 			require.NotEqual(t, 2, published())
 			return published() == 3
-		}, patience, often)
+		}, waitLimit, pollInterval)
 		require.GreaterOrEqual(t, time.Since(began), interval)
 	})
 
@@ -65,72 +64,31 @@ func TestRelay(t *testing.T) {
 	})
 
 	t.Run("a relay without sources is refused", func(t *testing.T) {
-		_, err := New(t.Context(), Config{}, "", &recorder{}, telemetry.Discard())
+		_, err := New(t.Context(), Deps{}, Config{})
 		require.ErrorIs(t, err, errNoSources)
 	})
 }
 
-func TestOneRelayLeads(t *testing.T) {
-	url := pgtest.NewURL(t)
-	pool := pgtest.New(t)
-	e := election{url: url, log: telemetry.Discard().Logger}
-	ctx, cancel := context.WithCancel(t.Context())
-	leading := make(chan int, 10)
-	ended := make(chan int, 10)
-	done := make(chan error, 2)
-	for id := range 2 {
-		go func() {
-			done <- e.run(ctx, func(ctx context.Context) {
-				leading <- id
-				<-ctx.Done()
-				ended <- id
-			})
-		}()
-	}
-	first := <-leading
-	require.Never(t, func() bool { return len(leading) > 0 }, 3*standEvery, often, "the other one does not lead")
-
-	// The server ends the session that holds the lock.
-	killed := time.Now()
-	exec(t, pool, `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
-JOIN pg_database d ON d.oid = l.database AND d.datname = '`+databaseOf(t, url)+`'
-WHERE l.locktype = 'advisory' AND l.granted`)
-	require.Equal(t, first, <-ended)
-	require.Less(t, time.Since(killed), pingEvery, "noticed at once, not by the next ping")
-	<-leading
-	cancel()
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
-	<-ended
-}
-
-func databaseOf(t *testing.T, url string) string {
-	t.Helper()
-	opened, err := openSource(t.Context(), Source{URL: url}, telemetry.Discard())
-	require.NoError(t, err)
-	defer opened.pool.Close()
-	return opened.pool.Config().ConnConfig.Database
-}
-
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	f := setup(t, Config{}, tel.Telemetry)
 	f.published.fail = func(int) int { return 0 }
 	leads := func() float64 { return tel.Values(t, "gifting.relay.leads")[""] }
 	ages := func() map[string]float64 { return tel.Values(t, "gifting.relay.oldest_age") }
 	require.Zero(t, leads())
-	require.Empty(t, ages(), "only the leader knows")
+	require.Empty(t, ages(), "only the leader reports ages")
 	require.Equal(t, map[string]float64{"": 0}, tel.Values(t, "gifting.relay.published"))
 	f.start(t)
 	f.add(t, 1)
-	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, patience, often, "the age grows while nothing can be published")
+	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, waitLimit, pollInterval, "the age grows while nothing can be published")
 	require.InDelta(t, 0, ages()["source=orders"], 0)
 	require.InDelta(t, 1, leads(), 0)
 	require.Positive(t, tel.Values(t, "gifting.relay.failures")[""])
 	f.published.lock.Lock()
 	f.published.fail = nil
 	f.published.lock.Unlock()
-	require.Eventually(t, func() bool { return ages()["source=links"] == 0 }, patience, often)
+	require.Eventually(t, func() bool { return ages()["source=links"] == 0 }, waitLimit, pollInterval)
 	require.Equal(t, map[string]float64{"": 1}, tel.Values(t, "gifting.relay.published"))
 	require.Contains(t, tel.Values(t, "db.client.connection.max"), "db.client.connection.pool.name=outbox/links,db.system.name=postgresql")
 }

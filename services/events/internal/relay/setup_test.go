@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -23,15 +24,15 @@ import (
 )
 
 const (
-	patience = 20 * time.Second
-	often    = 5 * time.Millisecond
+	waitLimit    = 20 * time.Second
+	pollInterval = 5 * time.Millisecond
 )
 
-// recorder is a publisher that keeps what it is given.
+// recorder is a publisher that keeps the messages.
 type recorder struct {
 	lock     sync.Mutex
 	messages []kafka.Message
-	// fail says how many of n messages are written before an error; nil or below zero: none fails.
+	// fail returns how many of n messages are written before an error; nil or below zero: no error.
 	fail func(n int) int
 }
 
@@ -63,7 +64,7 @@ func (r *recorder) changes(t *testing.T) []*eventsv1.Change {
 	return out
 }
 
-// subjects gives the subject of each published message, in order.
+// subjects returns the subject of each published message, in order.
 func (r *recorder) subjects(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
@@ -76,15 +77,21 @@ func (r *recorder) subjects(t *testing.T) []string {
 type fixture struct {
 	*Relay
 	published *recorder
-	// owners are the databases of the sources, as their services see them.
+	// owners are the databases of the sources, opened as their services do.
 	owners []*pgxpool.Pool
-	events string
 }
 
-// setup makes a relay of two sources, which it reaches with the role of the relay only.
+// setup makes a relay of two sources, which it opens with the relay's role. Zero values of cfg are
+// replaced by usable ones.
 func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 	t.Helper()
-	f := &fixture{published: &recorder{}, events: pgtest.NewURL(t)}
+	f := &fixture{published: &recorder{}}
+	cfg.LeaderURL = pgtest.NewURL(t)
+	cfg.PollInterval = cmp.Or(cfg.PollInterval, 25*time.Millisecond)
+	cfg.BatchSize = cmp.Or(cfg.BatchSize, 500)
+	if cfg.BatchInterval == nil {
+		cfg.BatchInterval = outbox.Gap
+	}
 	for _, name := range []string{"orders", "links"} {
 		owner := pgtest.NewURL(t, outbox.Migrations())
 		pool, err := postgres.Open(t.Context(), postgres.Config{URL: owner, MaxConns: 8})
@@ -93,7 +100,7 @@ func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 		f.owners = append(f.owners, pool)
 		cfg.Sources = append(cfg.Sources, Source{Name: name, URL: asRelay(t, owner)})
 	}
-	relay, err := New(t.Context(), cfg, f.events, f.published, tel)
+	relay, err := New(t.Context(), Deps{Publisher: f.published, Telemetry: tel}, cfg)
 	require.NoError(t, err)
 	t.Cleanup(relay.Close)
 	f.Relay = relay
@@ -108,6 +115,36 @@ func asRelay(t *testing.T, owner string) string {
 	q.Set("role", "gifting_relay")
 	u.RawQuery = q.Encode()
 	return u.String()
+}
+
+// readTracer calls before and after around each read of a source's outbox.
+type readTracer struct{ before, after func() }
+
+type readKey struct{}
+
+func (r readTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, query pgx.TraceQueryStartData) context.Context {
+	if query.SQL != readRows {
+		return ctx
+	}
+	r.before()
+	return context.WithValue(ctx, readKey{}, true)
+}
+
+func (r readTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if ctx.Value(readKey{}) != nil {
+		r.after()
+	}
+}
+
+func (f *fixture) traceReads(t *testing.T, source int, tracer readTracer) {
+	t.Helper()
+	s := f.sources[source]
+	cfg := s.pool.Config()
+	cfg.ConnConfig.Tracer = tracer
+	s.pool.Close()
+	var err error
+	s.pool, err = pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
 }
 
 // start runs the relay until the test ends.
@@ -139,6 +176,7 @@ func (f *fixture) add(t *testing.T, source int) string {
 	return subject
 }
 
+// left returns how many rows the outboxes hold.
 func (f *fixture) left(t *testing.T) (n int) {
 	t.Helper()
 	for _, owner := range f.owners {

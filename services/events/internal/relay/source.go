@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// sourceConns: the relay asks a source one thing at a time; the second serves a reconnect.
+	// sourceConns: the relay uses one connection at a time; the second is for reconnecting.
 	sourceConns      = 2
 	connectTimeout   = 3 * time.Second
 	statementTimeout = "10000"
@@ -62,8 +62,8 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// The relay only deletes. What a crash of the server brings back is published again, and readers
-	// drop duplicates; so no round waits for a disk.
+	// The relay only deletes. Rows that a crash of the server brings back are published again, and readers
+	// drop duplicates. So no batch waits for a disk.
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -84,10 +84,10 @@ func (s *source) clock(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// read gives the oldest visible rows recorded up to cut. It is a statement of its own, so its
-// snapshot is taken after the call.
-func (s *source) read(ctx context.Context, index int, cut time.Time, limit int) ([]row, error) {
-	rows, err := s.pool.Query(ctx, readRows, cut, limit)
+// read returns the oldest visible rows recorded up to the watermark. It is a statement of its own, so it
+// sees all that was committed before the call.
+func (s *source) read(ctx context.Context, index int, watermark time.Time, limit int) ([]row, error) {
+	rows, err := s.pool.Query(ctx, readRows, watermark, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read source %s: %w", s.name, err)
 	}
@@ -108,7 +108,7 @@ func (s *source) remove(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	if _, err := s.pool.Exec(ctx, deleteRows, ids); err != nil {
-		return fmt.Errorf("empty source %s: %w", s.name, err)
+		return fmt.Errorf("delete from source %s: %w", s.name, err)
 	}
 	return nil
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Topic publishes to a topic that it creates on first use, so that the relay can start before
-// Kafka does. It is safe for concurrent use.
+// Topic publishes to a topic that it creates on first use, so the relay can start before Kafka. It is safe for concurrent use.
 type Topic struct {
 	cfg        kafka.Config
 	name       string
@@ -18,12 +17,12 @@ type Topic struct {
 	exists     atomic.Bool
 }
 
-// NewTopic makes the topic's publisher; it connects to nothing before the first Publish.
+// NewTopic connects to nothing before the first Publish.
 func NewTopic(cfg kafka.Config, name string, partitions int) *Topic {
 	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: kafka.NewProducer(cfg, name)}
 }
 
-// Observe makes tel tell of what is published.
+// Observe registers the producer's metrics.
 func (t *Topic) Observe(tel *telemetry.Telemetry) error { return t.producer.Observe(tel) }
 
 // Publish implements Publisher.

@@ -15,8 +15,8 @@ const (
 	latestDay = 1_000_000
 )
 
-// binding ties a cursor to the tenant and not to what the key may see: brands and scopes of a key
-// may change, and a cursor stays good.
+// binding ties a cursor to the tenant, not to what the key may see: a cursor stays valid when the key's
+// brands and scopes change.
 func binding(tenantID string) cursor.Binding { return cursor.Bind("events", tenantID) }
 
 func encode(b cursor.Binding, p store.Position) string {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxScan bounds how many events one call looks at when the key may see few of them. The page
-	// may then be short or empty although more follow, but its cursor has moved.
+	// maxScan bounds how many events one call reads when the key may see few of them. The page may
+	// then be short or empty although more follow, but its cursor has moved on.
 	maxScan = 1000
 	// chunkGrowth widens the scan while it finds too little.
 	chunkGrowth = 3
@@ -25,18 +25,18 @@ const (
 		"do a full sync, then read the feed without this parameter"
 )
 
-// ListEvents gives the tenant's events after a cursor, in the order in which they were committed.
+// ListEvents returns the tenant's events after a cursor, in the order in which they were committed.
 func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	faults := fields.Collect(ctx)
-	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, faults)}
+	errs := fields.Collect(ctx)
+	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, errs)}
 	if req.After != nil {
 		list.after, err = decode(binding(p.TenantID), req.GetAfter())
 		if err != nil {
-			faults.Add("after", problem.FieldInvalid, "is not a cursor of this list")
+			errs.Add("after", problem.FieldInvalid, "is not a cursor of this list")
 		}
 	}
 	bounds, err := s.feed.Bounds(ctx, p.TenantID)
@@ -44,13 +44,13 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		return nil, err
 	}
 	if lost(list.after, bounds) {
-		faults.Add("after", problem.FieldInvalid, lostEvents)
+		errs.Add("after", problem.FieldInvalid, lostEvents)
 	}
-	if err := faults.Err(); err != nil {
+	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	if bounds.Last > max(list.after.Number, bounds.Dropped) {
-		if err := s.fill(ctx, &list, faults); err != nil {
+		if err := s.fill(ctx, &list, errs); err != nil {
 			return nil, err
 		}
 	}
@@ -67,24 +67,24 @@ func filterOf(p caller.Principal) store.Filter {
 	}
 }
 
-// listing is a page in the making.
+// listing is a page that is being filled.
 type listing struct {
 	principal caller.Principal
 	filter    store.Filter
 	limit     int
-	// after is the last position looked at. It begins at the cursor, or at zero without one.
+	// after is the last position read. It begins at the cursor, or at zero without one.
 	after store.Position
 	rows  []store.Row
 }
 
-// lost says whether something behind a cursor was dropped. Without a cursor nothing is lost: the
-// feed then begins at what is left.
+// lost says whether events after a cursor were dropped. Without a cursor nothing is lost: the feed then
+// begins with the oldest retained event.
 func lost(after store.Position, b store.Bounds) bool {
 	return after.Number > 0 && after.Number < b.Dropped
 }
 
-// fill scans until the page is full, the feed ends or the call has looked at enough.
-func (s *Server) fill(ctx context.Context, p *listing, faults *fields.Errors) error {
+// fill scans until the page is full, the feed ends or the call has read maxScan events.
+func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) error {
 	begin, chunk := p.after, p.limit
 	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
 		chunk = min(chunk, budget)
@@ -94,10 +94,10 @@ func (s *Server) fill(ctx context.Context, p *listing, faults *fields.Errors) er
 			return err
 		case lost(begin, bounds):
 			// Dropped since the cursor was checked.
-			faults.Add("after", problem.FieldInvalid, lostEvents)
-			return faults.Err()
+			errs.Add("after", problem.FieldInvalid, lostEvents)
+			return errs.Err()
 		case lost(p.after, bounds):
-			// Dropped while this page was made: it ends before the loss, and its cursor will be
+			// Dropped while this page was filled: it ends before the loss, and its cursor will be
 			// refused.
 			return nil
 		}

@@ -26,7 +26,7 @@ type fixture struct {
 	tenant string
 	brand  string
 	offset int64
-	// clock is what the store takes for now.
+	// clock is the store's.
 	clock time.Time
 }
 
@@ -92,6 +92,7 @@ func ids(resp *eventsv1.ListEventsResponse) []string {
 }
 
 func TestListEvents(t *testing.T) {
+	t.Parallel()
 	t.Run("pages follow each other and the last one has a cursor too", func(t *testing.T) {
 		f := setup(t)
 		want := append(f.add(t, today, 60, nil), f.add(t, today.AddDate(0, 0, 1), 70, nil)...)
@@ -179,6 +180,7 @@ func TestListEvents(t *testing.T) {
 }
 
 func TestListEventsAfterRetention(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	ctx := f.key(t, nil)
 	f.add(t, today, 2, nil)
@@ -196,10 +198,10 @@ func TestListEventsAfterRetention(t *testing.T) {
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: early, Limit: proto.Int32(0)})
 		require.Equal(t, map[string]string{
 			"limit": "must be an integer from 1 to 100", "after": lostEvents,
-		}, faults(t, err))
+		}, violations(t, err))
 	})
 
-	t.Run("a feed that is empty again has no cursor to give but takes the last one", func(t *testing.T) {
+	t.Run("a feed that is empty again returns no cursor but accepts the last one", func(t *testing.T) {
 		require.Nil(t, f.list(ctx, t, nil, 0).NextCursor)
 		require.Equal(t, *quiet, f.list(ctx, t, quiet, 0).GetNextCursor())
 	})
@@ -211,7 +213,7 @@ func TestListEventsAfterRetention(t *testing.T) {
 	})
 }
 
-// racing drops a day right before a chosen scan.
+// racing drops a day right before one of the scans.
 type racing struct {
 	*store.Store
 	scans int
@@ -229,6 +231,7 @@ func (r *racing) Scan(
 }
 
 func TestListEventsWhileADayIsDropped(t *testing.T) {
+	t.Parallel()
 	begin := func(t *testing.T, at int) (*fixture, context.Context, *string) {
 		f := setup(t)
 		ctx := f.key(t, nil)
@@ -250,13 +253,13 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 	t.Run("before the first scan: the cursor is refused", func(t *testing.T) {
 		f, ctx, cursor := begin(t, 1)
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: cursor})
-		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+		require.Equal(t, map[string]string{"after": lostEvents}, violations(t, err))
 	})
 
 	t.Run("between two scans: the page ends and the next is refused", func(t *testing.T) {
 		f, ctx, cursor := begin(t, 2)
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: cursor, Limit: proto.Int32(4)})
-		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+		require.Equal(t, map[string]string{"after": lostEvents}, violations(t, err))
 	})
 
 	t.Run("without a cursor, between two scans: the page's own cursor is refused", func(t *testing.T) {
@@ -264,29 +267,30 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 		page := f.list(ctx, t, nil, 4)
 		require.Len(t, page.GetItems(), 1)
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: page.NextCursor})
-		require.Equal(t, map[string]string{"after": lostEvents}, faults(t, err))
+		require.Equal(t, map[string]string{"after": lostEvents}, violations(t, err))
 	})
 }
 
 func TestListEventsRefuses(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.add(t, today, 1, nil)
 	ctx := f.key(t, nil)
 
-	t.Run("a wrong limit and an unknown cursor, together with the edge's faults", func(t *testing.T) {
+	t.Run("a wrong limit and an unknown cursor, together with the gateway's field errors", func(t *testing.T) {
 		ctx := caller.WithRequest(ctx, caller.Request{Violations: []problem.Violation{
-			{Field: "other", Code: problem.FieldInvalid, Message: "from the edge"},
+			{Field: "other", Code: problem.FieldInvalid, Message: "from the gateway"},
 		}})
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: proto.String("x"), Limit: proto.Int32(101)})
 		require.Equal(t, map[string]string{
-			"other": "from the edge", "limit": "must be an integer from 1 to 100", "after": "is not a cursor of this list",
-		}, faults(t, err))
+			"other": "from the gateway", "limit": "must be an integer from 1 to 100", "after": "is not a cursor of this list",
+		}, violations(t, err))
 	})
 
 	t.Run("a limit below one", func(t *testing.T) {
 		for _, l := range []int32{0, -1, -2147483648} {
 			_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{Limit: &l})
-			require.Contains(t, faults(t, err), "limit")
+			require.Contains(t, violations(t, err), "limit")
 		}
 	})
 
@@ -297,11 +301,11 @@ func TestListEventsRefuses(t *testing.T) {
 			b.Encode(nil), b.Encode(make([]byte, cursorLen)), b.Encode([]byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x01")),
 		} {
 			_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
-			require.Contains(t, faults(t, err), "after", cursor)
+			require.Contains(t, violations(t, err), "after", cursor)
 		}
 	})
 
-	t.Run("a forged cursor far ahead is merely quiet", func(t *testing.T) {
+	t.Run("a forged cursor far ahead finds nothing", func(t *testing.T) {
 		cursor := encode(binding(f.tenant), store.Position{Day: today, Number: 1 << 62})
 		require.Empty(t, f.list(ctx, t, &cursor, 0).GetItems())
 	})
@@ -312,7 +316,7 @@ func TestListEventsRefuses(t *testing.T) {
 	})
 }
 
-func faults(t *testing.T, err error) map[string]string {
+func violations(t *testing.T, err error) map[string]string {
 	t.Helper()
 	p, ok := problem.As(err)
 	require.True(t, ok, "%v", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
-// Feed is what the server reads; the store provides it.
+// Feed is what the server reads. The store implements it.
 type Feed interface {
 	Bounds(ctx context.Context, tenantID string) (store.Bounds, error)
 	Scan(ctx context.Context, tenantID string, after store.Position, f store.Filter, limit int) ([]store.Row, store.Bounds, error)
@@ -28,7 +28,7 @@ func New(feed Feed, environment apikey.Environment) *Server {
 	return &Server{feed: feed, environment: environment}
 }
 
-// Collectors are the methods that report the edge's field faults together with their own.
+// Collectors are the methods that report the gateway's field errors together with their own.
 func Collectors() []string {
 	return []string{eventsv1.EventsService_ListEvents_FullMethodName}
 }

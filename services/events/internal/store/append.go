@@ -26,7 +26,7 @@ type Change struct {
 	Data        []byte
 }
 
-// Batch is a run of messages of one Kafka partition in the order of their offsets.
+// Batch is consecutive messages of one Kafka partition.
 type Batch struct {
 	Partition int
 	Changes   []Change
@@ -34,66 +34,66 @@ type Batch struct {
 	Retention time.Duration
 }
 
-// Appended says what became of a batch.
+// Appended is the result of appending a batch.
 type Appended struct {
 	Inserted int
-	// Rewound counts events below the partition's offset that the feed did not have. The topic was
-	// then made anew, or its end was lost; they were inserted.
+	// Rewound counts events below the partition's offset that the feed did not have, and now has: the
+	// topic was created again, or lost its newest messages.
 	Rewound int
 }
 
-// Append inserts the batch's new events in its order. A batch that was appended before has no
-// effect, and neither has one from a consumer that lost the partition. Batches of several
-// partitions that come at the same time share one transaction.
+// Append inserts those events of the batch that the feed does not have, in order. So appending a batch
+// twice has no effect, and neither has a consumer that lost the partition. Batches of several partitions
+// that arrive at the same time share one transaction.
 func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 	if len(b.Changes) == 0 {
 		return Appended{}, nil
 	}
-	a := &appending{Batch: b}
-	if err := s.appends.Join(ctx, a); err != nil {
+	p := &pendingBatch{Batch: b}
+	if err := s.appends.Join(ctx, p); err != nil {
 		return Appended{}, fmt.Errorf("append to feed: %w", err)
 	}
-	return a.done, nil
+	return p.done, nil
 }
 
-// appending is a batch on its way, and what became of it.
-type appending struct {
+// pendingBatch is a batch that is being appended, and its result.
+type pendingBatch struct {
 	Batch
 	done Appended
 }
 
-// appendAll appends batches of several partitions, each at once unless there are two of one.
-func (s *Store) appendAll(ctx context.Context, batches []*appending) error {
+// appendAll appends batches in one transaction, or in several if there are two of one partition.
+func (s *Store) appendAll(ctx context.Context, batches []*pendingBatch) error {
 	for len(batches) > 0 {
-		now, later := ofEachPartition(batches)
-		if err := s.appendTogether(ctx, now); err != nil {
+		first, rest := firstOfEachPartition(batches)
+		if err := s.appendInOneTx(ctx, first); err != nil {
 			return err
 		}
-		batches = later
+		batches = rest
 	}
 	return nil
 }
 
-// ofEachPartition gives the first batch of each partition, in the order of the partitions, and the rest.
-func ofEachPartition(batches []*appending) (first, rest []*appending) {
+// firstOfEachPartition returns the first batch of each partition, in the order of the partitions, and the rest.
+func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch) {
 	for _, b := range batches {
-		if slices.ContainsFunc(first, func(f *appending) bool { return f.Partition == b.Partition }) {
+		if slices.ContainsFunc(first, func(f *pendingBatch) bool { return f.Partition == b.Partition }) {
 			rest = append(rest, b)
 			continue
 		}
 		first = append(first, b)
 	}
-	slices.SortFunc(first, func(a, b *appending) int { return a.Partition - b.Partition })
+	slices.SortFunc(first, func(a, b *pendingBatch) int { return a.Partition - b.Partition })
 	return first, rest
 }
 
-// What a transaction needs and another one has to make.
+// An append that finds these missing creates them in another transaction and tries again.
 var (
 	errDayMissing    = errors.New("partition is missing")
 	errWriterMissing = errors.New("writer is missing")
 )
 
-func (s *Store) appendTogether(ctx context.Context, batches []*appending) error {
+func (s *Store) appendInOneTx(ctx context.Context, batches []*pendingBatch) error {
 	for {
 		day, err := s.tryAppend(ctx, batches)
 		switch {
@@ -110,9 +110,9 @@ func (s *Store) appendTogether(ctx context.Context, batches []*appending) error 
 	}
 }
 
-// tryAppend relies on the isolation level READ COMMITTED: what it reads after it has got the
-// writers' locks includes all that an earlier holder committed.
-func (s *Store) tryAppend(ctx context.Context, batches []*appending) (day time.Time, err error) {
+// tryAppend relies on the isolation level READ COMMITTED: after it has the writers' locks it sees all that
+// earlier holders committed.
+func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day time.Time, err error) {
 	var w *writers
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
 		w = newWriters(len(batches))
@@ -121,7 +121,7 @@ func (s *Store) tryAppend(ctx context.Context, batches []*appending) (day time.T
 		if len(w.nextOffsets) < len(batches) {
 			return nil, errWriterMissing
 		}
-		// The clock may have been set back.
+		// Days never go back, even if the clock does.
 		if day = Day(w.now); w.lastDay.After(day) {
 			day = w.lastDay
 		}
@@ -137,14 +137,14 @@ func (s *Store) tryAppend(ctx context.Context, batches []*appending) (day time.T
 	return day, err
 }
 
-// An event is inserted on no day before it was recorded, give or take one for clocks that differ, and
-// after that of the writer only if the clock of its source is ahead.
+// The search begins on the day on which the oldest event was recorded, or on the writers' last day if
+// that is earlier because a source's clock is ahead; one day earlier, for clocks that differ.
 const knownIDs = `SELECT event_id FROM feed
 WHERE event_id = ANY($1)
   AND day >= least($2::date, (SELECT min(last_day) - 1 FROM feed_writers WHERE kafka_partition = ANY($3)))`
 
-// lookedUp gives the events' ids and the first day on which one of them can have been inserted.
-func lookedUp(in []*appending) (ids postgres.UUIDs, from time.Time) {
+// idsAndFirstDay returns the events' ids and the first day on which one of them can have been inserted.
+func idsAndFirstDay(in []*pendingBatch) (ids postgres.UUIDs, from time.Time) {
 	for _, b := range in {
 		for _, c := range b.Changes {
 			if recorded := Day(c.RecordedAt); len(ids) == 0 || recorded.Before(from) {
@@ -156,8 +156,7 @@ func lookedUp(in []*appending) (ids postgres.UUIDs, from time.Time) {
 	return ids, from.AddDate(0, 0, -1)
 }
 
-// unknown leaves out the changes that the feed has, and all but the first of those that the batch
-// has twice.
+// unknown returns the changes that the feed does not have, each once.
 func unknown(changes []Change, known map[string]bool) []Change {
 	seen := make(map[string]bool, len(changes))
 	var fresh []Change

@@ -9,7 +9,8 @@ import (
 )
 
 func TestAppend(t *testing.T) {
-	t.Run("events stand in the order of the batch, exactly as recorded", func(t *testing.T) {
+	t.Parallel()
+	t.Run("events are in the order of the batch, exactly as recorded", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 200)
 		require.Equal(t, Appended{Inserted: 200}, appendAll(t, s, batch(3, today, in)))
@@ -23,7 +24,7 @@ func TestAppend(t *testing.T) {
 		}
 	})
 
-	t.Run("a batch that comes again has no effect", func(t *testing.T) {
+	t.Run("a batch that is delivered again has no effect", func(t *testing.T) {
 		s := setup(t)
 		first, second := changes(tenantA, 0, 5), changes(tenantA, 5, 5)
 		appendAll(t, s, batch(0, today, first))
@@ -68,12 +69,12 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, Day(today).AddDate(0, 0, 2), rows[3].Position.Day.UTC())
 	})
 
-	t.Run("a topic that counts anew loses nothing", func(t *testing.T) {
+	t.Run("a topic whose offsets start again loses nothing", func(t *testing.T) {
 		s := setup(t)
-		old, anew := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
+		old, restarted := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
 		appendAll(t, s, batch(0, today, old))
-		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAll(t, s, batch(0, today, anew)))
-		require.Equal(t, idsOf(old, anew), ids(feedOf(t, s, tenantA)))
+		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAll(t, s, batch(0, today, restarted)))
+		require.Equal(t, idsOf(old, restarted), ids(feedOf(t, s, tenantA)))
 		require.Equal(t, int64(4), nextOffset(t, s))
 	})
 
@@ -100,9 +101,10 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// TestAppendBesideAZombie lets several processes work through the same partition at once, as a
-// consumer does that has lost its partition and does not know it.
+// Several processes append the same partition at once, as when a consumer has lost its partition and does
+// not know it.
 func TestAppendBesideAZombie(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	const size, batches, writers = 7, 40, 4
 	in := changes(tenantA, 0, size*batches)
@@ -124,9 +126,10 @@ func TestAppendBesideAZombie(t *testing.T) {
 	require.Equal(t, int64(len(in)), nextOffset(t, s))
 }
 
-// TestReaderBesideWriters follows two tenants while other partitions draw from the same sequence:
-// a reader that goes on after what it saw must miss nothing.
+// TestReaderBesideWriters reads two tenants' feeds while two partitions take positions from the same
+// sequence: a reader that goes on after the last position it saw must miss nothing.
 func TestReaderBesideWriters(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	const size, batches = 5, 60
 	in := map[string][]Change{tenantA: changes(tenantA, 0, size*batches), tenantB: changes(tenantB, 0, size*batches)}

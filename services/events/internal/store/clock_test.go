@@ -9,7 +9,8 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
-func TestDaysAreTheDatabases(t *testing.T) {
+func TestTheDayIsTheDatabases(t *testing.T) {
+	t.Parallel()
 	s := New(pgtest.New(t, Migrations()))
 	databaseDay := func() (day time.Time) {
 		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date").Scan(&day))

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// daysLock makes one process at a time change the set of partitions.
+	// daysLock is held by the one process that creates or drops a partition.
 	daysLock   = 0x67696674_64617973
 	dayPrefix  = "feed_"
 	dayPattern = "20060102"
 	dateLayout = time.DateOnly
-	// lockWait bounds how long dropping a partition may hold up readers that queue behind it.
+	// lockWait bounds how long dropping a partition may delay readers that queue behind it.
 	lockWait = "1s"
 )
 
@@ -58,8 +58,8 @@ func (s *Store) ensureDay(ctx context.Context, day time.Time) error {
 	return nil
 }
 
-// attachDay makes a table and attaches it, because that lets readers and writers of the feed go
-// on; CREATE TABLE … PARTITION OF would wait for all of them and hold up those that come later.
+// attachDay creates a table and attaches it: readers and writers of the feed go on meanwhile. CREATE TABLE …
+// PARTITION OF would wait for all of them and delay those that come later.
 func attachDay(ctx context.Context, tx pgx.Tx, day time.Time) error {
 	name := pgx.Identifier{dayTable(day)}.Sanitize()
 	if _, err := tx.Exec(ctx, "CREATE TABLE "+name+" (LIKE feed INCLUDING ALL)"); err != nil {
@@ -82,8 +82,8 @@ func (s *Store) forgetDay(day time.Time) {
 	delete(s.days, day)
 }
 
-// DropOlder drops the partitions of days whose last moment is older than the retention and notes
-// for each tenant what it lost, in one transaction per day. It returns the days it dropped.
+// DropOlder drops the partitions of days whose last moment is older than the retention, each in a
+// transaction that also notes every tenant's last dropped position. It returns the days it dropped.
 func (s *Store) DropOlder(ctx context.Context, retention time.Duration) ([]time.Time, error) {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'feed'::regclass
 ORDER BY c.relname`
 
-// listDays gives the days that have a partition, oldest first.
+// listDays returns the days that have a partition, oldest first.
 func (s *Store) listDays(ctx context.Context) ([]time.Time, error) {
 	rows, err := s.pool.Query(ctx, listDays)
 	if err != nil {
@@ -126,14 +126,14 @@ func (s *Store) listDays(ctx context.Context) ([]time.Time, error) {
 	days := make([]time.Time, len(names))
 	for i, name := range names {
 		if days[i], err = time.ParseInLocation(dayPrefix+dayPattern, name, time.UTC); err != nil {
-			return nil, fmt.Errorf("partition of an unknown name: %w", err)
+			return nil, fmt.Errorf("partition with an unknown name: %w", err)
 		}
 	}
 	return days, nil
 }
 
-// markDropped runs while the partition takes no more rows and before it goes.
-const markDropped = `INSERT INTO feed_dropped (tenant_id, position)
+// noteDropped runs before the partition is dropped, while it takes no more rows.
+const noteDropped = `INSERT INTO feed_dropped (tenant_id, position)
 SELECT tenant_id, max(position) FROM %s GROUP BY tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET position = greatest(feed_dropped.position, excluded.position)`
 
@@ -152,9 +152,9 @@ func (s *Store) dropDay(ctx context.Context, day time.Time) error {
 			return err
 		}
 		for _, sql := range []string{
-			// Writers are kept out while the marks are made, readers are not.
+			// This keeps writers out, but not readers.
 			"LOCK TABLE " + name + " IN SHARE MODE",
-			fmt.Sprintf(markDropped, name),
+			fmt.Sprintf(noteDropped, name),
 			"DROP TABLE " + name,
 		} {
 			if _, err := tx.Exec(ctx, sql); err != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 func TestDays(t *testing.T) {
-	t.Run("coming days are made once, by whoever is first", func(t *testing.T) {
+	t.Parallel()
+	t.Run("coming days are created once, whichever instance is first", func(t *testing.T) {
 		s := setup(t)
 		var wait sync.WaitGroup
 		errs := make([]error, 4)
@@ -22,7 +23,7 @@ func TestDays(t *testing.T) {
 		require.Len(t, partitions(t, s), 3)
 	})
 
-	t.Run("a dropped day leaves a mark for those who had events in it, and no other", func(t *testing.T) {
+	t.Run("a dropped day is noted for the tenants who had events in it, and no other", func(t *testing.T) {
 		s := setup(t)
 		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
 		appendAll(t, s, batch(1, today, changes(tenantB, 0, 1)))
@@ -48,7 +49,7 @@ func TestDays(t *testing.T) {
 		require.Zero(t, none)
 	})
 
-	t.Run("a scan learns of what was dropped before it", func(t *testing.T) {
+	t.Run("a scan reports what was dropped before it", func(t *testing.T) {
 		s := setup(t)
 		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
 		appendAll(t, s, batch(0, today.AddDate(0, 0, 3), changes(tenantA, 2, 1)))

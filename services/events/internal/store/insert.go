@@ -73,7 +73,7 @@ func columnsOf(changes []Change) columns {
 		c.recorded = append(c.recorded, ch.RecordedAt)
 		data := ch.Data
 		if data == nil {
-			data = []byte{} // An empty array travels as no bytes; nil would be NULL.
+			data = []byte{} // Nil would be NULL.
 		}
 		c.data = append(c.data, data)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Position is a place in a tenant's feed. The zero value is before its first event.
 type Position struct {
-	// Day only says in which partition to begin; within a tenant Number alone decides.
+	// Day is the partition in which to begin; within a tenant Number alone decides the order.
 	Day    time.Time
 	Number int64
 }
@@ -22,11 +22,11 @@ type Filter struct {
 	PersonalLinks bool
 	AllBrands     bool
 	BrandIDs      []string
-	// KeyID is the key that asks: messages that it posted itself are left out.
+	// KeyID is the key that reads: messages that it posted itself are left out.
 	KeyID int32
 }
 
-// Row is an event of the feed. Of one that the filter hides only the position is known.
+// Row is an event of the feed. If the filter hides it, only the position is set.
 type Row struct {
 	Position   Position
 	Visible    bool
@@ -48,7 +48,7 @@ const bounds = `SELECT t.last_position, coalesce(d.position, 0)
 FROM feed_tenants t LEFT JOIN feed_dropped d USING (tenant_id)
 WHERE t.tenant_id = $1`
 
-// Bounds takes two probes of primary keys and touches no partition.
+// Bounds returns the ends of a tenant's feed. It reads two rows by primary key and no partition.
 func (s *Store) Bounds(ctx context.Context, tenantID string) (Bounds, error) {
 	var b Bounds
 	err := s.pool.QueryRow(ctx, bounds, tenantID).Scan(&b.Last, &b.Dropped)
@@ -58,9 +58,9 @@ func (s *Store) Bounds(ctx context.Context, tenantID string) (Bounds, error) {
 	return b, nil
 }
 
-// The condition on day prunes partitions, which a comparison of rows cannot; the comparison of
-// rows finds the first row by one descent of the index. What the key may not see stays in the
-// database: its data is not even read.
+// The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds
+// the first row by one descent of the index. What the key may not see stays in the database: its data is
+// not even read.
 const scan = `SELECT day, position, visible,
   CASE WHEN visible THEN event_id::text ELSE '' END,
   CASE WHEN visible THEN type ELSE '' END,
@@ -78,9 +78,8 @@ FROM (
 ) scanned
 ORDER BY day, position`
 
-// Scan reads up to limit of the tenant's events after a position, visible or not. The bounds are
-// read after them: only if Dropped is not beyond the position then, nothing was dropped under the
-// scan.
+// Scan reads up to limit of the tenant's events after a position, visible or not. It reads the bounds
+// afterwards: if Dropped is not beyond the position even then, nothing was dropped during the scan.
 func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Filter, limit int) ([]Row, Bounds, error) {
 	var (
 		found []Row

@@ -9,6 +9,7 @@ import (
 )
 
 func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	other := uuid.NewString()
 	in := changes(tenantA, 0, 6)
@@ -16,7 +17,7 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 	in[2].BrandID = other
 	in[3].Type, in[3].OriginKeyID = "order.message_posted", 7
 	in[4].OriginKeyID = 7
-	in[5].Type = "tenant.renamed" // Of no family that a scope opens.
+	in[5].Type = "tenant.renamed" // No scope includes this family.
 	appendAll(t, s, batch(0, today, in))
 
 	for name, test := range map[string]struct {
@@ -51,6 +52,7 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 }
 
 func TestScanPlan(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	const days, perDay, lastDay = 6, 100, 3000
 	for d := range days {
@@ -69,7 +71,7 @@ func TestScanPlan(t *testing.T) {
 			"true", "true", "true", "'{}'", "1")
 	}
 
-	t.Run("days before the cursor are not looked at", func(t *testing.T) {
+	t.Run("days before the cursor are not read", func(t *testing.T) {
 		p := plan(rows[4*perDay].Position)
 		t.Log(p)
 		require.Contains(t, p, "Subplans Removed: 4")

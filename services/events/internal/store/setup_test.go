@@ -30,13 +30,13 @@ func setup(t *testing.T) *Store {
 	return at(today, New(pgtest.New(t, Migrations())))
 }
 
-// at sets a store's clock.
+// at sets the store's clock.
 func at(now time.Time, s *Store) *Store {
 	s.clock = func() time.Time { return now }
 	return s
 }
 
-// changes makes n changes of a tenant with offsets from the given one on.
+// changes makes n changes of a tenant, with offsets from the given one on.
 func changes(tenant string, offset int64, n int) []Change {
 	out := make([]Change, n)
 	for i := range out {
@@ -48,7 +48,7 @@ func changes(tenant string, offset int64, n int) []Change {
 	return out
 }
 
-// dated is a batch and when it arrives.
+// dated is a batch and the time when it arrives.
 type dated struct {
 	Batch
 	now time.Time
@@ -65,7 +65,7 @@ func appendAll(t *testing.T, s *Store, b dated) Appended {
 	return done
 }
 
-// feedOf reads all of a tenant's feed.
+// feedOf reads a tenant's whole feed.
 func feedOf(t *testing.T, s *Store, tenant string) []Row {
 	t.Helper()
 	rows, _, err := s.Scan(t.Context(), tenant, Position{}, all, 10_000)
@@ -98,7 +98,7 @@ func partitions(t *testing.T, s *Store) []time.Time {
 	return days
 }
 
-// explain runs a statement as a prepared one with a plan for any values, as it runs in the end.
+// explain runs a statement with a plan for any parameters, as the server does after a few executions.
 func explain(t *testing.T, s *Store, sql string, args ...string) string {
 	t.Helper()
 	var plan []string

@@ -3,22 +3,21 @@
 //
 // # Order
 //
-// All events of a tenant lie in one Kafka partition. Append takes the partition's row lock before
-// it reads a position from the sequence and holds it until it has committed. So of one tenant a
-// higher position is always committed later, and a reader that goes on after the last position it
-// saw skips nothing.
+// All events of a tenant are in one Kafka partition. Append locks the partition's row before it takes
+// a position from the sequence, and holds the lock until it has committed. So a tenant's higher position is
+// always committed later than a lower one, and a reader that goes on after the last position it saw
+// misses nothing.
 //
 // # Duplicates
 //
-// Kafka delivers an event again after a failure, and the relay may publish one twice. Append drops
-// an event whose id it has. It finds it because an event is never inserted on a day before it was
-// recorded; one more day is allowed for clocks that differ.
+// Kafka delivers an event again after a failure, and the relay may publish one twice. Append drops an
+// event whose id the feed has. It looks for the id from the day on which the event was recorded, because
+// no event is inserted before that, and one day earlier for clocks that differ.
 //
 // # Time
 //
-// What day it is and what is too old to keep is read from the database's clock, the one clock that
-// all instances share: an instance whose own is wrong neither drops days nor writes into coming
-// ones.
+// The current day and the end of retention come from the database's clock, which all instances share: an
+// instance whose own clock is wrong neither drops days nor writes into coming ones.
 package store
 
 import (
@@ -43,13 +42,13 @@ func Migrations() postgres.Migrations {
 // Store is the feed. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	// clock stands in for the database's; nil but in tests.
+	// clock replaces the database's in tests; otherwise nil.
 	clock func() time.Time
-	// appends are the batches of all partitions that this process writes.
-	appends *together.Runs[*appending]
+	// appends collects the batches of all partitions that this process writes.
+	appends *together.Runs[*pendingBatch]
 
 	lock sync.Mutex
-	// days are the partitions known to exist.
+	// days are those whose partition exists, as far as this process knows.
 	days map[time.Time]bool
 }
 
@@ -58,25 +57,24 @@ func New(pool *pgxpool.Pool) *Store {
 	return NewAt(pool, nil)
 }
 
-// NewAt makes a store that takes the time from clock instead of the database, for tests that move
-// it.
+// NewAt makes a store with a clock of its own instead of the database's, for tests.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
-	s.appends = &together.Runs[*appending]{
-		Do: s.appendAll, Limit: appendTime, AtOnce: 1, Most: maxTogether,
+	s.appends = &together.Runs[*pendingBatch]{
+		Do: s.appendAll, Limit: appendTimeout, AtOnce: 1, Most: maxBatches,
 		Apart: func(err error) bool { return postgres.State(err) != "" },
 	}
 	return s
 }
 
 const (
-	// appendTime ends an append that hangs; its batches are tried again.
-	appendTime = 30 * time.Second
-	// maxTogether bounds the batches of one transaction, which share its fate.
-	maxTogether = 16
+	// appendTimeout ends an append that hangs; its batches are tried again.
+	appendTimeout = 30 * time.Second
+	// maxBatches is how many batches one transaction appends: they succeed or fail together.
+	maxBatches = 16
 )
 
-// Day is midnight UTC of t's day: the form in which partitions are named.
+// Day returns midnight UTC of t's day.
 func Day(t time.Time) time.Time {
 	const day = 24 * time.Hour
 	return t.UTC().Truncate(day)

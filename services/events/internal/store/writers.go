@@ -7,14 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// writers are the locked rows of some partitions, and what was read under their locks.
+// writers are the locked rows of some partitions, and what was read while they were locked.
 type writers struct {
 	nextOffsets map[int]int64
-	// lastDay is the latest of all: none ever goes back.
+	// lastDay is the latest of all partitions: events are never inserted on an earlier day.
 	lastDay time.Time
-	// now is when they were locked.
+	// now is the time after locking.
 	now time.Time
-	// known are the batches' events that the feed has.
+	// known are the ids of the batches' events that the feed has.
 	known map[string]bool
 }
 
@@ -23,20 +23,20 @@ func newWriters(partitions int) *writers {
 }
 
 const (
-	makeWriters = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day)
+	insertWriters = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day)
 SELECT p, 0, 'epoch' FROM unnest($1::int[]) p ORDER BY p
 ON CONFLICT (kafka_partition) DO NOTHING`
-	// In one order, so that no two transactions wait for each other.
+	// In a fixed order, so that transactions do not deadlock.
 	lockWriterRows = `SELECT kafka_partition, next_offset, last_day FROM feed_writers
 WHERE kafka_partition = ANY($1) ORDER BY kafka_partition FOR UPDATE`
 )
 
-func (s *Store) ensureWriters(ctx context.Context, of []*appending) error {
-	_, err := s.pool.Exec(ctx, makeWriters, partitionsOf(of))
+func (s *Store) ensureWriters(ctx context.Context, of []*pendingBatch) error {
+	_, err := s.pool.Exec(ctx, insertWriters, partitionsOf(of))
 	return err
 }
 
-func partitionsOf(of []*appending) []int {
+func partitionsOf(of []*pendingBatch) []int {
 	out := make([]int, len(of))
 	for i, b := range of {
 		out[i] = b.Partition
@@ -44,8 +44,8 @@ func partitionsOf(of []*appending) []int {
 	return out
 }
 
-// queueLock locks the writers of the batches, and reads what depends on their locks, into w.
-func (s *Store) queueLock(b *pgx.Batch, of []*appending, w *writers) {
+// queueLock locks the batches' writers and then reads into w.
+func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 	b.Queue(lockWriterRows, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var (
 			partition int
@@ -62,7 +62,7 @@ func (s *Store) queueLock(b *pgx.Batch, of []*appending, w *writers) {
 		return err
 	})
 	s.queueClock(b, &w.now) // After the locks, for which the transaction may have waited.
-	ids, from := lookedUp(of)
+	ids, from := idsAndFirstDay(of)
 	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var id string
 		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
@@ -73,14 +73,13 @@ func (s *Store) queueLock(b *pgx.Batch, of []*appending, w *writers) {
 	})
 }
 
-// admit takes from the batch the events to insert, those that the feed does not have, and moves the
-// partition's offset past it.
+// admit returns the events of the batch to insert and moves the partition's offset past the batch.
 //
-// The stored offset passes an event only in the transaction that inserts it. So an unknown event
-// below the offset means that Kafka has begun to count anew, and it must not be lost; unless
-// it is so old that retention has dropped it and Kafka, which keeps messages by another rule,
-// brings it again.
-func (w *writers) admit(b *appending) (admitted []Change) {
+// The stored offset passes an event only in the transaction that inserts it. So an unknown event below
+// the offset means that the offsets of the topic started again, and the event must not be lost. The
+// exception is an event past retention: the feed has dropped it, and Kafka, which keeps messages by
+// another rule, delivers it once more.
+func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
 	b.done = Appended{}
 	for _, c := range unknown(b.Changes, w.known) {

@@ -14,18 +14,19 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func TestRound(t *testing.T) {
-	t.Run("a source that fills its limit holds back what others recorded later", func(t *testing.T) {
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	t.Run("a source with more rows than a batch takes holds back later rows of others", func(t *testing.T) {
 		f := setup(t, Config{BatchSize: 2}, telemetry.Discard())
 		want := []string{}
 		for _, source := range []int{0, 0, 1, 0, 0, 1, 1, 1, 0} {
 			want = append(want, f.add(t, source))
 		}
-		n, err := f.round(t.Context())
+		n, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n, "the row of the other source was recorded after the two")
 		for n > 0 {
-			n, err = f.round(t.Context())
+			n, err = f.publishBatch(t.Context())
 			require.NoError(t, err)
 		}
 		require.Equal(t, want, f.published.subjects(t))
@@ -40,13 +41,13 @@ func TestRound(t *testing.T) {
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
 		exec(t, server, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '"+name+"'")
 		for range 3 {
-			n, err := f.round(t.Context())
+			n, err := f.publishBatch(t.Context())
 			require.ErrorContains(t, err, "links")
 			require.Zero(t, n)
 		}
 		require.Empty(t, f.published.subjects(t))
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
-		n, err := f.round(t.Context())
+		n, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
 		require.Equal(t, []string{first, second}, f.published.subjects(t))
@@ -56,31 +57,32 @@ func TestRound(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
 		want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
 		f.published.fail = func(int) int { return 2 }
-		_, err := f.round(t.Context())
+		_, err := f.publishBatch(t.Context())
 		require.ErrorIs(t, err, errPublish)
 		require.Equal(t, 3, f.left(t))
 		f.published.fail = nil
-		n, err := f.round(t.Context())
+		n, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 3, n)
 		require.Equal(t, append(want[:2:2], want...), f.published.subjects(t))
 		require.Zero(t, f.left(t))
 	})
 
-	t.Run("clocks that differ keep young rows back", func(t *testing.T) {
+	t.Run("young rows wait while clocks may differ", func(t *testing.T) {
 		f := setup(t, Config{ClockSkew: time.Hour}, telemetry.Discard())
 		f.add(t, 0)
-		n, err := f.round(t.Context())
+		n, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, n)
 		f.cfg.ClockSkew = 0
-		n, err = f.round(t.Context())
+		n, err = f.publishBatch(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 	})
 }
 
 func TestMessageHoldsTheWholeChange(t *testing.T) {
+	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	span := trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled,
@@ -89,7 +91,7 @@ func TestMessageHoldsTheWholeChange(t *testing.T) {
 	require.NoError(t, postgres.Pipeline(t.Context(), f.owners[0], func(b *pgx.Batch) {
 		outbox.Append(trace.ContextWithSpanContext(t.Context(), span), b, e)
 	}))
-	_, err := f.round(t.Context())
+	_, err := f.publishBatch(t.Context())
 	require.NoError(t, err)
 	c := f.published.changes(t)[0]
 	require.Equal(t, e.ID, c.GetEventId())

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Two instances are handed the messages of all partitions at the same time, as after a rebalance that one of them has
-// not heard of.
+// Two instances receive the messages of all partitions at the same time, as after a rebalance that one of them has
+// not noticed.
 func TestBatchesOfManyPartitionsAtOnceAreEachAppendedOnceAndInOrder(t *testing.T) {
+	t.Parallel()
 	one := setup(t)
 	two := at(today, New(one.pool))
 	const partitions, batches, each = 12, 20, 3
@@ -41,14 +42,15 @@ func TestBatchesOfManyPartitionsAtOnceAreEachAppendedOnceAndInOrder(t *testing.T
 }
 
 func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	good, bad := changes(tenantA, 0, 2), changes(tenantB, 0, 2)
 	bad[1].Type = "no text: \x00"
-	// The first batch waits for its writer's row, and the others for the first: so they go together.
-	require.NoError(t, s.ensureWriters(t.Context(), []*appending{{Batch: Batch{Partition: 0}}}))
+	// The first batch waits for its writer's row, and the others for the first: so they are appended together.
+	require.NoError(t, s.ensureWriters(t.Context(), []*pendingBatch{{Batch: Batch{Partition: 0}}}))
 	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
-	// Whose connection the pool waits for when it closes, should the test fail before it lets the writers go on.
+	// If the test fails before it rolls back, the pool would wait for this connection when it closes.
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM feed_writers FOR UPDATE`)
 	require.NoError(t, err)
@@ -59,7 +61,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 			_, err := s.Append(t.Context(), Batch{Partition: i, Changes: of, Retention: retention})
 			results[i] <- err
 		}()
-		// Running first: before the first batch has come, none waits either.
+		// Running first: before the first batch arrives, none waits either.
 		require.Eventually(t, func() bool { return s.appends.Running() == 1 && s.appends.Waiting() == i }, 5*time.Second, time.Millisecond)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -71,9 +73,10 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 }
 
 func TestTwoBatchesOfOnePartitionAreAppendedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	s := setup(t)
 	c := changes(tenantA, 0, 4)
-	batches := []*appending{
+	batches := []*pendingBatch{
 		{Batch: Batch{Partition: 1, Changes: c[:3], Retention: retention}},
 		{Batch: Batch{Partition: 1, Changes: c[1:], Retention: retention}},
 	}

@@ -1,0 +1,91 @@
+package relay
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// sourcesTimeout bounds what a batch needs from the sources: once before it publishes and once after.
+const sourcesTimeout = 15 * time.Second
+
+// publishBatch publishes the next rows and returns how many there were.
+func (r *Relay) publishBatch(ctx context.Context) (int, error) {
+	rows, err := r.nextRows(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	msgs, err := messages(rows)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.publisher.Publish(ctx, msgs); err != nil {
+		return 0, err
+	}
+	r.metrics.published.Add(ctx, int64(len(rows)))
+	// The published rows are deleted even if the relay has to stop now: the next leader would publish
+	// them again.
+	return len(rows), r.remove(context.WithoutCancel(ctx), rows)
+}
+
+// nextRows reads the next rows in the order in which they are to be published.
+func (r *Relay) nextRows(ctx context.Context) ([]row, error) {
+	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
+	defer cancel()
+	now, err := r.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watermark := now.Add(-r.cfg.ClockSkew)
+	reads, err := r.read(ctx, watermark)
+	if err != nil {
+		return nil, err
+	}
+	r.metrics.observe(now, reads)
+	return merge(reads, lowerWatermark(watermark, reads, r.cfg.BatchSize)), nil
+}
+
+// clock returns the earliest of the sources' clocks. It reads all of them before any outbox is read.
+func (r *Relay) clock(ctx context.Context) (time.Time, error) {
+	clocks := make([]time.Time, len(r.sources))
+	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
+		clocks[i], err = s.clock(ctx)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return slices.MinFunc(clocks, time.Time.Compare), nil
+}
+
+func (r *Relay) read(ctx context.Context, watermark time.Time) ([][]row, error) {
+	reads := make([][]row, len(r.sources))
+	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
+		reads[i], err = s.read(ctx, i, watermark, r.cfg.BatchSize)
+		return err
+	})
+	return reads, err
+}
+
+func (r *Relay) remove(ctx context.Context, rows []row) error {
+	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
+	defer cancel()
+	ids := make([][]int64, len(r.sources))
+	for _, row := range rows {
+		ids[row.source] = append(ids[row.source], row.id)
+	}
+	return r.forEachSource(ctx, func(ctx context.Context, i int, s *source) error {
+		return s.remove(ctx, ids[i])
+	})
+}
+
+// forEachSource calls all sources at the same time.
+func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context, i int, s *source) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i, s := range r.sources {
+		group.Go(func() error { return call(ctx, i, s) })
+	}
+	return group.Wait()
+}

@@ -1,0 +1,123 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// leaderLock is the advisory lock that the leader holds.
+	leaderLock = 0x67696674_72656c79
+	// campaignInterval is how often the others try to take the lock. It is free at once when the leader
+	// ends or its process dies; if its host vanishes, when the server ends its session.
+	campaignInterval = 500 * time.Millisecond
+	// pingInterval and pingTimeout bound how long the leader does not notice that its connection is dead.
+	pingInterval = 2 * time.Second
+	pingTimeout  = 2 * time.Second
+	// idleSession is when the server ends a silent session and frees its lock. It is longer than
+	// pingInterval and pingTimeout together: a leader that is cut off stops before the next one begins.
+	idleSession = 10 * time.Second
+)
+
+// sessionSettings make the server notice a vanished host by itself. The keepalives, in seconds, are
+// for a session that is not idle because a statement or its answer is still in flight.
+var sessionSettings = map[string]string{
+	"idle_session_timeout":    strconv.FormatInt(idleSession.Milliseconds(), 10),
+	"tcp_keepalives_idle":     "5",
+	"tcp_keepalives_interval": "2",
+	"tcp_keepalives_count":    "3",
+}
+
+// campaign lets one process lead: the one whose session holds the advisory lock.
+type campaign struct {
+	url string
+	log *slog.Logger
+}
+
+// run calls lead each time this process becomes the leader. lead's context ends as soon as the
+// connection with the lock is lost.
+func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error {
+	for ctx.Err() == nil {
+		if err := c.leadOnce(ctx, lead); err != nil && ctx.Err() == nil {
+			c.log.WarnContext(ctx, "relay does not lead, trying again", "error", err)
+		}
+		pause(ctx, campaignInterval, nil)
+	}
+	return nil
+}
+
+// leadOnce connects, waits for the lock and leads until the connection is lost.
+func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) error {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to campaign for leadership: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := lock(ctx, conn); err != nil {
+		return fmt.Errorf("campaign for leadership: %w", err)
+	}
+	c.log.InfoContext(ctx, "relay leads")
+	leading, resign := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		lead(leading)
+	}()
+	err = watch(ctx, conn)
+	resign()
+	<-done
+	return err
+}
+
+func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
+	// The URL may hold settings of a pool, which only the pool's parser knows.
+	cfg, err := pgxpool.ParseConfig(c.url)
+	if err != nil {
+		return nil, err
+	}
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionSettings)
+	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
+}
+
+// lock returns when the lock is taken. It tries again and again instead of waiting on the server,
+// where a waiting statement would hold back vacuum.
+func lock(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		var taken bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(leaderLock)).Scan(&taken); err != nil || taken {
+			return err
+		}
+		pause(ctx, campaignInterval, nil)
+	}
+}
+
+// watch returns when ctx ends or the connection is lost. It reads from the connection all the time,
+// so it notices at once when the server closes it.
+func watch(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		wait, cancel := context.WithTimeout(ctx, pingInterval)
+		_, err := conn.WaitForNotification(wait)
+		cancel()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil && !pgconn.Timeout(err) {
+			return fmt.Errorf("lost the leader's connection: %w", err)
+		}
+		ping, cancel := context.WithTimeout(ctx, pingTimeout)
+		err = conn.Ping(ping)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("lost the leader's connection: %w", err)
+		}
+	}
+}
