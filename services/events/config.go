@@ -12,8 +12,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Config of the service. Database is that of the feed; the relay elects its leader there, so its
-// URL must reach the server itself and not a pooler of transactions.
+// Config of the service. Database is the feed's; it also has the lock of the relay's leader, so its URL
+// must lead to the server itself and not to a transaction pooler.
 type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
@@ -22,7 +22,7 @@ type Config struct {
 
 	Kafka           kafka.Config `envPrefix:"KAFKA_"`
 	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
-	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Partitions of the topic when it is made; never changed later."`
+	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Partitions of the topic when it is created; never changed later."`
 	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
 
 	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes, as name=postgres://…, separated by commas."`
@@ -31,41 +31,6 @@ type Config struct {
 	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Rows taken from each outbox at a time."`
 
 	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long events stay in the feed."`
-}
-
-const (
-	defaultTopic      = "gifting.changes.v1"
-	defaultPartitions = 12
-	defaultGroup      = "gifting-feed"
-	defaultPoll       = 25 * time.Millisecond
-	defaultBatch      = 500
-	defaultRetention  = 30 * 24 * time.Hour
-)
-
-// withDefaults makes the zero value of every field that has a default usable.
-func (c Config) withDefaults() Config {
-	if c.Environment == "" {
-		c.Environment = apikey.Sandbox
-	}
-	if c.KafkaTopic == "" {
-		c.KafkaTopic = defaultTopic
-	}
-	if c.KafkaPartitions <= 0 {
-		c.KafkaPartitions = defaultPartitions
-	}
-	if c.KafkaGroup == "" {
-		c.KafkaGroup = defaultGroup
-	}
-	if c.PollInterval <= 0 {
-		c.PollInterval = defaultPoll
-	}
-	if c.BatchSize <= 0 {
-		c.BatchSize = defaultBatch
-	}
-	if c.Retention <= 0 {
-		c.Retention = defaultRetention
-	}
-	return c
 }
 
 var errNoBrokers = errors.New("no Kafka brokers are configured")

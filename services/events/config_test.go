@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func TestSources(t *testing.T) {
+func TestSources(t *testing.T) { //nolint:paralleltest // Sets environment variables.
 	t.Run("names and URLs, also one of several hosts", func(t *testing.T) {
 		var s Sources
 		require.NoError(t, s.UnmarshalText([]byte(
@@ -32,7 +32,7 @@ func TestSources(t *testing.T) {
 		}
 	})
 
-	t.Run("they are read from the environment with the rest", func(t *testing.T) {
+	t.Run("they are read from the environment", func(t *testing.T) {
 		t.Setenv("GIFTING_GRPC_ADDR", "127.0.0.1:9000")
 		t.Setenv("GIFTING_DATABASE_URL", "postgres://h/events")
 		t.Setenv("GIFTING_OUTBOX_SOURCES", "orders=postgres://h/orders,links=postgres://h/links")
@@ -42,15 +42,18 @@ func TestSources(t *testing.T) {
 		require.Len(t, cfg.Sources, 2)
 		require.Equal(t, []string{"k1:9092", "k2:9092"}, cfg.Kafka.Brokers)
 		require.Equal(t, 12, cfg.KafkaPartitions)
-		require.Equal(t, cfg.withDefaults(), cfg, "the defaults of the environment are those of the zero value")
 	})
 }
 
 func TestEventsAreKeptFor30DaysByDefault(t *testing.T) {
-	require.Equal(t, 30*24*time.Hour, Config{}.withDefaults().Retention)
+	t.Parallel()
+	var cfg Config
+	require.NoError(t, settings.Defaults(&cfg))
+	require.Equal(t, 30*24*time.Hour, cfg.Retention)
 }
 
 func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
 	_, err := New(t.Context(), Config{}, telemetry.Discard())
 	require.ErrorIs(t, err, errNoBrokers)
 	_, err = New(t.Context(), Config{

@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/feed"
@@ -51,7 +52,9 @@ func schema() []postgres.Migrations {
 
 // New opens the service's database, which must be migrated. Kafka and the outboxes may be down.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	cfg = cfg.withDefaults()
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
