@@ -56,14 +56,6 @@ promises: ## Write deploy/e2e/conformance.md, which says what test shows each pr
 	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
 	@mv $(LOCAL)/conformance.md deploy/e2e/conformance.md
 
-# A chart can only read files of its own. `make lint-chart` tells when the copies are old.
-.PHONY: chart-files
-chart-files: ## Copy alerts and dashboards into the Helm chart
-	@rm -rf helm/gifting/files
-	@mkdir -p helm/gifting/files/alerts helm/gifting/files/dashboards
-	@cp deploy/alerts/*.yaml helm/gifting/files/alerts/
-	@cp deploy/grafana/*.json helm/gifting/files/dashboards/
-
 # The contract that callers were built on. Written when a release is tagged, so that it is there without the tags.
 CONTRACT := proto/contract.binpb
 .PHONY: contract
@@ -130,10 +122,6 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 .PHONY: browser
 browser: chromium $(AXE) ## Test the gift site in Chromium on the screens of a phone and a desktop; pictures in .local/giftsite
 	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
-
-.PHONY: dashboards
-dashboards: ## Write the dashboards of Grafana from deploy/grafana
-	@go run ./deploy/grafana/cmd/dashboards deploy/grafana
 
 .PHONY: clean
 clean: ## Remove what was built and the data of the local stack
@@ -219,7 +207,7 @@ lint-conformance:
 lint-alerts: $(BIN)/promtool
 	@echo "promtool: alerts, and the queries of dashboards and runbooks"
 	@go run ./deploy/alerts/cmd/queries deploy/runbooks/*.md > $(LOCAL)/queries.yaml
-	@$(BIN)/promtool check rules --lint-fatal deploy/alerts/*.yaml $(LOCAL)/queries.yaml
+	@$(BIN)/promtool check rules --lint-fatal helm/gifting/files/alerts/*.yaml $(LOCAL)/queries.yaml
 	@$(BIN)/promtool test rules deploy/alerts/tests/*.yaml
 
 # Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.

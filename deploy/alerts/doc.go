@@ -1,6 +1,7 @@
-// Package alerts holds the platform's Prometheus rules, and the list of the metrics they and the dashboards may use.
+// Package alerts checks the Prometheus rules and Grafana dashboards of helm/gifting/files, and the runbooks, against the
+// metrics that the platform exposes (metrics.txt).
 //
-// promises.yaml measures what the platform promises, promise-alerts.yaml watches how fast it is broken, delivery.yaml and
-// platform.yaml watch what promises cannot count. tests/ is run by `promtool test rules`. The annotation runbook_url is a
-// path of this repository, before which whoever installs the rules puts where the repository can be read.
+// slo.yaml records the SLOs and slo-alerts.yaml alerts on their burn rates; delivery.yaml and platform.yaml alert on what
+// SLOs cannot count. `promtool test rules` runs tests/. The annotation runbook_url is a path in this repository: prefix it
+// with the repository's address when you install the rules.
 package alerts

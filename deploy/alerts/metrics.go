@@ -9,15 +9,15 @@ import (
 //go:embed metrics.txt
 var list string
 
-// Metric is one that a running platform exposes.
+// Metric is a metric that a running platform exposes.
 type Metric struct {
 	Name string
-	// Type as the exposition names it: counter, gauge or histogram.
+	// Type is counter, gauge or histogram.
 	Type   string
 	Labels []string
 }
 
-// Metrics gives what rules, runbooks and dashboards may use, as metrics.txt lists it.
+// Metrics returns the metrics of metrics.txt. Rules, runbooks and dashboards may use no others.
 func Metrics() []Metric {
 	var all []Metric
 	for line := range strings.Lines(list) {
@@ -30,7 +30,7 @@ func Metrics() []Metric {
 	return all
 }
 
-// Series gives the names under which a metric is stored, with the labels of each.
+// Series returns the series under which Prometheus stores the metric, with the labels of each.
 func (m Metric) Series() map[string][]string {
 	if m.Type != "histogram" {
 		return map[string][]string{m.Name: m.Labels}

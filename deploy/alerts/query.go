@@ -9,7 +9,7 @@ import (
 	"github.com/VictoriaMetrics/metricsql"
 )
 
-// targetLabels are those that Prometheus puts on every series of ours.
+// targetLabels are the labels that every series of the platform has.
 var targetLabels = []string{"namespace", "job", "instance", "pod", "service_name"}
 
 var (
@@ -20,32 +20,37 @@ var (
 // Names are the series a query may use, with the labels of each.
 type Names map[string][]string
 
-// PlatformNames are the series of a running platform.
-func PlatformNames() Names {
+// KnownNames are the series of a running platform and those that the rules record.
+func KnownNames(rules []Rule) Names {
 	names := Names{}
 	for _, m := range Metrics() {
 		for series, labels := range m.Series() {
 			names[series] = slices.Concat(labels, targetLabels)
 		}
 	}
+	for _, r := range rules {
+		if r.Record != "" {
+			names[r.Record] = []string{"namespace", "slo"}
+		}
+	}
 	return names
 }
 
-// Check reads a query and refuses it when it uses a series that there is not, or a label that none of its series has.
+// Check rejects a query that does not parse, or that uses an unknown series or a label that none of its series has.
 func (n Names) Check(query string) error {
 	expr, err := metricsql.Parse(query)
 	if err != nil {
 		return fmt.Errorf("%w in %q", err, query)
 	}
 	var (
-		faults     []error
-		of, groups []string
+		errs           []error
+		labels, groups []string
 	)
 	metricsql.VisitAll(expr, func(e metricsql.Expr) {
 		switch e := e.(type) {
 		case *metricsql.MetricExpr:
-			labels, err := n.series(e)
-			of, faults = append(of, labels...), append(faults, err)
+			found, err := n.series(e)
+			labels, errs = append(labels, found...), append(errs, err)
 		case *metricsql.AggrFuncExpr:
 			groups = append(groups, e.Modifier.Args...)
 		case *metricsql.BinaryOpExpr:
@@ -53,17 +58,17 @@ func (n Names) Check(query string) error {
 		}
 	})
 	for _, label := range groups {
-		if !slices.Contains(of, label) {
-			faults = append(faults, fmt.Errorf("%w: %s", errUnknownLabel, label))
+		if !slices.Contains(labels, label) {
+			errs = append(errs, fmt.Errorf("%w: %s", errUnknownLabel, label))
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%w in %q", err, query)
 	}
 	return nil
 }
 
-// series gives the labels of the series that e selects.
+// series returns the labels of the series that e selects.
 func (n Names) series(e *metricsql.MetricExpr) ([]string, error) {
 	var all []string
 	for _, filters := range e.LabelFilterss {
@@ -89,7 +94,7 @@ func (n Names) series(e *metricsql.MetricExpr) ([]string, error) {
 	return all, nil
 }
 
-// Inside fills the variables of a dashboard's query in, as Grafana would.
-func Inside(query string) string {
+// Interpolate replaces the variables of a dashboard's query as Grafana would.
+func Interpolate(query string) string {
 	return strings.NewReplacer("$__rate_interval", "5m", "$__range", "1h").Replace(query)
 }

@@ -1,15 +1,15 @@
 package alerts
 
 import (
-	"embed"
+	"encoding/json"
 	"fmt"
-	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-//go:embed *.yaml
-var files embed.FS
 
 // Rule is a recording rule or an alert.
 type Rule struct {
@@ -21,44 +21,78 @@ type Rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// Rules reads all rules.
-func Rules() ([]Rule, error) {
-	names, err := fs.Glob(files, "*.yaml")
-	if err != nil {
-		return nil, fmt.Errorf("list rules: %w", err)
-	}
+// Rules reads all rules below the root of the repository.
+func Rules(root string) ([]Rule, error) {
 	var all []Rule
-	for _, name := range names {
-		text, err := files.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read rules: %w", err)
-		}
+	err := readFiles(root, "alerts/*.yaml", func(text []byte) error {
 		var file struct {
 			Groups []struct {
 				Rules []Rule `yaml:"rules"`
 			} `yaml:"groups"`
 		}
-		if err := yaml.Unmarshal(text, &file); err != nil {
-			return nil, fmt.Errorf("rules of %s: %w", name, err)
-		}
+		err := yaml.Unmarshal(text, &file)
 		for _, group := range file.Groups {
 			all = append(all, group.Rules...)
 		}
-	}
-	return all, nil
+		return err
+	})
+	return all, err
 }
 
-// AllNames are the series of a running platform and those that the rules record.
-func AllNames() (Names, error) {
-	names := PlatformNames()
-	rules, err := Rules()
+// Dashboard is the part of a Grafana dashboard that is checked.
+type Dashboard struct {
+	UID    string `json:"uid"`
+	Title  string `json:"title"`
+	Panels []struct {
+		ID      int    `json:"id"`
+		Type    string `json:"type"`
+		Title   string `json:"title"`
+		GridPos struct {
+			H, W, X, Y int
+		} `json:"gridPos"`
+		Targets []struct {
+			Expr         string `json:"expr"`
+			LegendFormat string `json:"legendFormat"`
+		} `json:"targets"`
+	} `json:"panels"`
+}
+
+// Dashboards reads all dashboards below the root of the repository.
+func Dashboards(root string) ([]Dashboard, error) {
+	var all []Dashboard
+	err := readFiles(root, "dashboards/*.json", func(text []byte) error {
+		var d Dashboard
+		err := json.Unmarshal(text, &d)
+		all = append(all, d)
+		return err
+	})
+	return all, err
+}
+
+// readFiles reads the files that match the pattern where the chart keeps them. A chart can only read files of its own.
+func readFiles(root, pattern string, read func(text []byte) error) error {
+	paths, err := filepath.Glob(filepath.Join(root, "helm/gifting/files", pattern))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, r := range rules {
-		if r.Record != "" {
-			names[r.Record] = []string{"namespace", "promise"}
+	for _, path := range paths {
+		text, err := os.ReadFile(path) //nolint:gosec // A file of the repository.
+		if err == nil {
+			err = read(text)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 	}
-	return names, nil
+	return nil
+}
+
+// Blocks returns the lines of a runbook's code blocks in one language.
+func Blocks(text, language string) []string {
+	block := regexp.MustCompile("(?s)```" + regexp.QuoteMeta(language) + "\n(.*?)```")
+	var all []string
+	for _, found := range block.FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.Split(strings.TrimSpace(found[1]), "\n")...)
+	}
+	return all
 }

@@ -1,5 +1,5 @@
-// Command queries prints the queries of all dashboards and of the runbooks its arguments name as Prometheus rules, so that
-// promtool can say whether they are any.
+// Command queries prints the queries of all dashboards and of the runbooks named by its arguments as Prometheus rules, so
+// that promtool can check their syntax. It runs in the root of the repository.
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/deploy/alerts"
-	"github.com/partnergifting/platform/deploy/grafana"
 )
 
 func main() {
@@ -27,10 +26,14 @@ type rule struct {
 
 func run(runbooks []string, out io.Writer) error {
 	var rules []rule
-	for _, d := range grafana.All() {
+	dashboards, err := alerts.Dashboards(".")
+	if err != nil {
+		return err
+	}
+	for _, d := range dashboards {
 		for _, p := range d.Panels {
 			for _, t := range p.Targets {
-				rules = append(rules, rule{fmt.Sprintf("dashboard:%d", len(rules)), alerts.Inside(t.Expr)})
+				rules = append(rules, rule{fmt.Sprintf("dashboard:%d", len(rules)), alerts.Interpolate(t.Expr)})
 			}
 		}
 	}
