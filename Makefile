@@ -101,9 +101,9 @@ faults: c-compiler ## Use the platform for MINUTES (10) while everything around 
 	@$(TESTDEPS) go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
 	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
-# Bugs that the build tag planted compiles in, one at a time.
+# Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-planted
-faults-planted: ## Show that `make faults` finds bugs: plant one of each class, and demand that it is found
+faults-planted: ## Show that `make faults` finds bugs: build in one bug of each class at a time, which has to be found
 	@go test -v -count=1 -tags faults -timeout 40m -run '^TestPlantedBugsAreFound$$' ./deploy/faults
 
 # Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.

@@ -60,7 +60,7 @@ func (s *site) newInstances(t *testing.T, p plan) []*instance {
 		if program.seal != "" {
 			variables["SEAL_KEYS"] = s.secret(t, program.seal)
 		}
-		i.env = append(append(os.Environ(), p.more...), bugVariable+"="+p.bug)
+		i.env = append(os.Environ(), p.more...)
 		for _, name := range slices.Sorted(maps.Keys(variables)) {
 			i.env = append(i.env, "GIFTING_"+name+"="+variables[name])
 		}

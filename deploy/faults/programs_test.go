@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,18 +19,21 @@ import (
 // release, and before there is one, the version that is tested.
 const previousVariable = "GIFTING_TEST_PREVIOUS"
 
-// buildPrograms builds all programs with the build tags, of this version or of the sources in the folder.
-func buildPrograms(t *testing.T, sources, tags string) string {
+// buildPrograms builds the named programs, or all, of this version or of the sources in the folder, and returns their folder.
+// overlay names a list of replaced source files.
+func buildPrograms(t *testing.T, sources, overlay string, names ...string) string {
 	t.Helper()
 	const platform = "github.com/partnergifting/platform/"
 	dir := t.TempDir()
-	args := []string{"build", "-tags", tags, "-o", dir + "/"}
+	args := []string{"build", "-overlay", overlay, "-o", dir + "/"}
 	for _, p := range programs {
 		folder := "services/" + string(p.name)
 		if p.name == identity.Gateway {
 			folder = "gateway"
 		}
-		args = append(args, platform+folder+"/cmd/"+string(p.name))
+		if len(names) == 0 || slices.Contains(names, string(p.name)) {
+			args = append(args, platform+folder+"/cmd/"+string(p.name))
+		}
 	}
 	command := exec.CommandContext(t.Context(), "go", args...)
 	command.Dir = sources

@@ -96,17 +96,3 @@ func (s servers) flushRedis(ctx context.Context) error {
 	defer cancel()
 	return client.FlushAll(ctx).Err()
 }
-
-// root is the folder of the workspace.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			return dir
-		}
-		require.NotEqual(t, filepath.Dir(dir), dir, "no go.work above")
-		dir = filepath.Dir(dir)
-	}
-}

@@ -38,8 +38,6 @@ type site struct {
 type plan struct {
 	// binaries is the folder of the programs.
 	binaries string
-	// bug is the one that is planted, if the programs were built to have one.
-	bug string
 	// straight leaves the network out.
 	straight bool
 	// slowCommits widens the window in which a relay may go wrong.

@@ -133,7 +133,7 @@ func placedEvent(o *rules.NewOrder) (outbox.Event, error) {
 		SubjectID:   o.Record.GetId(),
 		OriginKeyID: o.PlacedByKeyID,
 		OccurredAt:  o.Record.GetUpdatedAt().AsTime(),
-		Data:        sabotage(data, o),
+		Data:        data,
 	}, nil
 }
 

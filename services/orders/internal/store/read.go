@@ -24,7 +24,7 @@ const selectOrder = `SELECT ` + recordColumns + ` FROM orders WHERE tenant_id = 
 
 // Get reads one order's record.
 func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, error) {
-	rows, err := s.pool.Query(ctx, sabotage(selectOrder), tenantID, id)
+	rows, err := s.pool.Query(ctx, selectOrder, tenantID, id)
 	if err != nil {
 		return nil, fmt.Errorf("read order: %w", err)
 	}

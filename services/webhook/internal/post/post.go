@@ -50,7 +50,7 @@ type Poster struct {
 
 // New makes a poster. now is the time the signatures tell.
 func New(client *http.Client, now func() time.Time) *Poster {
-	return &Poster{client: sabotage(client), now: now}
+	return &Poster{client: client, now: now}
 }
 
 // Post signs and sends the request once. ctx bounds the whole exchange. The answer's status counts

@@ -1,0 +1,163 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mutation is a bug of the kind that one of the invariants forbids. `make faults-planted` builds the programs with it and
+// demands that the checks find it.
+type mutation struct {
+	name    string
+	breaks  invariant
+	changes []replacement
+}
+
+// replacement changes one text of a source file. The old text must be there exactly once.
+type replacement struct{ file, old, new string }
+
+const (
+	relaySource = "services/events/internal/relay/source.go"
+	relayMerge  = "services/events/internal/relay/merge.go"
+	relayRound  = "services/events/internal/relay/batch.go"
+	requestKey  = "pkg/idempotency/request.go"
+	getOrder    = "services/orders/internal/server/get_order.go"
+	placeOrder  = "services/orders/internal/store/place_order.go"
+	readOrder   = "services/orders/internal/store/read.go"
+	stockUnits  = "services/catalog/internal/store/reservations.go"
+	sendWebhook = "services/webhook/internal/post/post.go"
+
+	randPackage = "math/rand/v2"
+	uuidPackage = "github.com/google/uuid"
+)
+
+// slowRead has the relay read its sources up to 200 ms apart.
+var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `rows, err := s.pool.Query(ctx, readRows,`, `
+	if s.name == "links" {
+		time.Sleep(rand.N(200 * time.Millisecond))
+	}
+	rows, err := s.pool.Query(ctx, readRows,`}}
+
+// mutations has one bug of each class. The first is none: a slow relay breaks no invariant.
+var mutations = []mutation{
+	{"slow", invariants, slowRead},
+	{"no watermark", order, append([]replacement{
+		{relayRound, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
+	}, slowRead...)},
+	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {relayMerge, `return out, nil`,
+		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`}}},
+	{"duplicate event", twice, []replacement{
+		imports(relayMerge, randPackage), imports(relayMerge, uuidPackage),
+		{relayMerge, `out := make([]kafka.Message, len(rows))`, `
+	for _, r := range rows {
+		if rand.N(50) == 0 {
+			r.eventID = uuid.Must(uuid.NewV7()).String()
+			rows = append(rows, r)
+		}
+	}
+	out := make([]kafka.Message, len(rows))`},
+	}},
+	{"other request", effect, []replacement{imports(requestKey, randPackage), {requestKey, `r := caller.RequestFrom(ctx)`, `
+	r := caller.RequestFrom(ctx)
+	if r.IdempotencyKey != "" && rand.N(20) == 0 {
+		r.IdempotencyKey += "-other"
+	}`}}},
+	{"stale read", answers, []replacement{imports(getOrder, randPackage), {getOrder, `return &ordersv1.GetOrderResponse{Order: order}, nil`, `
+	if rand.N(5) == 0 {
+		order.Version--
+	}
+	return &ordersv1.GetOrderResponse{Order: order}, nil`}}},
+	{"oversold stock", stock, []replacement{{stockUnits, `SET stock = stock + returned.units`,
+		`SET stock = stock + returned.units + (random() < 0.5)::int`}}},
+	{"unsent webhook", delivery, []replacement{imports(sendWebhook, randPackage), {sendWebhook, `resp, err := p.client.Do(req)`, `
+	resp, err := &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, error(nil)
+	if rand.N(50) > 0 {
+		resp, err = p.client.Do(req)
+	}`}}},
+	{"foreign order", leak, []replacement{
+		{readOrder, `WHERE tenant_id = $1 AND id = $2`, `WHERE $1::text <> '' AND id = $2`},
+	}},
+	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, e)`, `
+		if rand.N(20) == 0 {
+			e.Data = fmt.Appendf(nil, "%s,\"recipientName\":%q}", e.Data[:len(e.Data)-1], o.Details.Recipient.Name)
+		}
+		outbox.Append(ctx, b, e)`}}},
+}
+
+// TestEveryMutationFitsTheSource says at once when a change of the source has made a mutation useless: its old text is gone,
+// or it does not compile any more.
+func TestEveryMutationFitsTheSource(t *testing.T) {
+	t.Parallel()
+	all, seen, packages := []replacement{}, map[replacement]bool{}, map[string]bool{}
+	for _, m := range mutations {
+		overlay(t, m.changes)
+		for _, c := range m.changes {
+			if !seen[c] {
+				all, seen[c], packages["./"+filepath.Dir(c.file)] = append(all, c), true, true
+			}
+		}
+	}
+	args := []string{"build", "-overlay", overlay(t, all)}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		args = append(args, "-race") // The packages they import are in the cache of builds then.
+	}
+	command := exec.CommandContext(t.Context(), "go", append(args, slices.Sorted(maps.Keys(packages))...)...)
+	command.Dir = root(t)
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+}
+
+func imports(file, name string) replacement {
+	const list = "import (\n"
+	return replacement{file, list, list + "\t\"" + name + "\"\n"}
+}
+
+// overlay writes the changed files and the list of them that `go build -overlay` reads.
+func overlay(t *testing.T, changes []replacement) string {
+	t.Helper()
+	dir, sources := t.TempDir(), map[string]string{}
+	for _, c := range changes {
+		text, changed := sources[c.file]
+		if !changed {
+			raw, err := os.ReadFile(filepath.Join(root(t), c.file))
+			require.NoError(t, err)
+			text = string(raw)
+		}
+		require.Equal(t, 1, strings.Count(text, c.old), "%s has this text not exactly once: change the mutation: %s", c.file, c.old)
+		sources[c.file] = strings.Replace(text, c.old, c.new, 1)
+	}
+	replaced := map[string]string{}
+	for file, text := range sources {
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		replaced[filepath.Join(root(t), file)] = path
+	}
+	raw, err := json.Marshal(map[string]any{"Replace": replaced})
+	require.NoError(t, err)
+	list := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(list, raw, 0o600))
+	return list
+}
+
+// root is the folder of the workspace.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir
+		}
+		require.NotEqual(t, filepath.Dir(dir), dir, "no go.work above")
+		dir = filepath.Dir(dir)
+	}
+}
