@@ -120,7 +120,7 @@ func (b *backend) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReques
 	if b.replayed {
 		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	errs.Required("externalOrderId", req.GetExternalOrderId(), 128)
 	if err := errs.Err(); err != nil {
 		return nil, err

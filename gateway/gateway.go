@@ -61,7 +61,7 @@ type Config struct {
 }
 
 // Validate implements the check of package settings.
-func (c Config) Validate() error { return settings.Wrong("REDIS_URL", redisconn.Check(c.RedisURL)) }
+func (c Config) Validate() error { return settings.Invalid("REDIS_URL", redisconn.Check(c.RedisURL)) }
 
 // The limits of the API (API specification, section Limits).
 const (

@@ -40,7 +40,7 @@ func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 		_, _ = fmt.Fprint(stderr, usage(args[0], cfg, commands))
 		return usageError
 	}
-	CollectLess()
+	TuneGC()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -19,7 +19,7 @@ var (
 )
 
 // migrate brings the database up to date, or only looks when it is to check.
-func (d Door[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
+func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
 	check := slices.Equal(args, []string{checkFlag})
 	if len(args) > 0 && !check {
 		return errArguments
@@ -28,9 +28,9 @@ func (d Door[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.W
 		return err
 	}
 	if !check {
-		return d.Migrate(ctx, *cfg)
+		return p.Migrate(ctx, *cfg)
 	}
-	if err := d.upToDate(ctx, *cfg); err != nil {
+	if err := p.upToDate(ctx, *cfg); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out, "The database is up to date.")
@@ -39,11 +39,11 @@ func (d Door[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.W
 
 // upToDate refuses a database that lacks a migration of this version: the code relies on all of
 // them. A database that is ahead is right, in the middle of a rollout or after one was taken back.
-func (d Door[C, S]) upToDate(ctx context.Context, cfg C) error {
-	if d.Migrate == nil {
+func (p Program[C, S]) upToDate(ctx context.Context, cfg C) error {
+	if p.Migrate == nil {
 		return nil
 	}
-	pending, err := d.Pending(ctx, cfg)
+	pending, err := p.Pending(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ var errNotReady = errors.New("not ready")
 
 // ready asks the metrics port of the program that serves beside it: a container that holds nothing
 // but this program has nothing else to ask with.
-func (d Door[C, S]) ready(ctx context.Context, cfg *C) error {
+func (p Program[C, S]) ready(ctx context.Context, cfg *C) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(d.Telemetry(*cfg).MetricsAddr)
+	host, port, err := net.SplitHostPort(p.Telemetry(*cfg).MetricsAddr)
 	if err != nil {
 		return fmt.Errorf("metrics port: %w", err)
 	}

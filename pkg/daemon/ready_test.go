@@ -14,7 +14,7 @@ import (
 )
 
 func TestReadyAsksTheOneThatServes(t *testing.T) {
-	door := daemon.Door[shopConfig, *shop]{
+	program := daemon.Program[shopConfig, *shop]{
 		Name: "shop", Telemetry: func(cfg shopConfig) telemetry.Config { return cfg.Telemetry },
 	}
 	answer := http.StatusServiceUnavailable
@@ -25,12 +25,12 @@ func TestReadyAsksTheOneThatServes(t *testing.T) {
 	t.Setenv("GIFTING_METRICS_ADDR", ":"+port)
 
 	var out bytes.Buffer
-	require.Equal(t, 1, daemon.Service([]string{"shop", "ready"}, &out, door))
+	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
 	require.Contains(t, out.String(), "not ready: 503")
 	answer = http.StatusOK
-	require.Equal(t, 0, daemon.Service([]string{"shop", "ready"}, &out, door))
+	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
 	server.Close()
-	require.Equal(t, 1, daemon.Service([]string{"shop", "ready"}, &out, door))
+	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
 }
 
 func TestVersionIsToldByEveryProgram(t *testing.T) {

@@ -29,8 +29,8 @@ type Errors struct {
 	seen map[string]struct{}
 }
 
-// Collect starts with the faults the edge found while decoding the request of ctx.
-func Collect(ctx context.Context) *Errors {
+// FromContext starts with the faults the edge found while decoding the request of ctx.
+func FromContext(ctx context.Context) *Errors {
 	e := &Errors{}
 	e.AddAll(caller.RequestFrom(ctx).Violations)
 	return e

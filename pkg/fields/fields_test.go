@@ -17,7 +17,7 @@ func TestFaultsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
 	ctx := caller.WithRequest(t.Context(), caller.Request{Violations: []problem.Violation{
 		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
 	}})
-	e := fields.Collect(ctx)
+	e := fields.FromContext(ctx)
 	e.Required("client.name", "", 255)
 	e.Required("externalOrderId", " \t", 128)
 	require.Equal(t, []problem.Violation{

@@ -145,7 +145,7 @@ func TestASecondCallerNeverWaits(t *testing.T) {
 	first := make(chan error, 1)
 	ctx := request(t.Context(), 1, "k", "f")
 	go func() {
-		_, err := idempotency.RunHeld(ctx, pool, empty, func(context.Context) (*answer, error) {
+		_, err := idempotency.RunExternal(ctx, pool, empty, func(context.Context) (*answer, error) {
 			close(entered)
 			<-release
 			return &answer{Error: proto.String("one")}, nil
@@ -154,11 +154,11 @@ func TestASecondCallerNeverWaits(t *testing.T) {
 	}()
 	<-entered
 	act := func(context.Context) (*answer, error) { return nil, errors.New("must not act") }
-	_, err := idempotency.RunHeld(ctx, pool, empty, act)
+	_, err := idempotency.RunExternal(ctx, pool, empty, act)
 	require.True(t, problem.Is(err, problem.IdempotencyInProgress))
 	close(release)
 	require.NoError(t, <-first)
-	got, err := idempotency.RunHeld(ctx, pool, empty, act)
+	got, err := idempotency.RunExternal(ctx, pool, empty, act)
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError())
 }

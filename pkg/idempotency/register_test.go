@@ -96,7 +96,7 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 func TestAClaimMeetsARequestThatRuns(t *testing.T) {
 	pool, r := setupRegister(t)
 	ctx := request(t.Context(), 1, "k", "f")
-	_, err := idempotency.RunHeld(ctx, pool, empty, func(ctx context.Context) (*answer, error) {
+	_, err := idempotency.RunExternal(ctx, pool, empty, func(ctx context.Context) (*answer, error) {
 		require.True(t, problem.Is(r.claim(ctx, "g"), problem.IdempotencyInProgress))
 		return nil, errors.New("it failed")
 	})

@@ -34,11 +34,11 @@ func (c Config) Validate() error {
 		{"TLS_CERT_FILE", c.CertFile}, {"TLS_KEY_FILE", c.KeyFile}, {"TLS_CA_FILE", c.CAFile},
 	} {
 		if file.value == "" && !none {
-			faults = append(faults, settings.Wrong(file.setting, errPartial))
+			faults = append(faults, settings.Invalid(file.setting, errPartial))
 		}
 	}
 	if !domainForm.MatchString(c.trustDomain()) {
-		faults = append(faults, settings.Wrong("TLS_TRUST_DOMAIN", errDomain))
+		faults = append(faults, settings.Invalid("TLS_TRUST_DOMAIN", errDomain))
 	}
 	return errors.Join(faults...)
 }

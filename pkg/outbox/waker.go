@@ -60,7 +60,7 @@ func (w *Waker) Run(ctx context.Context) error {
 		}
 		calls := w.calls.Swap(0)
 		w.notify(ctx)
-		gap.Reset(Gap(int(calls)))
+		gap.Reset(PollDelay(int(calls)))
 	}
 }
 

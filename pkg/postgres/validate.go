@@ -14,7 +14,7 @@ var errURL = errors.New("is not understood: it must look like postgres://user:pa
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
 	if _, err := pgxpool.ParseConfig(c.URL); err != nil {
-		return settings.Wrong("DATABASE_URL", errURL)
+		return settings.Invalid("DATABASE_URL", errURL)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@
 //	doc:"…"                             what it is for
 //
 // A nested struct may have envPrefix. What several fields must be together, and what is too much for
-// a rule, a struct says with a method Validate() error, which returns the results of Wrong, joined.
+// a rule, a struct says with a method Validate() error, which returns the results of Invalid, joined.
 package settings
 
 import (
@@ -37,9 +37,9 @@ func (f *VariableError) Error() string { return f.Variable + ": " + f.Err.Error(
 // Unwrap gives the cause.
 func (f *VariableError) Unwrap() error { return f.Err }
 
-// Wrong is the fault of the variable with the name, which has no prefix. Without an error there is
+// Invalid is the fault of the variable with the name, which has no prefix. Without an error there is
 // none.
-func Wrong(name string, err error) error {
+func Invalid(name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (p pair) Validate() error {
 	if p.Form != "round" {
 		form = errForm
 	}
-	return errors.Join(settings.Wrong("HIGH", order), settings.Wrong("FORM", form))
+	return errors.Join(settings.Invalid("HIGH", order), settings.Invalid("FORM", form))
 }
 
 func TestAllFaultsAreToldAtOnce(t *testing.T) {

@@ -41,5 +41,5 @@ func (c Config) Validate() error {
 	if len(c.Kafka.Brokers) == 0 {
 		brokers = errNoBrokers
 	}
-	return errors.Join(settings.Wrong("KAFKA_BROKERS", brokers), settings.Wrong("ENVIRONMENT", c.Environment.Validate()))
+	return errors.Join(settings.Invalid("KAFKA_BROKERS", brokers), settings.Invalid("ENVIRONMENT", c.Environment.Validate()))
 }

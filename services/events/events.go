@@ -95,7 +95,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		LeaderURL:     cfg.Database.URL,
 		ClockSkew:     cfg.ClockSkew,
 		PollInterval:  cfg.PollInterval,
-		BatchInterval: outbox.Gap,
+		BatchInterval: outbox.PollDelay,
 		BatchSize:     cfg.BatchSize,
 	})
 	return err

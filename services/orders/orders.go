@@ -60,7 +60,7 @@ type Config struct {
 func (c Config) Validate() error {
 	_, keys := seal.ParseRing(c.SealKeys)
 	_, hours := rules.ParseOpeningHours(c.OpeningHours, "UTC") // The zone has a rule of its own.
-	return errors.Join(settings.Wrong("SEAL_KEYS", keys), settings.Wrong("OPENING_HOURS", hours))
+	return errors.Join(settings.Invalid("SEAL_KEYS", keys), settings.Invalid("OPENING_HOURS", hours))
 }
 
 const (

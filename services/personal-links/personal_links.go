@@ -55,7 +55,7 @@ type Config struct {
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
 	_, err := seal.ParseRing(c.SealKeys)
-	return settings.Wrong("SEAL_KEYS", err)
+	return settings.Invalid("SEAL_KEYS", err)
 }
 
 const (

@@ -108,10 +108,10 @@ func (c Config) Validate() error {
 	}
 	_, keys := seal.ParseRing(c.SealKeys)
 	return errors.Join(
-		settings.Wrong("ENVIRONMENT", c.Environment.Validate()),
-		settings.Wrong("ALLOW_LOOPBACK_WEBHOOKS", loopback),
-		settings.Wrong("SEAL_KEYS", keys),
-		settings.Wrong("REDIS_URL", redisconn.Check(c.RedisURL)),
+		settings.Invalid("ENVIRONMENT", c.Environment.Validate()),
+		settings.Invalid("ALLOW_LOOPBACK_WEBHOOKS", loopback),
+		settings.Invalid("SEAL_KEYS", keys),
+		settings.Invalid("REDIS_URL", redisconn.Check(c.RedisURL)),
 	)
 }
 

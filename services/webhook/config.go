@@ -98,9 +98,9 @@ func (c Config) Validate() error {
 		test = fmt.Errorf("%s %w %s", c.TestTimeout, errTest, idle)
 	}
 	return errors.Join(
-		settings.Wrong("ENVIRONMENT", c.Environment.Validate()), settings.Wrong("ALLOW_LOOPBACK_WEBHOOKS", loopback),
-		settings.Wrong("KAFKA_BROKERS", brokers), positive,
-		settings.Wrong("WEBHOOK_LEASE", lease), settings.Wrong("WEBHOOK_TEST_TIMEOUT", test),
+		settings.Invalid("ENVIRONMENT", c.Environment.Validate()), settings.Invalid("ALLOW_LOOPBACK_WEBHOOKS", loopback),
+		settings.Invalid("KAFKA_BROKERS", brokers), positive,
+		settings.Invalid("WEBHOOK_LEASE", lease), settings.Invalid("WEBHOOK_TEST_TIMEOUT", test),
 	)
 }
 

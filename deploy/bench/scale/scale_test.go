@@ -140,7 +140,7 @@ func flat(u scale.Units) []float64 {
 }
 
 func TestTheRelayKeepsUpBelowItsThroughputAndFallsBehindAboveIt(t *testing.T) {
-	relay := scale.Relay{Pause: outbox.Gap, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 500}
+	relay := scale.Relay{Pause: outbox.PollDelay, Round: 2 * time.Millisecond, PerChange: 100 * time.Microsecond, Most: 500}
 	p99 := func(perSecond float64, during time.Duration) time.Duration {
 		return scale.At(relay.Ages(rand.New(rand.NewPCG(1, 2)), perSecond, during), .99)
 	}
@@ -150,7 +150,7 @@ func TestTheRelayKeepsUpBelowItsThroughputAndFallsBehindAboveIt(t *testing.T) {
 }
 
 func TestEveryChangeIsSentOnceAndNoneBeforeItCame(t *testing.T) {
-	relay := scale.Relay{Pause: outbox.Gap, Round: time.Millisecond, PerChange: time.Microsecond, Most: 10}
+	relay := scale.Relay{Pause: outbox.PollDelay, Round: time.Millisecond, PerChange: time.Microsecond, Most: 10}
 	ages := relay.Ages(rand.New(rand.NewPCG(3, 4)), 100, 10*time.Second)
 	require.InDelta(t, 1000, len(ages), 150)
 	require.GreaterOrEqual(t, ages[0], relay.Round)

@@ -97,7 +97,7 @@ func useKafka(b testing.TB, cfg *local.Config) {
 
 func start(b testing.TB, cfg local.Config) (*Stack, *local.Stack) {
 	b.Helper()
-	daemon.CollectLess() // As the programs of the platform do.
+	daemon.TuneGC() // As the programs of the platform do.
 	began := time.Now()
 	started, err := local.Start(b.Context(), cfg)
 	require.NoError(b, err)

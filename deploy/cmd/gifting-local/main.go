@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	daemon.CollectLess()
+	daemon.TuneGC()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)

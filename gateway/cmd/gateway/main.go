@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[gateway.Config, *gateway.Gateway]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[gateway.Config, *gateway.Gateway]{
 		Name:      "gateway",
 		Telemetry: func(cfg gateway.Config) telemetry.Config { return cfg.Telemetry },
 		New:       gateway.New,

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/batcher"
 	"github.com/partnergifting/platform/pkg/redisconn"
-	"github.com/partnergifting/platform/pkg/together"
 )
 
 // rounds shares round trips to Redis: the requests that come while others are counted go together in the next trip.
@@ -19,7 +19,7 @@ type rounds struct {
 	policy Policy
 	// budget bounds what a request waits for its trip.
 	budget time.Duration
-	trips  together.Runs[*turn]
+	trips  batcher.Batcher[*turn]
 }
 
 // turn is one request to be counted.
@@ -40,7 +40,7 @@ const (
 
 func newRounds(o Options) *rounds {
 	r := &rounds{redis: o.Redis, policy: o.Policy, budget: o.Budget}
-	r.trips = together.Runs[*turn]{Do: r.trip, Limit: o.Budget, AtOnce: atOnce, Most: mostInTrip}
+	r.trips = batcher.Batcher[*turn]{Process: r.trip, Timeout: o.Budget, MaxConcurrent: atOnce, MaxItems: mostInTrip}
 	return r
 }
 
@@ -51,7 +51,7 @@ func (r *rounds) run(ctx context.Context, s subject) (_ Verdict, _ int64, err er
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
 	t := &turn{subject: s}
-	if err := r.trips.Join(ctx, t); err != nil {
+	if err := r.trips.Do(ctx, t); err != nil {
 		return Verdict{}, 0, fmt.Errorf("wait for Redis: %w", err)
 	}
 	return t.place.verdict()

@@ -96,7 +96,7 @@ func printAges(units scale.Units) {
 		batch = 500                  // The default of GIFTING_OUTBOX_BATCH_SIZE.
 	)
 	relay := scale.Relay{
-		Pause: outbox.Gap, Round: round, Most: batch,
+		Pause: outbox.PollDelay, Round: round, Most: batch,
 		PerChange: time.Duration(float64(time.Second)/units.RelayPerSecond) - round/batch,
 	}
 	fmt.Println("| of the relay's throughput | changes/s | p50 ms | p99 ms |\n| --- | --- | --- | --- |")

@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[catalog.Config, *catalog.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[catalog.Config, *catalog.Service]{
 		Name:      "catalog",
 		Telemetry: func(cfg catalog.Config) telemetry.Config { return cfg.Telemetry },
 		New:       catalog.New,

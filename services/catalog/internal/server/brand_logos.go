@@ -36,7 +36,7 @@ func NewBrandLogos(
 func (b *BrandLogos) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	logo := rules.ReadLogo(errs, req)
 	checkUpload(errs, req.GetContent())
 	if err := errs.Err(); err != nil {

@@ -11,7 +11,7 @@ import (
 func (o *CampaignOperations) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	tenantID, act := readCampaignAct(errs, req, "campaign.start", nil)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (o *CampaignOperations) StartCampaign(
 func (o *CampaignOperations) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	tenantID, act := readCampaignAct(errs, req, "campaign.complete", nil)
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (o *CampaignOperations) GetCampaignRecord(
 func (o *CampaignOperations) ListCampaignRecords(
 	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
 ) (*catalogv1.ListCampaignRecordsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true}
 	if req.BrandId != nil {
 		id := errs.UUID("brandId", req.GetBrandId())

@@ -16,7 +16,7 @@ const unknownID = "00000000-0000-0000-0000-000000000000"
 
 // CheckItem says whether a gift may be ordered now. It reserves nothing.
 func (o *Ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest) (*catalogv1.CheckItemResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 func (s *Selections) CheckSelection(
 	ctx context.Context, req *catalogv1.CheckSelectionRequest,
 ) (*catalogv1.CheckSelectionResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	rules.ReadSelection(errs, req.GetSelection())
 	if err := errs.Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 func (o *CampaignOperations) CorrectStock(
 	ctx context.Context, req *catalogv1.CorrectStockRequest,
 ) (*catalogv1.CorrectStockResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	id := rules.RecordID(errs, "correctionId", req.GetCorrectionId())
 	correction := rules.ReadCorrection(errs, req)
 	entry := store.StockCorrection{

@@ -15,7 +15,7 @@ func (c *Catalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignReq
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	locale := rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales())
 	if err := errs.Err(); err != nil {
 		return nil, err

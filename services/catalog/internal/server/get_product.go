@@ -16,7 +16,7 @@ func (c *Catalog) GetProduct(ctx context.Context, req *catalogv1.GetProductReque
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckCountry(errs, req.GetCountry())
 	view := store.View{
 		Country:  req.GetCountry(),

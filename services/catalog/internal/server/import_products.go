@@ -31,7 +31,7 @@ var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
 func (s *Imports) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckImport(errs, req.GetProducts())
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func newest() cursor.Position {
 
 // ListAudit answers what was done with a gift or a campaign, newest first.
 func (o *ProductOperations) ListAudit(ctx context.Context, req *catalogv1.ListAuditRequest) (*catalogv1.ListAuditResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	subject := errs.UUID("subjectId", req.GetSubjectId())
 	bind := cursor.Bind("catalog/audit", subject)
 	from := newest()

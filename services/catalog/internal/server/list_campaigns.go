@@ -20,7 +20,7 @@ func (c *Catalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaign
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	filter := store.CampaignFilter{TenantID: p.TenantID, AllBrands: p.AllBrands, BrandIDs: p.BrandIDs}
 	if req.BrandId != nil {
 		id := errs.UUID("brandId", req.GetBrandId())

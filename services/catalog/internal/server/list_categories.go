@@ -17,7 +17,7 @@ func (c *Catalog) ListCategories(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	locale := rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales())
 	if err := errs.Err(); err != nil {
 		return nil, err

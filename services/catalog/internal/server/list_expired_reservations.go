@@ -13,7 +13,7 @@ func (o *Ordering) ListExpiredReservations(
 	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
 	const maxExpired = 1000
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	if req.GetLimit() < 1 || req.GetLimit() > maxExpired {
 		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 1000")
 	}

@@ -81,7 +81,7 @@ func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProd
 	if err != nil {
 		return productsQuery{}, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckCountry(errs, req.GetCountry())
 	q := productsQuery{
 		view: store.View{

@@ -14,7 +14,7 @@ import (
 func (s *Selections) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	rules.ReadSelection(errs, req.GetSelection())
 	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)

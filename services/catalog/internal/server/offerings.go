@@ -12,7 +12,7 @@ import (
 func (o *CampaignOperations) PutOffering(
 	ctx context.Context, req *catalogv1.PutOfferingRequest,
 ) (*catalogv1.PutOfferingResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	offering := rules.ReadOffering(errs, "offering", req.GetOffering())
 	tenantID, act := readCampaignAct(errs, req, "offering.put", map[string]any{
 		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
@@ -33,7 +33,7 @@ func (o *CampaignOperations) PutOffering(
 func (o *CampaignOperations) RemoveOffering(
 	ctx context.Context, req *catalogv1.RemoveOfferingRequest,
 ) (*catalogv1.RemoveOfferingResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
 	tenantID, act := readCampaignAct(errs, req, "offering.remove", map[string]string{"productId": productID})
 	if err := errs.Err(); err != nil {
@@ -46,7 +46,7 @@ func (o *CampaignOperations) RemoveOffering(
 func (o *CampaignOperations) ResumeOffering(
 	ctx context.Context, req *catalogv1.ResumeOfferingRequest,
 ) (*catalogv1.ResumeOfferingResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
 	tenantID, act := readCampaignAct(errs, req, "offering.resume", map[string]string{"productId": productID})
 	if err := errs.Err(); err != nil {

@@ -31,7 +31,7 @@ func NewOperations(
 
 // PutRegion sets the countries of a region.
 func (o *Operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	region := rules.ReadRegion(errs, req)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (o *Operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequ
 func (o *Operations) PutExchangeRate(
 	ctx context.Context, req *catalogv1.PutExchangeRateRequest,
 ) (*catalogv1.PutExchangeRateResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckRate(errs, req)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (o *Operations) PutExchangeRate(
 func (o *Operations) PutCategory(
 	ctx context.Context, req *catalogv1.PutCategoryRequest,
 ) (*catalogv1.PutCategoryResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	category := rules.ReadCategory(errs, req)
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (o *ProductOperations) GetProductRecord(
 func (o *ProductOperations) ListProductRecords(
 	ctx context.Context, req *catalogv1.ListProductRecordsRequest,
 ) (*catalogv1.ListProductRecordsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	var state rules.State
 	if req.GetState() != catalogv1.ProductState_PRODUCT_STATE_UNSPECIFIED {
 		state = rules.ReadState(errs, req.GetState())

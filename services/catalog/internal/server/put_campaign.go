@@ -15,7 +15,7 @@ import (
 func (o *Operations) PutCampaign(
 	ctx context.Context, req *catalogv1.PutCampaignRequest,
 ) (*catalogv1.PutCampaignResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	campaign := rules.ReadCampaign(errs, req)
 	if err := errs.Err(); err != nil {
 		return nil, err

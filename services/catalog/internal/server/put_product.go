@@ -12,7 +12,7 @@ import (
 
 // PutProduct creates a gift or replaces it whole.
 func (o *Operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	product := rules.ReadProduct(errs, req)
 	if err := errs.Err(); err != nil {
 		return nil, err

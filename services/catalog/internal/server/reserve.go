@@ -18,7 +18,7 @@ const maxReservationKey = 256
 // is given back as it is, so that its order does not commit: whoever sweeps may be about to release
 // it. Once settled, confirmed or released, the key reserves anew: its order exists or never will.
 func (o *Ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {
 		errs.Add("reservationKey", problem.FieldInvalid, "must have 1 to 256 bytes")
 	}

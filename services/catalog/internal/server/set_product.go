@@ -12,7 +12,7 @@ import (
 func (o *ProductOperations) SetProductState(
 	ctx context.Context, req *catalogv1.SetProductStateRequest,
 ) (*catalogv1.SetProductStateResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	state := rules.ReadState(errs, req.GetState())
 	at, err := o.change(ctx, errs, req, "product.state", map[string]rules.State{"state": state},
 		func(p *rules.Product) { p.State = state }, nil)
@@ -23,7 +23,7 @@ func (o *ProductOperations) SetProductState(
 func (o *ProductOperations) SetProductPrices(
 	ctx context.Context, req *catalogv1.SetProductPricesRequest,
 ) (*catalogv1.SetProductPricesResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	prices := rules.ReadPrices(errs, req.GetPrices())
 	at, err := o.change(ctx, errs, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
@@ -35,7 +35,7 @@ func (o *ProductOperations) SetProductPrices(
 func (o *ProductOperations) SetProductAvailability(
 	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	countries := rules.ReadCountries(errs, "availableCountries", req.GetAvailableCountries())
 	at, err := o.change(ctx, errs, req, "product.availability", map[string]any{"countries": countries},
 		func(p *rules.Product) { p.Countries = countries }, nil)
@@ -46,7 +46,7 @@ func (o *ProductOperations) SetProductAvailability(
 func (o *ProductOperations) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	texts := rules.ReadTranslations(errs, req.GetTranslations())
 	at, err := o.change(ctx, errs, req, "product.translations", map[string]any{"translations": texts},
 		func(p *rules.Product) { p.Translations = texts }, nil)

@@ -12,7 +12,7 @@ import (
 func (o *Ordering) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	confirmed := orderIDs(errs, "confirmedOrderIds", req.GetConfirmedOrderIds())
 	released := orderIDs(errs, "releasedOrderIds", req.GetReleasedOrderIds())
 	if err := errs.Err(); err != nil {

@@ -15,7 +15,7 @@ import (
 // UploadImage stores an image and its renditions. The bytes are stored first: a row always has its
 // file. They are stored again when the image exists already, which heals a file that was lost.
 func (o *Operations) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	checkUpload(errs, req.GetContent())
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[events.Config, *events.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[events.Config, *events.Service]{
 		Name:      "events",
 		Telemetry: func(cfg events.Config) telemetry.Config { return cfg.Telemetry },
 		New:       events.New,

@@ -31,7 +31,7 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, errs)}
 	if req.After != nil {
 		list.after, err = decode(binding(p.TenantID), req.GetAfter())

@@ -50,7 +50,7 @@ func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 		return Appended{}, nil
 	}
 	p := &pendingBatch{Batch: b}
-	if err := s.appends.Join(ctx, p); err != nil {
+	if err := s.appends.Do(ctx, p); err != nil {
 		return Appended{}, fmt.Errorf("append to feed: %w", err)
 	}
 	return p.done, nil

@@ -27,8 +27,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/batcher"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/together"
 )
 
 //go:embed migrations/*.sql
@@ -45,7 +45,7 @@ type Store struct {
 	// clock replaces the database's in tests; otherwise nil.
 	clock func() time.Time
 	// appends collects the batches of all partitions that this process writes.
-	appends *together.Runs[*pendingBatch]
+	appends *batcher.Batcher[*pendingBatch]
 
 	lock sync.Mutex
 	// days are those whose partition exists, as far as this process knows.
@@ -60,9 +60,9 @@ func New(pool *pgxpool.Pool) *Store {
 // NewAt makes a store with a clock of its own instead of the database's, for tests.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
-	s.appends = &together.Runs[*pendingBatch]{
-		Do: s.appendAll, Limit: appendTimeout, AtOnce: 1, Most: maxBatches,
-		Apart: func(err error) bool { return postgres.State(err) != "" },
+	s.appends = &batcher.Batcher[*pendingBatch]{
+		Process: s.appendAll, Timeout: appendTimeout, MaxConcurrent: 1, MaxItems: maxBatches,
+		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}
 	return s
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[orders.Config, *orders.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[orders.Config, *orders.Service]{
 		Name:      "orders",
 		Telemetry: func(cfg orders.Config) telemetry.Config { return cfg.Telemetry },
 		New:       orders.New,

@@ -10,7 +10,7 @@ import (
 
 // ApproveOrder lets a requested order be worked on.
 func (o *Operations) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_APPROVE, req, errs)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderReque
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.CancelOrderResponse]{
 		Empty: func() *ordersv1.CancelOrderResponse { return &ordersv1.CancelOrderResponse{} },

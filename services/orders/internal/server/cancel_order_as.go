@@ -10,7 +10,7 @@ import (
 
 // CancelOrderAs cancels an order for a person; refusing a request is cancelling it.
 func (o *Operations) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CANCEL, req, errs)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func (o *Operations) CorrectDelivery(
 	ctx context.Context, req *ordersv1.CorrectDeliveryRequest,
 ) (*ordersv1.CorrectDeliveryResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, fields.Collect(ctx))
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ var errOvertaken = errors.New("the order changed meanwhile")
 // CorrectStatus sets any status. An order that reopens takes its unit of stock first, under an id of
 // its own: recovery returns it if the correction does not commit.
 func (o *Operations) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusRequest) (*ordersv1.CorrectStatusResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckStatusCorrection(req.GetStatus(), req.GetReason(), errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_STATUS, req, errs)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // CorrectTracking replaces the shipment of an order on its way.
 func (o *Operations) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, errs)
 	if err != nil {

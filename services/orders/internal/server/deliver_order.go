@@ -10,7 +10,7 @@ import (
 
 // DeliverOrder completes an order that has arrived.
 func (o *Operations) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_DELIVER, req, errs)
 	if err != nil {
 		return nil, err

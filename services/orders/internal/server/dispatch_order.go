@@ -10,7 +10,7 @@ import (
 
 // DispatchOrder sends an order on its way.
 func (o *Operations) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, errs)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // ListAudit reads what was done to an order. Reading it is an entry too, the newest one.
 func (o *Operations) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	binding := cursor.Bind("order audit", req.GetTenantId(), req.GetOrderId())
 	limit, after := page.Limit(req.Limit, errs), page.After(req.After, binding, errs)
 	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_AUDIT, req, errs)

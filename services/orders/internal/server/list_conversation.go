@@ -13,7 +13,7 @@ import (
 func (o *Operations) ListConversation(
 	ctx context.Context, req *ordersv1.ListConversationRequest,
 ) (*ordersv1.ListConversationResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, fields.Collect(ctx))
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	binding := listBinding(p, req)
 	filter := store.Filter{
 		TenantID:            p.TenantID,

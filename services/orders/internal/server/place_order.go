@@ -47,7 +47,7 @@ func (s *Server) preparePlaceOrder(
 	if err != nil {
 		return effect, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckPlaceOrder(req, settings.GetTenant().GetCurrency(), errs)
 	order, err := s.newOrder(ctx, p, uuid.Must(uuid.NewV7()).String(), settings, req, errs)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // PlaceOrderAs places an order for a person, once under the id the caller chose.
 func (o *Operations) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsRequest) (*ordersv1.PlaceOrderAsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	if req.GetOrder() == nil {
 		errs.Add("order", problem.FieldRequired, "is required")
 	}

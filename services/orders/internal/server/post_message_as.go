@@ -41,7 +41,7 @@ type posting interface {
 }
 
 func (o *Operations) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckAuthor(req.GetActor(), errs)
 	id := requiredUUID(errs, "messageId", req.GetMessageId())
 	rules.CheckMessageBody(req.GetBody(), errs)

@@ -19,7 +19,7 @@ func (s *Server) PostOrderMessage(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckMessageBody(req.GetBody(), errs)
 	message := rules.NewMessage(&ordersv1.MessageAuthor{
 		Kind: ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_API_KEY, Name: p.KeyName,

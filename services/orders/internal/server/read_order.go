@@ -13,7 +13,7 @@ import (
 // ReadOrder opens the delivery details of one order. The audit has the row before anything is
 // answered.
 func (o *Operations) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.Collect(ctx))
+	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 
 // SearchOrders finds orders by what is known of them.
 func (o *Operations) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	actor.Check(req.GetActor(), errs)
 	binding := searchBinding(req)
 	search := readSearch(req, binding, errs)

@@ -65,7 +65,7 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 			a.Read(b, a.TenantID, a.OrderID)
 		}
 	}
-	return idempotency.RunLocked(ctx, s.pool, a.Empty, read, func() (effect idempotency.Effect[R], err error) {
+	return idempotency.RunInTx(ctx, s.pool, a.Empty, read, func() (effect idempotency.Effect[R], err error) {
 		if l.current.Record == nil {
 			return effect, ErrNotFound
 		}

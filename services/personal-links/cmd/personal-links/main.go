@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[personallinks.Config, *personallinks.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[personallinks.Config, *personallinks.Service]{
 		Name:      "personal-links",
 		Telemetry: func(cfg personallinks.Config) telemetry.Config { return cfg.Telemetry },
 		New:       personallinks.New,

@@ -13,7 +13,7 @@ import (
 func (o *Operations) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
-	tenantID, err := o.permit(ctx, fields.Collect(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
+	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (o *Operations) ApprovePersonalLink(
 func (o *Operations) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {
-	tenantID, err := o.permit(ctx, fields.Collect(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
+	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
 	if err != nil {
 		return nil, err
 	}

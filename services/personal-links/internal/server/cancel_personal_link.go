@@ -42,12 +42,12 @@ func (p *Public) CancelPersonalLink(
 	}
 	c := &cancellation{
 		Public: p, answers: answers{ring: p.Ring, tenantID: principal.TenantID}, principal: principal,
-		reason: req.GetReason(), errs: fields.Collect(ctx),
+		reason: req.GetReason(), errs: fields.FromContext(ctx),
 	}
 	rules.CheckReason(c.reason, c.errs)
 	c.linkID, _ = fields.ParseUUID(req.GetLinkId())
 	for range maxSettled {
-		stored, err := idempotency.RunLocked(ctx, p.Store.Pool(), emptySealed, c.lock, func() (sealedEffect, error) { return c.decide(ctx) })
+		stored, err := idempotency.RunInTx(ctx, p.Store.Pool(), emptySealed, c.lock, func() (sealedEffect, error) { return c.decide(ctx) })
 		if errors.Is(err, rules.ErrMarked) {
 			if _, err := p.Claims.Settle(ctx, c.link); err != nil {
 				return nil, err

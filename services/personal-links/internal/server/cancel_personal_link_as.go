@@ -15,7 +15,7 @@ import (
 func (o *Operations) CancelPersonalLinkAs(
 	ctx context.Context, req *linksv1.CancelPersonalLinkAsRequest,
 ) (*linksv1.CancelPersonalLinkAsResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckReason(req.GetReason(), errs)
 	tenantID, err := o.permit(ctx, errs, req.GetActor(), req.GetTenantId(), rules.PermitTeam)
 	if err != nil {

@@ -21,7 +21,7 @@ func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest)
 	if link.Record.GetStatus() != rules.Active {
 		return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	rules.CheckClaim(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 func (o *Operations) ListPersonalLinkBatch(
 	ctx context.Context, req *linksv1.ListPersonalLinkBatchRequest,
 ) (*linksv1.ListPersonalLinkBatchResponse, error) {
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	limit := page.Limit(req.Limit, errs)
 	batchID := idOrUnknown(req.GetBatchId())
 	binding := cursor.Bind("personal-link-batch", req.GetTenantId(), batchID)

@@ -26,7 +26,7 @@ func (p *Public) ListPersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.Collect(ctx)
+	errs := fields.FromContext(ctx)
 	query := filters(errs, req)
 	query.TenantID, query.AllBrands, query.BrandIDs = principal.TenantID, principal.AllBrands, principal.BrandIDs
 	query.Limit = page.Limit(req.Limit, errs)

@@ -12,7 +12,7 @@ import (
 func (o *Operations) ReadPersonalLink(
 	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
 ) (*linksv1.ReadPersonalLinkResponse, error) {
-	tenantID, err := o.permit(ctx, fields.Collect(ctx), req.GetActor(), req.GetTenantId(), rules.PermitTeam)
+	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitTeam)
 	if err != nil {
 		return nil, err
 	}

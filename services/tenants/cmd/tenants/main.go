@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[tenants.Config, *tenants.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[tenants.Config, *tenants.Service]{
 		Name:      "tenants",
 		Telemetry: func(cfg tenants.Config) telemetry.Config { return cfg.Telemetry },
 		New:       tenants.New,

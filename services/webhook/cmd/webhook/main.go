@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(daemon.Service(os.Args, os.Stderr, daemon.Door[webhook.Config, *webhook.Service]{
+	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[webhook.Config, *webhook.Service]{
 		Name:      "webhook",
 		Telemetry: func(cfg webhook.Config) telemetry.Config { return cfg.Telemetry },
 		New:       webhook.New,

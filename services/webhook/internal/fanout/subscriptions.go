@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/together"
+	"github.com/partnergifting/platform/pkg/batcher"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -25,7 +25,7 @@ const (
 // never in one that is under way: that one may have read before an endpoint was set.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
-	runs      together.Runs[*lookup]
+	runs      batcher.Batcher[*lookup]
 }
 
 // endpoints are those of each tenant.
@@ -39,7 +39,7 @@ type lookup struct {
 
 func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions {
 	s := &subscriptions{directory: directory}
-	s.runs.Do, s.runs.Limit, s.runs.AtOnce, s.runs.Most = s.read, lookupTime, lookupsAtOnce, mostInLookup
+	s.runs.Process, s.runs.Timeout, s.runs.MaxConcurrent, s.runs.MaxItems = s.read, lookupTime, lookupsAtOnce, mostInLookup
 	return s
 }
 
@@ -52,7 +52,7 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (endpoints, er
 	for _, c := range changes {
 		l.tenants = append(l.tenants, c.GetTenantId())
 	}
-	if err := s.runs.Join(ctx, l); err != nil {
+	if err := s.runs.Do(ctx, l); err != nil {
 		return nil, fmt.Errorf("endpoints of the tenants of a batch: %w", err)
 	}
 	return l.found, nil

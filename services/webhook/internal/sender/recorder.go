@@ -3,8 +3,8 @@ package sender
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/batcher"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/together"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
@@ -15,7 +15,7 @@ const maxRecorded = 256
 // next one. Under load a commit then serves many deliveries, and none waits when there is none.
 type recorder struct {
 	store *store.Store
-	runs  together.Runs[*recording]
+	runs  batcher.Batcher[*recording]
 }
 
 type recording struct {
@@ -25,16 +25,16 @@ type recording struct {
 
 func newRecorder(st *store.Store) *recorder {
 	r := &recorder{store: st}
-	r.runs.Do, r.runs.Limit, r.runs.AtOnce, r.runs.Most = r.commit, recordTime, 1, maxRecorded
+	r.runs.Process, r.runs.Timeout, r.runs.MaxConcurrent, r.runs.MaxItems = r.commit, recordTime, 1, maxRecorded
 	// A result that the database refuses does not keep the others from being recorded.
-	r.runs.Apart = func(err error) bool { return postgres.State(err) != "" }
+	r.runs.Isolate = func(err error) bool { return postgres.State(err) != "" }
 	return r
 }
 
 // record returns when the result is committed or could not be.
 func (r *recorder) record(ctx context.Context, result store.Result) error {
 	rec := &recording{result: result}
-	if err := r.runs.Join(ctx, rec); err != nil {
+	if err := r.runs.Do(ctx, rec); err != nil {
 		return err
 	}
 	if rec.lost {

@@ -39,7 +39,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	if answer, found, err := idempotency.Replay(ctx, s.cfg.Pool, empty); found || err != nil {
 		return answer, err
 	}
-	if err := fields.Collect(ctx).Err(); err != nil {
+	if err := fields.FromContext(ctx).Err(); err != nil {
 		return nil, err
 	}
 	leave, err := s.places.enter(ctx, principal.KeyID)
@@ -47,7 +47,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	defer leave()
-	return idempotency.RunHeld(ctx, s.cfg.Pool, empty, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	return idempotency.RunExternal(ctx, s.cfg.Pool, empty, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)

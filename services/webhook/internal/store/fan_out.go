@@ -63,7 +63,7 @@ func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected)
 	if len(events) == 0 && len(rejected) == 0 {
 		return nil
 	}
-	if err := s.fanOuts.Join(ctx, batch{events, rejected}); err != nil {
+	if err := s.fanOuts.Do(ctx, batch{events, rejected}); err != nil {
 		return fmt.Errorf("store deliveries: %w", err)
 	}
 	return nil

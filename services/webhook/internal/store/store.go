@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/batcher"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/together"
 )
 
 //go:embed migrations/*.sql
@@ -30,7 +30,7 @@ type Store struct {
 	// clock stands in for the database's; nil but in tests.
 	clock func() time.Time
 	// fanOuts are the batches of all partitions that this process fans out.
-	fanOuts *together.Runs[batch]
+	fanOuts *batcher.Batcher[batch]
 }
 
 // New makes a store on a migrated database.
@@ -47,9 +47,9 @@ const (
 // it.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
-	s.fanOuts = &together.Runs[batch]{
-		Do: s.fanOut, Limit: fanOutTime, AtOnce: 2, Most: maxTogether,
-		Apart: func(err error) bool { return postgres.State(err) != "" },
+	s.fanOuts = &batcher.Batcher[batch]{
+		Process: s.fanOut, Timeout: fanOutTime, MaxConcurrent: 2, MaxItems: maxTogether,
+		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}
 	return s
 }

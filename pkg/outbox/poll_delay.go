@@ -11,9 +11,9 @@ const (
 	longGap = 12 * time.Millisecond
 )
 
-// Gap is how long to leave the outbox alone after n changes: between two calls of the relay, and between two of its
+// PollDelay is how long to leave the outbox alone after n changes: between two calls of the relay, and between two of its
 // rounds. A round costs each source, the broker, the feed and the webhooks a transaction or a message, however much it
 // carries. Under load rounds therefore become larger instead of more, and what they cost is left to the requests.
-func Gap(n int) time.Duration {
+func PollDelay(n int) time.Duration {
 	return max(shortGap, min(time.Duration(n), longGap/gapOfRow)*gapOfRow)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// RunLocked is Run for an operation that decides from rows it locks: read adds the statements that
+// RunInTx is Run for an operation that decides from rows it locks: read adds the statements that
 // lock and read them to the transaction of the effect, and decide works out the effect from what
 // their callbacks got. Claim, locks, effect and stored answer take two round trips. Both may be
 // called more than once; decide calls nobody, because the locks are held meanwhile.
-func RunLocked[R proto.Message](
+func RunInTx[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, empty func() R, read func(b *pgx.Batch), decide func() (Effect[R], error),
 ) (answer R, err error) {
 	l := locked[R]{decide: decide}
@@ -35,7 +35,7 @@ func RunLocked[R proto.Message](
 	return l.effect.Answer, nil
 }
 
-// locked is one run of RunLocked.
+// locked is one run of RunInTx.
 type locked[R proto.Message] struct {
 	req    Request
 	claims bool

@@ -13,6 +13,6 @@ func TestTheGapGrowsWithTheChangesFromAThousandASecondOn(t *testing.T) {
 		0: 3 * time.Millisecond, 1: 3 * time.Millisecond, 3: 3 * time.Millisecond, 4: 4 * time.Millisecond,
 		11: 11 * time.Millisecond, 12: 12 * time.Millisecond, 13: 12 * time.Millisecond, math.MaxInt: 12 * time.Millisecond,
 	} {
-		require.Equal(t, want, Gap(changes), "%d changes", changes)
+		require.Equal(t, want, PollDelay(changes), "%d changes", changes)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 type shopConfig struct {
 	Telemetry telemetry.Config
-	Sign      string `env:"SIGN" envDefault:"open" doc:"What hangs in the door."`
+	Sign      string `env:"SIGN" envDefault:"open" doc:"What hangs in the program."`
 }
 
 type shop struct{ sign string }
@@ -32,7 +32,7 @@ func (s *shop) Run(context.Context) error {
 
 func TestServiceRunsADoor(t *testing.T) {
 	var migrated bool
-	door := daemon.Door[shopConfig, *shop]{
+	program := daemon.Program[shopConfig, *shop]{
 		Name:      "shop",
 		Telemetry: func(cfg shopConfig) telemetry.Config { return cfg.Telemetry },
 		New: func(_ context.Context, cfg shopConfig, _ *telemetry.Telemetry) (*shop, error) {
@@ -49,35 +49,35 @@ func TestServiceRunsADoor(t *testing.T) {
 	var out bytes.Buffer
 	for _, refused := range [][]string{{"shop", "serve"}, {"shop", "migrate", "--check"}} {
 		out.Reset()
-		require.Equal(t, 1, daemon.Service(refused, &out, door))
+		require.Equal(t, 1, daemon.RunProgram(refused, &out, program))
 		require.Contains(t, out.String(), "shop/00001_doors.sql, shop/00002_windows.sql")
 		require.False(t, migrated)
 	}
-	require.Equal(t, 1, daemon.Service([]string{"shop", "migrate", "--now"}, &out, door))
+	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "migrate", "--now"}, &out, program))
 	require.False(t, migrated)
-	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate"}, &out, door))
+	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "migrate"}, &out, program))
 	require.True(t, migrated)
-	require.Equal(t, 0, daemon.Service([]string{"shop", "migrate", "--check"}, &out, door))
+	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "migrate", "--check"}, &out, program))
 	t.Setenv("GIFTING_SING", "closed")
 	out.Reset()
-	require.Equal(t, 0, daemon.Service([]string{"shop", "serve"}, &out, door), out.String())
+	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "serve"}, &out, program), out.String())
 	require.Contains(t, out.String(), "GIFTING_SING", "a mistyped variable is told")
 
-	door.Tasks = []daemon.Task[shopConfig]{{
+	program.Tasks = []daemon.Task[shopConfig]{{
 		Name: "sweep", Short: "sweep the floor",
 		Run: func(_ context.Context, cfg shopConfig, progress io.Writer) error {
 			_, err := fmt.Fprintln(progress, "swept while", cfg.Sign)
 			return err
 		},
 	}}
-	require.Equal(t, 0, daemon.Service([]string{"shop", "sweep"}, &out, door))
+	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "sweep"}, &out, program))
 	require.Contains(t, out.String(), "swept while open")
 
 	t.Setenv("GIFTING_SIGN", "closed")
-	require.Equal(t, 1, daemon.Service([]string{"shop", "serve"}, &out, door))
+	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "serve"}, &out, program))
 	require.Contains(t, out.String(), errClosed.Error())
 
-	door.Migrate = nil
-	require.Equal(t, 2, daemon.Service([]string{"shop", "migrate"}, &out, door), "nothing to migrate, no such command")
-	require.Contains(t, out.String(), "What hangs in the door.")
+	program.Migrate = nil
+	require.Equal(t, 2, daemon.RunProgram([]string{"shop", "migrate"}, &out, program), "nothing to migrate, no such command")
+	require.Contains(t, out.String(), "What hangs in the program.")
 }

@@ -28,7 +28,7 @@ func counter(t *testing.T) *pgxpool.Pool {
 // countUp sets the counter to one more than it read, unless refuse says no.
 func countUp(ctx context.Context, pool *pgxpool.Pool, refuse func(n int) error) (*answer, error) {
 	n := 0
-	return idempotency.RunLocked(ctx, pool, empty, func(b *pgx.Batch) {
+	return idempotency.RunInTx(ctx, pool, empty, func(b *pgx.Batch) {
 		b.Queue("SELECT n FROM counter FOR UPDATE").QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 	}, func() (effect idempotency.Effect[*answer], err error) {
 		effect.Answer = &answer{ResponseStatus: proto.Int32(int32(n))}

@@ -13,9 +13,9 @@ func TestTheHeapGrowsFurtherUnlessTheEnvironmentSaysHowFar(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	t.Setenv("GOGC", "50") // Go itself has read it at the start.
-	daemon.CollectLess()
+	daemon.TuneGC()
 	require.Equal(t, 100, debug.SetGCPercent(100))
 	t.Setenv("GOGC", "")
-	daemon.CollectLess()
+	daemon.TuneGC()
 	require.Equal(t, 400, debug.SetGCPercent(100))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Door is what a service shows of itself: a configuration, and what makes and migrates it.
-type Door[C any, S interface {
+// Program describes a service to its main function: its configuration, construction and migration.
+type Program[C any, S interface {
 	Run(ctx context.Context) error
 }] struct {
 	// Name stands in logs, spans and metrics.
@@ -38,24 +38,24 @@ type Task[C any] struct {
 	Run func(ctx context.Context, cfg C, out io.Writer) error
 }
 
-// Service is the program of a service: the commands serve and migrate and the service's tasks,
-// configured by the environment, logging to stderr. It gives the exit code.
-func Service[C any, S interface {
+// RunProgram runs the command that the arguments name: serve, migrate, ready or one of the tasks,
+// configured by the environment, logging to stderr. It returns the exit code.
+func RunProgram[C any, S interface {
 	Run(ctx context.Context) error
-}](args []string, stderr io.Writer, door Door[C, S]) int {
+}](args []string, stderr io.Writer, program Program[C, S]) int {
 	var cfg C
 	commands := []Command{{Name: "serve", Short: "serve until told to stop", Run: func(ctx context.Context) error {
-		return door.serve(ctx, &cfg, stderr)
+		return program.serve(ctx, &cfg, stderr)
 	}}, {Name: "ready", Short: "ask the one that serves here whether it is ready", Run: func(ctx context.Context) error {
-		return door.ready(ctx, &cfg)
+		return program.ready(ctx, &cfg)
 	}}}
-	if door.Migrate != nil {
+	if program.Migrate != nil {
 		commands = append(commands, Command{
 			Name: "migrate", Short: "bring the database up to date; with " + checkFlag + " only say whether it is", Arguments: true,
-			Run: func(ctx context.Context) error { return door.migrate(ctx, &cfg, args[2:], stderr) },
+			Run: func(ctx context.Context) error { return program.migrate(ctx, &cfg, args[2:], stderr) },
 		})
 	}
-	for _, task := range door.Tasks {
+	for _, task := range program.Tasks {
 		commands = append(commands, Command{Name: task.Name, Short: task.Short, Run: func(ctx context.Context) error {
 			if err := settings.Load(&cfg); err != nil {
 				return err
@@ -63,17 +63,17 @@ func Service[C any, S interface {
 			return task.Run(ctx, cfg, stderr)
 		}})
 	}
-	return Main(args, stderr, &cfg, append(commands, door.Commands...)...)
+	return Main(args, stderr, &cfg, append(commands, program.Commands...)...)
 }
 
-func (d Door[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
+func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
-	if err := d.upToDate(ctx, *cfg); err != nil {
+	if err := p.upToDate(ctx, *cfg); err != nil {
 		return err
 	}
-	tel, err := telemetry.New(ctx, d.Name, d.Telemetry(*cfg), stderr)
+	tel, err := telemetry.New(ctx, p.Name, p.Telemetry(*cfg), stderr)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (d Door[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	if unknown := settings.Unknown(cfg, os.Environ()); len(unknown) > 0 {
 		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
 	}
-	service, err := d.New(ctx, *cfg, tel)
+	service, err := p.New(ctx, *cfg, tel)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 // belongs into GOMEMLIMIT, which collects earlier when it gets tight.
 const collectAt = 400
 
-// CollectLess lets the process's heap grow before it is collected, unless GOGC says how far.
-func CollectLess() {
+// TuneGC lets the process's heap grow before it is collected, unless GOGC says how far.
+func TuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}

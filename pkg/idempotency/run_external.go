@@ -8,11 +8,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// RunHeld is Run for an effect outside the database, such as a call to a stranger's server: act
+// RunExternal is Run for an effect outside the database, such as a call to a stranger's server: act
 // runs while the transaction holds the claim, so that two requests at once never act twice. act
 // must end within the database's idle-in-transaction limit. A crash between act and commit leaves
 // the key free.
-func RunHeld[R proto.Message](
+func RunExternal[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, empty func() R, act func(ctx context.Context) (R, error),
 ) (R, error) {
 	req, ok := FromContext(ctx)
