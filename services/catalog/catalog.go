@@ -90,15 +90,15 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	}
 	s.upkeep = &upkeep.Worker{Store: st, Audit: cfg.AuditRetention, Log: tel.Logger}
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
-	studio := picture.NewStudio()
+	processor := picture.NewProcessor()
 	s.server = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
 	catalogv1.RegisterCatalogServiceServer(s.server, server.NewCatalog(st, tenantcache.New(directory), cfg.PublicURL))
 	catalogv1.RegisterImagesServiceServer(s.server, server.NewImages(st, s.files))
 	catalogv1.RegisterOrderingServiceServer(s.server, server.NewOrdering(st, ttl))
 	catalogv1.RegisterSelectionsServiceServer(s.server, server.NewSelections(st, cfg.PublicURL))
-	catalogv1.RegisterBrandLogosServiceServer(s.server, server.NewBrandLogos(st, s.files, studio, directory, cfg.PublicURL))
+	catalogv1.RegisterBrandLogosServiceServer(s.server, server.NewBrandLogos(st, s.files, processor, directory, cfg.PublicURL))
 	catalogv1.RegisterImportServiceServer(s.server, server.NewImports(st))
-	catalogv1.RegisterCatalogOperationsServiceServer(s.server, server.NewOperations(st, s.files, studio, directory))
+	catalogv1.RegisterCatalogOperationsServiceServer(s.server, server.NewOperations(st, s.files, processor, directory))
 	catalogv1.RegisterProductOperationsServiceServer(s.server, server.NewProductOperations(st))
 	catalogv1.RegisterCampaignOperationsServiceServer(s.server, server.NewCampaignOperations(st))
 	return s, nil

@@ -91,16 +91,19 @@ func (s *stack) listed(productID string) (ids []string, widths []int32) {
 
 func TestUploadedImages(t *testing.T) {
 	s := setup(t)
-	for contentType, content := range map[string][]byte{"image/png": png, "image/jpeg": jpeg, "image/webp": webp} {
-		t.Run(contentType, func(t *testing.T) {
-			id := s.upload(content)
-			require.Equal(t, id, s.upload(content), "the same bytes have the same id")
+	for name, tc := range map[string]struct {
+		content     []byte
+		contentType string
+	}{"PNG": {png, "image/png"}, "JPEG": {jpeg, "image/jpeg"}, "WebP": {webp, "image/png"}} {
+		t.Run(name, func(t *testing.T) {
+			id := s.upload(tc.content)
+			require.Equal(t, id, s.upload(tc.content), "the same bytes have the same id")
 			s.put(gift(func(p *catalogv1.PutProductRequest) { p.ImageFileIds = []string{id} }))
 			got := s.image(id)
-			require.Equal(t, content, got.GetContent())
-			require.Equal(t, contentType, got.GetContentType())
-			sum := sha256.Sum256(content)
+			require.Equal(t, tc.contentType, got.GetContentType())
+			sum := sha256.Sum256(got.GetContent())
 			require.Equal(t, hex.EncodeToString(sum[:]), got.GetDigest())
+			require.Equal(t, id, got.GetDigest()[:32])
 		})
 	}
 	t.Run("anything else is refused", func(t *testing.T) {

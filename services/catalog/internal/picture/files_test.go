@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gradient is a picture of which every corner has another colour.
+// gradient is an image whose corners have different colours.
 func gradient(width, height int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -40,7 +40,7 @@ func jpegOf(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// pngWith puts chunks, given as name, data pairs, after the header.
+// pngWith inserts chunks, given as pairs of name and data, after the header.
 func pngWith(file []byte, pairs ...string) []byte {
 	const head = 33
 	out := bytes.Clone(file[:head])
@@ -53,7 +53,7 @@ func pngWith(file []byte, pairs ...string) []byte {
 	return append(out, file[head:]...)
 }
 
-// jpegWith puts segments at the beginning.
+// jpegWith inserts segments at the beginning.
 func jpegWith(file []byte, segments ...[]byte) []byte {
 	out := bytes.Clone(file[:2])
 	for _, s := range segments {
@@ -72,7 +72,7 @@ func segment(marker byte, parts ...string) []byte {
 	return out
 }
 
-// exif has an orientation and a text that must not get out.
+// exif has an orientation and a text that must not get through.
 func exif(orientation int, order binary.AppendByteOrder) string {
 	out := []byte("MM\x00*")
 	if order == binary.AppendByteOrder(binary.LittleEndian) {
@@ -90,7 +90,7 @@ func exif(orientation int, order binary.AppendByteOrder) string {
 	return string(out) + "GPS 59.3293 N 18.0686 E"
 }
 
-// webpOf is a WebP of chunks, given as name, data pairs.
+// webpOf is a WebP of chunks, given as pairs of name and data.
 func webpOf(pairs ...string) []byte {
 	body := "WEBP"
 	for pair := range slices.Chunk(pairs, 2) {
@@ -105,8 +105,8 @@ func riff(name, data string) []byte {
 	return append(out, make([]byte, len(data)%2)...)
 }
 
-// vp8l is a lossless picture of one colour: each of its five codes has one symbol, so its pixels
-// take no room.
+// vp8l is a lossless image of one colour. Each of its five codes has one symbol, so its pixels take no
+// space.
 func vp8l(width, height int, c color.NRGBA) string {
 	w := bits{}
 	w.add(0x2F, 8)
@@ -141,9 +141,9 @@ func vp8x(flags byte, width, height int) string {
 	return string([]byte{flags, 0, 0, 0}) + string(le24(width-1)) + string(le24(height-1))
 }
 
-func frame(x, y, width, height int, c color.NRGBA) string {
-	head := append(append(append(le24(x/2), le24(y/2)...), le24(width-1)...), le24(height-1)...)
-	return string(append(head, 100, 0, 0, 0)) + string(riff("VP8L", vp8l(width, height, c))) + string(riff("JUNK", "note of the maker"))
+func frame(width, height int, c color.NRGBA) string {
+	head := append(append(make([]byte, 6), le24(width-1)...), le24(height-1)...)
+	return string(append(head, 100, 0, 0, 0)) + string(riff("VP8L", vp8l(width, height, c)))
 }
 
 func le24(v int) []byte { return []byte{byte(v), byte(v >> 8), byte(v >> 16)} }

@@ -1,20 +1,21 @@
-// Package picture makes uploaded images fit to be served: it tells their type by their bytes, takes
-// out what they say of people and places, turns them upright and makes smaller renditions.
+// Package picture prepares uploaded images for the public: it decodes them, turns them upright, encodes
+// them again and makes smaller renditions.
 //
-// Taken out is everything a viewer does not need to show the picture: EXIF with its position and
-// thumbnail, XMP, IPTC, comments and texts, maker's data, and whatever follows the end of the image.
-// Kept are the colour profile and, of an animation, all frames. The picture's own data stay as they
-// are, byte for byte, unless the image says that it must be turned: then it is encoded anew, a JPEG as
-// JPEG, a PNG as PNG, a WebP as JPEG or, with transparency, as PNG. An animation is never turned.
+// Only pixels get through. EXIF with its position and thumbnail, XMP, IPTC, texts, comments and bytes
+// behind the end of the image do not. Neither does a colour profile: colours are read as sRGB, so an
+// image of a wider colour space comes out paler.
 //
-// Renditions are 320, 640 and 1280 pixels wide, as far as the image is wider; those of an animation
-// show its first frame. They are JPEG, or PNG where the image has transparency.
+// A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG. Of an
+// animated PNG its still image remains; an animated WebP is refused.
+//
+// Renditions are 320, 640 and 1280 pixels wide, as far as the image is wider. They are JPEG or, with
+// transparency, PNG.
 //
 // # Limits
 //
 // An image has at most 25 million pixels and 8192 in a row or column, read from its header before
-// anything is decoded. At any moment a Studio holds images of at most that many pixels together,
-// which needs some 600 MB at worst; who comes later waits.
+// anything is decoded. At any moment a Processor holds images of at most that many pixels together,
+// which takes 600 MB at worst; further images wait.
 package picture
 
 import (
@@ -27,7 +28,6 @@ import (
 	_ "image/png"  // Decodes PNG.
 	"net/http"
 
-	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // Decodes WebP.
 	"golang.org/x/sync/semaphore"
 )
@@ -66,132 +66,62 @@ type Set struct {
 	Renditions []File
 }
 
-// Studio prepares images.
-type Studio struct {
+// Processor prepares images. A process needs one.
+type Processor struct {
 	pixels *semaphore.Weighted
 }
 
-// NewStudio makes a studio, of which a process needs one.
-func NewStudio() *Studio { return &Studio{pixels: semaphore.NewWeighted(MaxPixels)} }
+// NewProcessor makes a processor.
+func NewProcessor() *Processor { return &Processor{pixels: semaphore.NewWeighted(MaxPixels)} }
 
-// Prepare makes an uploaded image fit to be served. The same bytes give the same files. An image it
-// refuses gives ErrType, ErrDamaged or ErrPixels.
-func (s *Studio) Prepare(ctx context.Context, content []byte) (Set, error) {
+// Prepare makes the original and its renditions from an uploaded image. The same bytes give the same
+// files. It refuses an image with ErrType, ErrDamaged or ErrPixels.
+func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	var set Set
-	err := s.open(ctx, content, func(original File, shown image.Image) (err error) {
-		set.Original = original
-		set.Renditions, err = renditions(shown, profileOf(original))
+	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
+		if set.Original, err = encode(pixels, contentType, originalQuality); err != nil {
+			return err
+		}
+		set.Renditions, err = renditions(pixels)
 		return err
 	})
 	return set, err
 }
 
 // PrepareLogo is Prepare without renditions.
-func (s *Studio) PrepareLogo(ctx context.Context, content []byte) (File, error) {
+func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (File, error) {
 	var logo File
-	err := s.open(ctx, content, func(original File, _ image.Image) error {
-		logo = original
-		return nil
+	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
+		logo, err = encode(pixels, contentType, originalQuality)
+		return err
 	})
 	return logo, err
 }
 
-// open gives work the cleaned file and what it shows. Decoding what will be served, rather than the
-// upload, proves that it can be.
-func (s *Studio) open(ctx context.Context, content []byte, work func(original File, shown image.Image) error) error {
-	src, err := read(content)
-	if err != nil {
-		return err
+// decode runs work on the upright image and the type to store it as.
+func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels image.Image, contentType string) error) error {
+	contentType := http.DetectContentType(content)
+	if contentType != JPEG && contentType != PNG && contentType != WebP {
+		return ErrType
 	}
-	canvas, err := src.canvas()
-	if err != nil {
-		return err
+	header, _, err := image.DecodeConfig(bytes.NewReader(content))
+	switch {
+	case err != nil || header.Width < 1 || header.Height < 1:
+		return ErrDamaged
+	case header.Width > MaxSide || header.Height > MaxSide || header.Width*header.Height > MaxPixels:
+		return ErrPixels
 	}
-	pixels := int64(canvas.Dx()) * int64(canvas.Dy())
-	if err := s.pixels.Acquire(ctx, pixels); err != nil {
+	size := int64(header.Width) * int64(header.Height)
+	if err := p.pixels.Acquire(ctx, size); err != nil {
 		return fmt.Errorf("wait for other images: %w", err)
 	}
-	defer s.pixels.Release(pixels)
-	shown, err := src.decode(canvas)
+	defer p.pixels.Release(size)
+	pixels, _, err := image.Decode(bytes.NewReader(content))
 	if err != nil {
-		return err
+		return ErrDamaged
 	}
-	original, shown, err := src.upright(shown)
-	if err != nil {
-		return err
+	if contentType == WebP {
+		contentType = typeFor(pixels) // There is no encoder of WebP.
 	}
-	return work(original, shown)
-}
-
-// source is an upload without what is not needed to show it.
-type source struct {
-	contentType string
-	clean       []byte
-	// first is the first frame of an animation that cannot be decoded as it is, and where it stands.
-	first    []byte
-	position image.Point
-	animated bool
-	// orientation is the EXIF value, 1 for an upright image.
-	orientation int
-}
-
-func read(content []byte) (source, error) {
-	s := source{contentType: http.DetectContentType(content), orientation: 1}
-	var err error
-	switch s.contentType {
-	case JPEG:
-		err = s.readJPEG(content)
-	case PNG:
-		err = s.readPNG(content)
-	case WebP:
-		err = s.readWebP(content)
-	default:
-		return source{}, ErrType
-	}
-	return s, err
-}
-
-// canvas judges the headers alone.
-func (s *source) canvas() (image.Rectangle, error) {
-	canvas, err := bounds(s.clean)
-	if err != nil {
-		return image.Rectangle{}, err
-	}
-	if canvas.Dx() > MaxSide || canvas.Dy() > MaxSide || canvas.Dx()*canvas.Dy() > MaxPixels {
-		return image.Rectangle{}, ErrPixels
-	}
-	if s.first == nil {
-		return canvas, nil
-	}
-	frame, err := bounds(s.first)
-	if err != nil || !frame.Add(s.position).In(canvas) {
-		return image.Rectangle{}, ErrDamaged
-	}
-	return canvas, nil
-}
-
-func bounds(file []byte) (image.Rectangle, error) {
-	header, _, err := image.DecodeConfig(bytes.NewReader(file))
-	if err != nil || header.Width < 1 || header.Height < 1 {
-		return image.Rectangle{}, ErrDamaged
-	}
-	return image.Rect(0, 0, header.Width, header.Height), nil
-}
-
-// decode gives what the image shows at first.
-func (s *source) decode(canvas image.Rectangle) (image.Image, error) {
-	file := s.clean
-	if s.first != nil {
-		file = s.first
-	}
-	shown, _, err := image.Decode(bytes.NewReader(file))
-	if err != nil {
-		return nil, ErrDamaged
-	}
-	if s.first == nil || shown.Bounds() == canvas {
-		return shown, nil
-	}
-	whole := image.NewRGBA(canvas)
-	draw.Draw(whole, shown.Bounds().Add(s.position), shown, shown.Bounds().Min, draw.Src)
-	return whole, nil
+	return work(upright(pixels, orientation(content)), contentType)
 }

@@ -11,57 +11,58 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Qualities of JPEG: a rendition is looked at once, a turned original is what there is.
+// Qualities of JPEG.
 const (
+	originalQuality  = 92
 	renditionQuality = 85
-	turnedQuality    = 92
 )
 
 // widths of the renditions, the largest first: each is made from the one before, which costs a
 // fraction of making it from the original and looks the same.
 var widths = []int{1280, 640, 320}
 
-func renditions(shown image.Image, profile []byte) ([]File, error) {
-	contentType := typeFor(shown)
+func renditions(pixels image.Image) ([]File, error) {
+	contentType := typeFor(pixels)
 	var files []File
 	for _, width := range widths {
-		if width >= shown.Bounds().Dx() {
+		if width >= pixels.Bounds().Dx() {
 			continue
 		}
-		smaller := scale(shown, width)
-		file, err := encode(smaller, contentType, renditionQuality, profile)
+		pixels = scale(pixels, width)
+		file, err := encode(pixels, contentType, renditionQuality)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, file)
-		shown = smaller
 	}
 	slices.Reverse(files)
 	return files, nil
 }
 
-// typeFor is the type that shows a picture well in few bytes.
-func typeFor(shown image.Image) string {
-	if o, ok := shown.(interface{ Opaque() bool }); ok && o.Opaque() {
+// typeFor is the type that shows an image well in few bytes.
+func typeFor(pixels image.Image) string {
+	if p, ok := pixels.(interface{ Opaque() bool }); ok && p.Opaque() {
 		return JPEG
 	}
 	return PNG
 }
 
-func scale(shown image.Image, width int) *image.RGBA {
-	size := shown.Bounds().Size()
+func scale(pixels image.Image, width int) image.Image {
+	size := pixels.Bounds().Size()
 	height := max(1, (size.Y*width+size.X/2)/size.X)
 	smaller := image.NewRGBA(image.Rect(0, 0, width, height))
-	switch shown.(type) {
+	switch pixels.(type) {
 	case *image.RGBA, *image.NRGBA, *image.YCbCr, *image.Gray:
-	default: // These four are scaled ten times as fast as any other.
-		shown = flat(shown)
+	default: // Those four are scaled ten times as fast as any other.
+		flat := image.NewRGBA(image.Rectangle{Max: size})
+		draw.Draw(flat, flat.Bounds(), pixels, pixels.Bounds().Min, draw.Src)
+		pixels = flat
 	}
-	draw.CatmullRom.Scale(smaller, smaller.Bounds(), shown, shown.Bounds(), draw.Src, nil)
+	draw.CatmullRom.Scale(smaller, smaller.Bounds(), pixels, pixels.Bounds(), draw.Src, nil)
 	return smaller
 }
 
-func encode(pixels *image.RGBA, contentType string, quality int, profile []byte) (File, error) {
+func encode(pixels image.Image, contentType string, quality int) (File, error) {
 	var b bytes.Buffer
 	var err error
 	if contentType == PNG {
@@ -72,10 +73,6 @@ func encode(pixels *image.RGBA, contentType string, quality int, profile []byte)
 	if err != nil {
 		return File{}, fmt.Errorf("encode image: %w", err)
 	}
-	content, err := withProfile(contentType, b.Bytes(), profile)
-	if err != nil {
-		return File{}, fmt.Errorf("encode colour profile: %w", err)
-	}
 	size := pixels.Bounds().Size()
-	return File{Content: content, ContentType: contentType, Width: size.X, Height: size.Y}, nil
+	return File{Content: b.Bytes(), ContentType: contentType, Width: size.X, Height: size.Y}, nil
 }

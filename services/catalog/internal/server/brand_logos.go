@@ -20,16 +20,16 @@ type BrandLogos struct {
 
 	store     *store.Store
 	files     *images.Files
-	studio    *picture.Studio
+	processor    *picture.Processor
 	directory tenantsv1.DirectoryServiceClient
 	imageBase string
 }
 
 // NewBrandLogos makes the service. publicURL is the base address integrators see.
 func NewBrandLogos(
-	st *store.Store, files *images.Files, studio *picture.Studio, directory tenantsv1.DirectoryServiceClient, publicURL string,
+	st *store.Store, files *images.Files, processor *picture.Processor, directory tenantsv1.DirectoryServiceClient, publicURL string,
 ) *BrandLogos {
-	return &BrandLogos{store: st, files: files, studio: studio, directory: directory, imageBase: imageBase(publicURL)}
+	return &BrandLogos{store: st, files: files, processor: processor, directory: directory, imageBase: imageBase(publicURL)}
 }
 
 // UploadBrandLogo stores a logo and opens it to the public.
@@ -45,7 +45,7 @@ func (b *BrandLogos) UploadBrandLogo(
 	if err := b.checkBrand(ctx, logo); err != nil {
 		return nil, err
 	}
-	file, err := b.studio.PrepareLogo(ctx, req.GetContent())
+	file, err := b.processor.PrepareLogo(ctx, req.GetContent())
 	if err != nil {
 		return nil, unfitImage(err)
 	}

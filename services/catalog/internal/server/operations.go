@@ -18,15 +18,15 @@ type Operations struct {
 
 	store     *store.Store
 	files     *images.Files
-	studio    *picture.Studio
+	processor    *picture.Processor
 	directory tenantsv1.DirectoryServiceClient
 }
 
 // NewOperations makes the operations plane.
 func NewOperations(
-	st *store.Store, files *images.Files, studio *picture.Studio, directory tenantsv1.DirectoryServiceClient,
+	st *store.Store, files *images.Files, processor *picture.Processor, directory tenantsv1.DirectoryServiceClient,
 ) *Operations {
-	return &Operations{store: st, files: files, studio: studio, directory: directory}
+	return &Operations{store: st, files: files, processor: processor, directory: directory}
 }
 
 // PutRegion sets the countries of a region.

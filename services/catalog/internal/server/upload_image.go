@@ -20,7 +20,7 @@ func (o *Operations) UploadImage(ctx context.Context, req *catalogv1.UploadImage
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	set, err := o.studio.Prepare(ctx, req.GetContent())
+	set, err := o.processor.Prepare(ctx, req.GetContent())
 	if err != nil {
 		return nil, unfitImage(err)
 	}

@@ -43,9 +43,9 @@ type CatalogOperationsServiceClient interface {
 	PutCategory(ctx context.Context, in *PutCategoryRequest, opts ...grpc.CallOption) (*PutCategoryResponse, error)
 	// A gift comes whole: translations, prices, availability, variations and pictures.
 	PutProduct(ctx context.Context, in *PutProductRequest, opts ...grpc.CallOption) (*PutProductResponse, error)
-	// Stores an image with smaller renditions and answers the id of the original, for a gift's
-	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
-	// The same bytes give the same id.
+	// Stores an image with smaller renditions and returns the id of the original, for a gift's
+	// image_file_ids. The image is turned upright and encoded again, which removes all metadata: a JPEG
+	// stays a JPEG, a PNG stays a PNG, and a WebP becomes one of them. The same bytes return the same id.
 	UploadImage(ctx context.Context, in *UploadImageRequest, opts ...grpc.CallOption) (*UploadImageResponse, error)
 	// A campaign comes whole, with its offerings and their SKUs.
 	PutCampaign(ctx context.Context, in *PutCampaignRequest, opts ...grpc.CallOption) (*PutCampaignResponse, error)
@@ -135,9 +135,9 @@ type CatalogOperationsServiceServer interface {
 	PutCategory(context.Context, *PutCategoryRequest) (*PutCategoryResponse, error)
 	// A gift comes whole: translations, prices, availability, variations and pictures.
 	PutProduct(context.Context, *PutProductRequest) (*PutProductResponse, error)
-	// Stores an image with smaller renditions and answers the id of the original, for a gift's
-	// image_file_ids. What the file tells of people and places is taken out, and it is turned upright.
-	// The same bytes give the same id.
+	// Stores an image with smaller renditions and returns the id of the original, for a gift's
+	// image_file_ids. The image is turned upright and encoded again, which removes all metadata: a JPEG
+	// stays a JPEG, a PNG stays a PNG, and a WebP becomes one of them. The same bytes return the same id.
 	UploadImage(context.Context, *UploadImageRequest) (*UploadImageResponse, error)
 	// A campaign comes whole, with its offerings and their SKUs.
 	PutCampaign(context.Context, *PutCampaignRequest) (*PutCampaignResponse, error)
