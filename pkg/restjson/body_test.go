@@ -48,11 +48,11 @@ func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
 		{"unknown members nested too deep", `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "the body is nested deeper than 100 levels"},
 		{"wrong values nested too deep", `{"urgent":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100) + `}`, "the body is nested deeper than 100 levels"},
 		{"a million open brackets", `{"x":` + strings.Repeat("[", 1<<20), "the body is nested deeper than 100 levels"},
-		{"bad JSON after faults of fields", `{"urgent":5,"items":7,`, notJSON + "22"},
+		{"bad JSON after invalid fields", `{"urgent":5,"items":7,`, notJSON + "22"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			found := decode(t, test.body, &ordersv1.PlaceOrderRequest{})
+			found := decode(test.body, &ordersv1.PlaceOrderRequest{})
 			require.Len(t, found, 1)
 			require.Equal(t, invalid("", test.want), found[0])
 		})
@@ -62,17 +62,17 @@ func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
 func TestHundredLevelsAreAllowed(t *testing.T) {
 	body := `{"x":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `,"externalOrderId":"o"}`
 	var got ordersv1.PlaceOrderRequest
-	require.Empty(t, decode(t, body, &got))
+	require.Empty(t, decode(body, &got))
 	require.Equal(t, "o", got.GetExternalOrderId())
 }
 
 func TestViolationsAreCapped(t *testing.T) {
 	body := `{"items":[` + strings.Repeat("1,", 2000) + `1]}`
-	found := decode(t, body, &ordersv1.PlaceOrderRequest{})
+	found := decode(body, &ordersv1.PlaceOrderRequest{})
 	require.Len(t, found, 1000)
 	require.Equal(t, "items[999]", found[999].Field)
 
-	found = decode(t, body+"!", &ordersv1.PlaceOrderRequest{})
+	found = decode(body+"!", &ordersv1.PlaceOrderRequest{})
 	require.Len(t, found, 1, "what follows the cap is still checked for syntax")
 }
 
@@ -82,7 +82,7 @@ func TestAViolationRepeatsNoValue(t *testing.T) {
 		`{"urgent":"Zoe"}`, `{"status":"Zoe"}`, `{"updatedSince":"Zoe"}`, `{"limit":"Zoe"}`,
 		`{"recipient":"Zoe`, `{"a":"Zoe","a":"Zoe"}`, `{"a":Zoe}`, `"Zoe"`, `{} "Zoe"`, `{"Zoe":1,"Zoe":2}`,
 	} {
-		found := append(decode(t, body, &ordersv1.PlaceOrderRequest{}), decode(t, body, &ordersv1.ListOrdersRequest{})...)
+		found := append(decode(body, &ordersv1.PlaceOrderRequest{}), decode(body, &ordersv1.ListOrdersRequest{})...)
 		require.NotEmpty(t, found)
 		require.NotContains(t, fmt.Sprint(found), secret, body)
 	}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -23,7 +24,7 @@ func (b *builder) message(t protoreflect.MessageType) (*message, error) {
 	if err := checkSupported(desc); err != nil {
 		return nil, err
 	}
-	m := &message{goType: structType(t)}
+	m := &message{}
 	b.done[t] = m
 	fields := desc.Fields()
 	m.fields = make([]field, fields.Len())
@@ -37,14 +38,13 @@ func (b *builder) message(t protoreflect.MessageType) (*message, error) {
 			m.byName[f.name] = f
 		}
 	}
-	m.direct = bindStruct(m)
 	var err error
 	m.form, err = formOf(desc)
 	return m, err
 }
 
 func (b *builder) field(f *field, t protoreflect.MessageType, fd protoreflect.FieldDescriptor) error {
-	f.desc, f.name, f.index = fd, fd.JSONName(), -1
+	f.desc, f.name = fd, fd.JSONName()
 	key, err := jsontext.AppendQuote([]byte{','}, f.name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", fd.FullName(), err)
@@ -97,8 +97,7 @@ func (b *builder) value(t protoreflect.MessageType, fd, values protoreflect.Fiel
 		}
 		return value{kind: kindBytes}, nil
 	case protoreflect.EnumKind:
-		e, err := enumOf(values.Enum())
-		return value{kind: kindEnum, enum: e}, err
+		return value{kind: kindEnum, enum: enumname.Of(values.Enum())}, nil
 	case protoreflect.MessageKind:
 		m, err := b.message(valueType(t, fd))
 		return value{kind: kindMessage, message: m}, err
@@ -146,7 +145,7 @@ func flag(options proto.Message, option protoreflect.ExtensionType) bool {
 
 const timestampName protoreflect.FullName = "google.protobuf.Timestamp"
 
-// checkSupported refuses the well-known types whose JSON is not that of their fields.
+// checkSupported refuses the well-known types whose JSON is not an object of their fields.
 func checkSupported(desc protoreflect.MessageDescriptor) error {
 	switch desc.FullName() {
 	case "google.protobuf.Any", "google.protobuf.Duration", "google.protobuf.FieldMask",

@@ -8,26 +8,27 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// maxElements is how many elements of one list or map are read; the rest is passed over. It is well
+// maxElements is how many elements of one list or map are read; the rest is skipped. It is well
 // above what any request of the API may hold, and bounds what a hostile body costs.
 const maxElements = 2000
 
-// maxDepth is how many objects and arrays may stand inside each other.
+// maxDepth is how many objects and arrays may be nested.
 const maxDepth = 100
 
 var errTooDeep = errors.New("nested too deep")
 
-// Unmarshal reads the JSON object data into m, which should be empty, and reports all faults. Data
+// Unmarshal reads the JSON object data into m, which should be empty, and reports all violations. Data
 // that is empty or white space counts as {}.
 func Unmarshal(data []byte, m proto.Message) []problem.Violation {
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())
 	if err != nil {
-		return bodyFault("cannot be read: " + err.Error())
+		return wholeBody("cannot be read: " + err.Error())
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return nil
@@ -36,8 +37,8 @@ func Unmarshal(data []byte, m proto.Message) []problem.Violation {
 	defer d.release(len(data))
 	d.source = *bytes.NewBuffer(data)
 	d.json.Reset(&d.source)
-	if err := d.body(p, targetOf(p, pb)); err != nil {
-		return bodyFault(d.describe(err))
+	if err := d.body(p, pb); err != nil {
+		return wholeBody(d.describe(err))
 	}
 	return d.violations
 }
@@ -45,15 +46,15 @@ func Unmarshal(data []byte, m proto.Message) []problem.Violation {
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // decoder reads one body. Its methods return an error when the body is not JSON, which ends the
-// reading; all other faults are collected.
+// reading. All other errors are collected as violations.
 type decoder struct {
 	json    jsontext.Decoder
 	source  bytes.Buffer
 	scratch []byte
-	faults
+	collector
 }
 
-// release forgets the body; memory that a large one has claimed is not kept.
+// release forgets the body. It does not keep the memory that a large one needed.
 func (d *decoder) release(size int) {
 	if size > maxSpare {
 		return
@@ -64,11 +65,11 @@ func (d *decoder) release(size int) {
 	decoders.Put(d)
 }
 
-func (d *decoder) body(p *message, o target) error {
+func (d *decoder) body(p *message, m protoreflect.Message) error {
 	if k := d.json.PeekKind(); p.form != formObject || k != jsontext.KindBeginObject && k != jsontext.KindInvalid {
 		return errNotObject
 	}
-	if err := d.object(p, o); err != nil {
+	if err := d.object(p, m); err != nil {
 		return err
 	}
 	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
@@ -88,7 +89,7 @@ func (d *decoder) open() error {
 	return nil
 }
 
-// skip passes over the next value, whatever it is.
+// skip skips the next value of any kind.
 func (d *decoder) skip() error {
 	start := d.json.StackDepth()
 	for {

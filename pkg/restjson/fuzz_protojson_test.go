@@ -35,7 +35,7 @@ func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
 		}
 		for _, ours := range []proto.Message{&ordersv1.PlaceOrderRequest{}, &ordersv1.ListOrdersRequest{}} {
 			theirs := ours.ProtoReflect().New().Interface()
-			if len(decode(t, string(body), ours)) > 0 {
+			if len(decode(string(body), ours)) > 0 {
 				continue
 			}
 			plain, ok := asProtojson(t, body, ours.ProtoReflect().Descriptor())

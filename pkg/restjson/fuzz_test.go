@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -128,8 +127,7 @@ func withPrefixes(desc protoreflect.MessageDescriptor, members map[string]any) {
 	}
 }
 
-// FuzzMarshal: what is written means the same to protojson, is equal from both representations,
-// and is read back.
+// FuzzMarshal: protojson reads what is written as the same message, and so does this package.
 func FuzzMarshal(f *testing.F) {
 	f.Add([]byte(nil), byte(0))
 	f.Add([]byte(placeOrderBody), byte(0))
@@ -144,9 +142,6 @@ func FuzzMarshal(f *testing.F) {
 
 		ours, err := restjson.Marshal(m)
 		require.NoError(t, err)
-		twin, err := restjson.Marshal(reflected(t, m))
-		require.NoError(t, err)
-		require.Equal(t, string(ours), string(twin))
 
 		var members map[string]any
 		decoder := json.NewDecoder(strings.NewReader(string(ours)))
@@ -160,7 +155,7 @@ func FuzzMarshal(f *testing.F) {
 		require.True(t, proto.Equal(m, theirs), "protojson reads %v\nfrom %s", theirs, ours)
 
 		back := m.ProtoReflect().New().Interface()
-		require.Empty(t, decode(t, string(ours), back))
+		require.Empty(t, decode(string(ours), back))
 		require.True(t, proto.Equal(m, back))
 	})
 }
@@ -175,13 +170,12 @@ func FuzzUnmarshalLikeProtojson(f *testing.F) {
 		d.fill(want.ProtoReflect(), 0)
 		body, err := protojson.Marshal(&want)
 		require.NoError(t, err)
-		require.Empty(t, decode(t, string(body), &got))
+		require.Empty(t, decode(string(body), &got))
 		require.True(t, proto.Equal(&want, &got), "%s", body)
 	})
 }
 
-// FuzzUnmarshal: no body brings the codec down or means two things; what is accepted is JSON and
-// comes back from its own encoding.
+// FuzzUnmarshal: no body brings the codec down. What is accepted is JSON and is read back from its own encoding.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		placeOrderBody, `{}`, ``, `{"urgent":null}`, `{"items":[{"variations":{"a":"\ud83c\udf81"}},null]}`,
@@ -196,7 +190,7 @@ func FuzzUnmarshal(f *testing.F) {
 			&ordersv1.PlaceOrderRequest{}, &ordersv1.ListOrdersRequest{}, &ordersv1.ListOrdersResponse{},
 			&commonv1.Principal{}, &commonv1.Money{}, &commonv1.Request{}, &catalogv1.ListProductsResponse{},
 		} {
-			found := decode(t, string(body), m)
+			found := decode(string(body), m)
 			for _, v := range found {
 				require.Equal(t, "invalid", v.Code)
 				require.NotEmpty(t, v.Message)
@@ -208,7 +202,7 @@ func FuzzUnmarshal(f *testing.F) {
 			first, err := restjson.Marshal(m)
 			require.NoError(t, err)
 			again := m.ProtoReflect().New().Interface()
-			require.Empty(t, decode(t, string(first), again))
+			require.Empty(t, decode(string(first), again))
 			second, err := restjson.Marshal(again)
 			require.NoError(t, err)
 			require.Equal(t, string(first), string(second))
@@ -216,8 +210,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalQuery: no query brings the codec down, both representations agree, and a fault names
-// one parameter that was sent.
+// FuzzUnmarshalQuery: no query brings the codec down, and a violation names one parameter that was sent.
 func FuzzUnmarshalQuery(f *testing.F) {
 	for _, seed := range []string{
 		"status=SENT&limit=5&updatedSince=2024-05-31T12:15:30+02:00&after=%00&after=%FF", "limit=-0&limit=&status=&updatedSince=",
@@ -234,9 +227,6 @@ func FuzzUnmarshalQuery(f *testing.F) {
 		}
 		var m ordersv1.ListOrdersRequest
 		found := restjson.UnmarshalQuery(values, &m)
-		twin := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
-		require.Equal(t, found, restjson.UnmarshalQuery(values, twin))
-		require.True(t, proto.Equal(reflected(t, &m), twin))
 		named := map[string]bool{}
 		for _, v := range found {
 			require.Equal(t, "invalid", v.Code)

@@ -1,6 +1,7 @@
 package restjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,12 @@ var (
 
 // Marshaler makes grpc-gateway speak this package's JSON.
 //
-// grpc-gateway turns an error of the decoder into a text. So when the request's body, the reader
-// of NewDecoder, has a method AddViolations([]problem.Violation), the faults of the body are
-// handed to that, and Decode succeeds; else Decode returns a *DecodeError.
+// grpc-gateway turns an error of the decoder into a text. So if the request's body, the reader of
+// NewDecoder, has a method AddViolations([]problem.Violation), that gets the violations and Decode
+// succeeds. Otherwise Decode returns a *DecodeError.
 type Marshaler struct{}
 
-// violationSink is a request body that takes the faults found in it.
+// violationSink is a request body that takes the violations found in it.
 type violationSink interface {
 	AddViolations(violations []problem.Violation)
 }
@@ -34,8 +35,14 @@ type violationSink interface {
 // ContentType implements runtime.Marshaler.
 func (Marshaler) ContentType(any) string { return "application/json" }
 
-// Marshal implements runtime.Marshaler for all that AppendValue takes.
-func (Marshaler) Marshal(v any) ([]byte, error) { return MarshalValue(v) }
+// Marshal implements runtime.Marshaler for messages and lists of messages. A nil list is [].
+func (Marshaler) Marshal(v any) (out []byte, err error) {
+	err = encode(v, func(written []byte) error {
+		out = bytes.Clone(written)
+		return nil
+	})
+	return out, err
+}
 
 // Unmarshal implements runtime.Marshaler for messages.
 func (Marshaler) Unmarshal(data []byte, v any) error {
@@ -52,15 +59,10 @@ func (Marshaler) Unmarshal(data []byte, v any) error {
 // NewEncoder implements runtime.Marshaler.
 func (Marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	return runtime.EncoderFunc(func(v any) error {
-		spare := takeBuffer()
-		defer spare.release()
-		out, err := AppendValue(spare.AvailableBuffer(), v)
-		if err != nil {
+		return encode(v, func(written []byte) error {
+			_, err := w.Write(written)
 			return err
-		}
-		spare.keep(out)
-		_, err = w.Write(out)
-		return err
+		})
 	})
 }
 
@@ -72,7 +74,7 @@ func (Marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			return err
 		}
 		spare := takeBuffer()
-		defer spare.release()
+		defer releaseBuffer(spare)
 		if _, err := spare.ReadFrom(r); err != nil {
 			return fmt.Errorf("restjson: read the body: %w", err)
 		}
@@ -92,10 +94,10 @@ func messageIn(v any) (proto.Message, error) {
 	if m, ok := v.(proto.Message); ok && m.ProtoReflect().IsValid() {
 		return m, nil
 	}
-	return nil, errors.New("restjson: a request body is read into a message only")
+	return nil, errors.New("restjson: a request body is only read into a message")
 }
 
-// DecodeError is the faults of a body that has no other way to report them.
+// DecodeError holds the violations of a body that cannot take them itself.
 type DecodeError struct{ Violations []problem.Violation }
 
 func (e *DecodeError) Error() string {
@@ -111,8 +113,8 @@ func (e *DecodeError) Error() string {
 	return b.String()
 }
 
-// QueryParser makes grpc-gateway read query parameters as UnmarshalQuery does. It sets what is
-// well-formed and passes over the rest: reporting that is left to who calls UnmarshalQuery.
+// QueryParser makes grpc-gateway read query parameters as UnmarshalQuery does. It sets the valid ones
+// and reports nothing: the caller of UnmarshalQuery reports the violations.
 type QueryParser struct{}
 
 // Parse implements runtime.QueryParameterParser; filter holds the fields that the path binds.

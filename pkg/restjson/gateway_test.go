@@ -13,14 +13,16 @@ import (
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// body is a request body that collects what is wrong with it.
+// body is a request body that collects its violations.
 type body struct {
 	io.Reader
 	found []problem.Violation
@@ -31,14 +33,14 @@ func (b *body) Close() error { return nil }
 func (b *body) AddViolations(found []problem.Violation) { b.found = append(b.found, found...) }
 
 func TestMarshalerDecodes(t *testing.T) {
-	t.Run("faults go to a body that takes them", func(t *testing.T) {
+	t.Run("violations go to a body that takes them", func(t *testing.T) {
 		from := &body{Reader: iotest.OneByteReader(strings.NewReader(`{"urgent":1,"brandId":"b"}`))}
 		var got ordersv1.PlaceOrderRequest
 		require.NoError(t, restjson.Marshaler{}.NewDecoder(from).Decode(&got))
 		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
 		require.Equal(t, "b", got.GetBrandId())
 	})
-	t.Run("faults are an error when the body does not take them", func(t *testing.T) {
+	t.Run("violations are an error when the body does not take them", func(t *testing.T) {
 		err := restjson.Marshaler{}.NewDecoder(strings.NewReader(`{"urgent":1,"items":2}`)).Decode(&ordersv1.PlaceOrderRequest{})
 		require.EqualError(t, err, "invalid JSON body: urgent must be a boolean; items must be an array")
 		var typed *restjson.DecodeError
@@ -58,7 +60,7 @@ func TestMarshalerDecodes(t *testing.T) {
 		require.Error(t, restjson.Marshaler{}.NewDecoder(strings.NewReader(`"x"`)).Decode(&text))
 		require.Error(t, restjson.Marshaler{}.Unmarshal([]byte(`{}`), (*ordersv1.Order)(nil)))
 	})
-	t.Run("Unmarshal reports faults as an error", func(t *testing.T) {
+	t.Run("Unmarshal returns violations as an error", func(t *testing.T) {
 		var got ordersv1.PlaceOrderRequest
 		require.NoError(t, restjson.Marshaler{}.Unmarshal([]byte(`{"urgent":true}`), &got))
 		require.True(t, got.GetUrgent())
@@ -68,13 +70,26 @@ func TestMarshalerDecodes(t *testing.T) {
 
 func TestMarshalerEncodes(t *testing.T) {
 	require.Equal(t, "application/json", restjson.Marshaler{}.ContentType(nil))
+	for want, give := range map[string]any{
+		`null`:                            nil,
+		`{"amount":"","currency":""}`:     &commonv1.Money{},
+		`[]`:                              []*commonv1.Money(nil),
+		`[{"id":"a","name":"","slug":"","primaryColour":null,"logoUrl":null},null]`: []*tenantsv1.Brand{{Id: "a"}, nil},
+		`["1970-01-01T00:00:00Z"]`:        []*timestamppb.Timestamp{{}},
+	} {
+		got, err := restjson.Marshaler{}.Marshal(give)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	_, err := restjson.Marshaler{}.Marshal([]chan int{nil})
+	require.EqualError(t, err, "restjson: []chan int is not a message or a list of messages")
 	var out bytes.Buffer
 	encoder := restjson.Marshaler{}.NewEncoder(&out)
 	require.NoError(t, encoder.Encode(&tenantsv1.BrandIds{Ids: []string{"a"}}))
-	require.NoError(t, encoder.Encode([]string(nil)))
+	require.NoError(t, encoder.Encode([]*tenantsv1.Brand(nil)))
 	require.Equal(t, `["a"][]`, out.String())
 	require.Error(t, encoder.Encode(make(chan int)))
-	require.Equal(t, `["a"][]`, out.String(), "nothing is written of a value that fails")
+	require.Equal(t, `["a"][]`, out.String(), "nothing is written of an invalid value")
 }
 
 // brands answers ListBrands; placing an order echoes what was read.
@@ -122,7 +137,7 @@ func TestGatewaySpeaksThisJSON(t *testing.T) {
 	t.Run("a response body without elements is an empty list", func(t *testing.T) {
 		require.Equal(t, `[]`, serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/brands", nil)))
 	})
-	t.Run("a faulty request reaches the service with its faults noted", func(t *testing.T) {
+	t.Run("an invalid request reaches the service, and the body has its violations", func(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders", nil)
 		from := &body{Reader: strings.NewReader(`{"externalOrderId":"x","urgent":"no"}`)}
 		r.Body = from
@@ -130,7 +145,7 @@ func TestGatewaySpeaksThisJSON(t *testing.T) {
 		require.Equal(t, "x", served.placed.GetExternalOrderId())
 		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
 	})
-	t.Run("a faulty query parameter does not stop the others", func(t *testing.T) {
+	t.Run("an invalid query parameter does not stop the others", func(t *testing.T) {
 		answer := serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/orders?status=SENT&limit=x", nil))
 		require.JSONEq(t, `{"items":[],"nextCursor":null}`, answer)
 		require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_SENT, served.listed.GetStatus())

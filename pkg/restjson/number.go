@@ -41,7 +41,7 @@ func parseInteger(raw []byte) whole {
 			zeros++
 		case n+zeros+1 > maxDigits:
 			// More significant digits than any integer in range has. Whether the number is
-			// integral would only change the wording of the fault.
+			// integral would only change the wording of the violation.
 			return whole{integral: true, tooLarge: true}
 		default:
 			for ; zeros > 0; zeros-- {
@@ -97,7 +97,7 @@ func boundedExponent(raw []byte) int {
 }
 
 // integer fits w into the integer type of p, or says what is wrong.
-func integer(p *value, w whole) (v protoreflect.Value, complaint string) {
+func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
 	switch {
 	case !w.integral:
 		return v, p.expected()
@@ -108,7 +108,7 @@ func integer(p *value, w whole) (v protoreflect.Value, complaint string) {
 	}
 }
 
-func signed(p *value, w whole) (v protoreflect.Value, complaint string) {
+func signed(p *value, w whole) (v protoreflect.Value, wrong string) {
 	limit := uint64(1) << (p.bits - 1) // the absolute value of the smallest
 	largest := limit - 1
 	if w.negative {
@@ -127,7 +127,7 @@ func signed(p *value, w whole) (v protoreflect.Value, complaint string) {
 	return protoreflect.ValueOfInt64(n), ""
 }
 
-func unsigned(p *value, w whole) (v protoreflect.Value, complaint string) {
+func unsigned(p *value, w whole) (v protoreflect.Value, wrong string) {
 	largest := uint64(math.MaxUint64) >> (64 - p.bits)
 	if w.tooLarge || w.size > largest || w.negative && w.size > 0 {
 		return v, "must be an integer from 0 to " + strconv.FormatUint(largest, 10)

@@ -1,10 +1,11 @@
 package restjson
 
 import (
-	"reflect"
 	"sync"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/pkg/enumname"
 )
 
 // kind is what one JSON value holds.
@@ -32,7 +33,7 @@ const (
 	shapeMap
 )
 
-// presence is what stands in the JSON for a field that is not set.
+// presence is what is written for a field that is not set.
 type presence uint8
 
 const (
@@ -41,7 +42,7 @@ const (
 	presenceOmitted                 // nothing
 )
 
-// form is how a message stands in the JSON.
+// form is how a message is written.
 type form uint8
 
 const (
@@ -55,7 +56,7 @@ const (
 type value struct {
 	kind    kind
 	bits    int // of kindInt, kindUint and kindFloat
-	enum    *enum
+	enum    *enumname.Names
 	message *message
 }
 
@@ -68,7 +69,6 @@ type field struct {
 	oneof    protoreflect.OneofDescriptor // nil outside a real oneof
 	name     string                       // JSON name
 	key      string                       // `,"name":`
-	index    int                          // of the Go struct's field, when the message is direct
 }
 
 // message is the plan of one message type.
@@ -76,12 +76,23 @@ type message struct {
 	form   form
 	fields []field
 	byName map[string]*field // those a body may set
-	// direct: a pointer to goType is the message, and every field is one of its exported fields.
-	direct bool
-	goType reflect.Type
 }
 
-// plans holds an entry per message type, a message or the error that says why there is none.
+// otherMember returns the member of f's oneof that is already set in m, nil if there is none.
+func (f *field) otherMember(m protoreflect.Message) protoreflect.FieldDescriptor {
+	if f.oneof == nil {
+		return nil
+	}
+	return m.WhichOneof(f.oneof)
+}
+
+// setTimestamp sets a message that has the plan of a timestamp.
+func (p *message) setTimestamp(m protoreflect.Message, seconds int64, nanos int32) {
+	m.Set(p.fields[0].desc, protoreflect.ValueOfInt64(seconds))
+	m.Set(p.fields[1].desc, protoreflect.ValueOfInt32(nanos))
+}
+
+// plans holds an entry per message type, a message or the error that says why it is not supported.
 var plans sync.Map // protoreflect.MessageType → planned
 
 type planned struct {
@@ -89,7 +100,7 @@ type planned struct {
 	err     error
 }
 
-// planOf gives the plan of a message type, made at the first call.
+// planOf returns the plan of a message type. The first call makes it.
 func planOf(t protoreflect.MessageType) (*message, error) {
 	if p, ok := plans.Load(t); ok {
 		p := p.(planned)

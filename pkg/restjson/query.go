@@ -15,7 +15,7 @@ import (
 )
 
 // UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m,
-// by their JSON names, and reports all faults. Unknown parameters are ignored. Fields that the
+// by their JSON names, and reports all violations. Unknown parameters are ignored. Fields that the
 // path binds are named in bound, by their protobuf names, and are neither read nor checked.
 func UnmarshalQuery(values url.Values, m proto.Message, bound ...string) []problem.Violation {
 	return unmarshalQuery(values, m, func(name string) bool { return slices.Contains(bound, name) })
@@ -25,9 +25,8 @@ func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) 
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())
 	if err != nil {
-		return bodyFault("the query cannot be read: " + err.Error())
+		return wholeBody("the query cannot be read: " + err.Error())
 	}
-	o := targetOf(p, pb)
 	var found []problem.Violation
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -35,8 +34,8 @@ func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) 
 		if !ok || len(given) == 0 || !f.inQuery() || bound(string(f.desc.Name())) {
 			continue
 		}
-		if complaint := setParameter(o, f, given); complaint != "" {
-			found = append(found, invalid(f.name, complaint))
+		if wrong := setParameter(pb, f, given); wrong != "" {
+			found = append(found, invalid(f.name, wrong))
 		}
 	}
 	return found
@@ -50,12 +49,12 @@ func (f *field) inQuery() bool {
 	return f.kind != kindMessage || f.message.form == formTimestamp
 }
 
-// setParameter sets field f of o, or says what is wrong.
-func setParameter(o target, f *field, given []string) (complaint string) {
+// setParameter sets field f of m, or says what is wrong.
+func setParameter(m protoreflect.Message, f *field, given []string) (wrong string) {
 	if len(given) > 1 {
 		return "must not be given more than once"
 	}
-	if other := o.otherMember(f); other != nil {
+	if other := f.otherMember(m); other != nil {
 		return "cannot be given together with " + other.JSONName()
 	}
 	text := given[0]
@@ -63,16 +62,16 @@ func setParameter(o target, f *field, given []string) (complaint string) {
 		return "must be valid UTF-8"
 	}
 	if f.kind == kindMessage {
-		return setTimestampParameter(o, f, text)
+		return setTimestampParameter(m, f, text)
 	}
-	v, complaint := parameter(&f.value, text)
-	if complaint == "" {
-		o.set(f, v)
+	v, wrong := parameter(&f.value, text)
+	if wrong == "" {
+		m.Set(f.desc, v)
 	}
-	return complaint
+	return wrong
 }
 
-func setTimestampParameter(o target, f *field, s string) (complaint string) {
+func setTimestampParameter(m protoreflect.Message, f *field, s string) (wrong string) {
 	seconds, nanos, ok := parseTimestamp([]byte(s))
 	if !ok {
 		// In a query a bare + means a space.
@@ -81,14 +80,14 @@ func setTimestampParameter(o target, f *field, s string) (complaint string) {
 		}
 		return expectedTimestamp
 	}
-	child := o.newMessage(f)
-	child.setTimestamp(f.message, seconds, nanos)
-	o.setMessage(f, child)
+	value := m.NewField(f.desc)
+	f.message.setTimestamp(value.Message(), seconds, nanos)
+	m.Set(f.desc, value)
 	return ""
 }
 
 // parameter turns the text of a parameter into a scalar, or says what is wrong.
-func parameter(p *value, s string) (v protoreflect.Value, complaint string) {
+func parameter(p *value, s string) (v protoreflect.Value, wrong string) {
 	switch p.kind {
 	case kindBool:
 		if s != "true" && s != "false" {

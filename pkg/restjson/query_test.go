@@ -36,7 +36,7 @@ func TestUnmarshalQuery(t *testing.T) {
 		name  string
 		query string
 		want  *ordersv1.ListOrdersRequest
-		fault []problem.Violation
+		invalid []problem.Violation
 	}{
 		{"no parameters", ``, &ordersv1.ListOrdersRequest{}, nil},
 		{"strings, enums and numbers", `externalOrderId=a%20b&status=SENT&limit=50`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a b"), Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum(), Limit: proto.Int32(50)}, nil},
@@ -63,17 +63,13 @@ func TestUnmarshalQuery(t *testing.T) {
 		{"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("status", statuses)}},
 		{"invalid UTF-8", `after=%FF`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must be valid UTF-8")}},
 		{"NUL", `after=a%00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must not contain the character U+0000")}},
-		{"all faults, in the order of the fields, with the rest set", `limit=x&brandId=b&status=y`, &ordersv1.ListOrdersRequest{BrandId: proto.String("b")}, []problem.Violation{invalid("status", statuses), invalid("limit", integer)}},
+		{"all violations are in the order of the fields, and the others are set", `limit=x&brandId=b&status=y`, &ordersv1.ListOrdersRequest{BrandId: proto.String("b")}, []problem.Violation{invalid("status", statuses), invalid("limit", integer)}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var got ordersv1.ListOrdersRequest
-			require.Equal(t, test.fault, restjson.UnmarshalQuery(query(t, test.query), &got))
+			require.Equal(t, test.invalid, restjson.UnmarshalQuery(query(t, test.query), &got))
 			require.True(t, proto.Equal(test.want, &got), "%v", &got)
-
-			twin := dynamicpb.NewMessage(got.ProtoReflect().Descriptor())
-			require.Equal(t, test.fault, restjson.UnmarshalQuery(query(t, test.query), twin))
-			require.True(t, proto.Equal(reflected(t, test.want), twin), "by reflection: %v", twin)
 		})
 	}
 }
@@ -84,7 +80,7 @@ func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
 		message protoreflect.Name
 		query   string
 		want    string
-		faults  []problem.Violation
+		invalid []problem.Violation
 	}{
 		{"every scalar is read", "Scalars", `aBool=false&anInt64=-9223372036854775808&aUint32=7&aUint64=18446744073709551615&aFloat=.5&aDouble=1.5e3&someBytes=eA%3D%3D&aColour=RED`, `an_int64: -9223372036854775808 a_uint32: 7 a_uint64: 18446744073709551615 a_double: 1500 some_bytes: "x" a_colour: API_COLOUR_RED`, []problem.Violation{invalid("aFloat", "must be a number")}},
 		{"booleans are true or false", "Scalars", `aBool=1`, ``, []problem.Violation{invalid("aBool", "must be true or false")}},
@@ -96,7 +92,7 @@ func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := newOf(t, test.message)
-			require.Equal(t, test.faults, restjson.UnmarshalQuery(query(t, test.query), got))
+			require.Equal(t, test.invalid, restjson.UnmarshalQuery(query(t, test.query), got))
 			want := dynamicpb.NewMessage(got.Descriptor())
 			mustText(t, test.want, want)
 			require.True(t, proto.Equal(want, got), "%v", got)

@@ -51,7 +51,7 @@ func (p *value) expected() string {
 	case kindBytes, kindRaw:
 		return "must be a base64 string"
 	case kindEnum:
-		return p.enum.expected
+		return "must be one of " + strings.Join(p.enum.All(), ", ")
 	case kindMessage:
 		return p.message.expected()
 	default:
@@ -82,7 +82,7 @@ func (m *message) expected() string {
 }
 
 // parse turns the literal raw, of a kind that p accepts, into a value, or says what is wrong.
-func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.Value, complaint string) {
+func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.Value, wrong string) {
 	switch p.kind {
 	case kindBool:
 		return protoreflect.ValueOfBool(k == jsontext.KindTrue), ""
@@ -103,12 +103,12 @@ func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.V
 }
 
 // text reads what stands in a string: as a string, an enum's name or base64.
-func text(p *value, raw []byte) (v protoreflect.Value, complaint string) {
+func text(p *value, raw []byte) (v protoreflect.Value, wrong string) {
 	switch p.kind {
 	case kindEnum:
-		n, ok := p.enum.numbers[string(raw)]
+		n, ok := p.enum.Number(string(raw))
 		if !ok {
-			return v, p.enum.expected
+			return v, p.expected()
 		}
 		return protoreflect.ValueOfEnum(n), ""
 	case kindBytes:
@@ -126,7 +126,7 @@ func text(p *value, raw []byte) (v protoreflect.Value, complaint string) {
 	}
 }
 
-func decimal(s string) (v protoreflect.Value, complaint string) {
+func decimal(s string) (v protoreflect.Value, wrong string) {
 	switch {
 	case utf8.RuneCountInString(s) > maxDecimal:
 		return v, decimalTooLong
@@ -137,7 +137,7 @@ func decimal(s string) (v protoreflect.Value, complaint string) {
 	}
 }
 
-func float(p *value, s string) (v protoreflect.Value, complaint string) {
+func float(p *value, s string) (v protoreflect.Value, wrong string) {
 	n, err := strconv.ParseFloat(s, p.bits)
 	switch {
 	case err != nil:

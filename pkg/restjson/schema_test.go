@@ -13,8 +13,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// schema holds what the platform's own messages do not use. It exists at run time only, so its
-// messages are always handled by reflection.
+// schema has kinds of fields that the platform's own messages do not use.
 const schema = `
 name: "restjson/schema.proto" package: "schema" syntax: "proto3"
 dependency: ["gifting/common/v1/options.proto", "google/protobuf/timestamp.proto", "google/protobuf/duration.proto"]
@@ -83,16 +82,6 @@ func textOf(t testing.TB, name protoreflect.Name, text string) *dynamicpb.Messag
 	m := newOf(t, name)
 	mustText(t, text, m)
 	return m
-}
-
-// reflected gives a copy of m that is no Go struct.
-func reflected(t testing.TB, m proto.Message) *dynamicpb.Message {
-	t.Helper()
-	wire, err := proto.Marshal(m)
-	require.NoError(t, err)
-	copied := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
-	require.NoError(t, proto.Unmarshal(wire, copied))
-	return copied
 }
 
 func mustText(t testing.TB, text string, m proto.Message) {

@@ -1,18 +1,17 @@
 package restjson
 
 import (
+	"cmp"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// message writes a message of either representation.
+// message writes a message.
 func (e *encoder) message(p *message, m protoreflect.Message) {
 	switch {
 	case !m.IsValid():
 		e.null()
-	case p.direct:
-		e.directMessage(p, p.pointed(m))
 	case p.form == formTimestamp:
 		e.timestamp(m.Get(p.fields[0].desc).Int(), int32(m.Get(p.fields[1].desc).Int())) //nolint:gosec // the field is an int32
 	case p.form == formInlineField:
@@ -86,36 +85,24 @@ func (e *encoder) value(p *value, v protoreflect.Value) {
 	}
 }
 
-// texts writes the commonest map.
-func (e *encoder) texts(m map[string]string) {
-	var few [8]string // spares an allocation
-	keys := few[:0]
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	start := len(e.buf)
-	for _, key := range keys {
-		e.buf = append(e.buf, ',')
-		e.string(key)
-		e.buf = append(e.buf, ':')
-		e.string(m[key])
-	}
-	e.closeObject(start)
+// entry is one entry of a map.
+type entry struct {
+	key   string
+	value protoreflect.Value
 }
 
 func (e *encoder) mapOf(f *field, m protoreflect.Map) {
-	keys := make([]string, 0, m.Len())
-	for key := range m.Range {
-		keys = append(keys, key.String())
+	entries := make([]entry, 0, m.Len())
+	for key, v := range m.Range {
+		entries = append(entries, entry{key.String(), v})
 	}
-	slices.Sort(keys)
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	start := len(e.buf)
-	for _, key := range keys {
+	for _, entry := range entries {
 		e.buf = append(e.buf, ',')
-		e.string(key)
+		e.string(entry.key)
 		e.buf = append(e.buf, ':')
-		e.value(&f.value, m.Get(protoreflect.ValueOfString(key).MapKey()))
+		e.value(&f.value, entry.value)
 	}
 	e.closeObject(start)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// maxViolations bounds the answer to one body; further faults are counted, not kept.
+// maxViolations bounds the answer to one body. Further violations are only counted.
 const maxViolations = 1000
 
 // maxKey is how many characters of a map key a path repeats.
@@ -23,8 +23,8 @@ var (
 	errTrailing  = errors.New("something follows the JSON object")
 )
 
-// faults collects violations with the path at which they are found.
-type faults struct {
+// collector collects violations with the paths at which they are found.
+type collector struct {
 	path       []step
 	violations []problem.Violation
 	count      int
@@ -37,24 +37,24 @@ type step struct {
 	element bool
 }
 
-func (s *faults) reset() { *s = faults{path: s.path[:0]} }
+func (c *collector) reset() { *c = collector{path: c.path[:0]} }
 
-func (s *faults) enter(at step) { s.path = append(s.path, at) }
+func (c *collector) enter(at step) { c.path = append(c.path, at) }
 
-func (s *faults) leave() { s.path = s.path[:len(s.path)-1] }
+func (c *collector) leave() { c.path = c.path[:len(c.path)-1] }
 
-// fault records that the value at the current path is invalid.
-func (s *faults) fault(message string) {
-	s.count++
-	if len(s.violations) < maxViolations {
-		s.violations = append(s.violations, invalid(s.where(), message))
+// violation records that the value at the current path is invalid.
+func (c *collector) violation(message string) {
+	c.count++
+	if len(c.violations) < maxViolations {
+		c.violations = append(c.violations, invalid(c.where(), message))
 	}
 }
 
 // where writes the current path, such as items[0].budget.currency.
-func (s *faults) where() string {
+func (c *collector) where() string {
 	var b strings.Builder
-	for i, at := range s.path {
+	for i, at := range c.path {
 		switch {
 		case at.element:
 			b.WriteString("[" + strconv.Itoa(at.index) + "]")
@@ -68,7 +68,7 @@ func (s *faults) where() string {
 	return b.String()
 }
 
-// presentable makes a name of the caller's choice fit for an answer: short and printable.
+// presentable makes a caller's name short and printable.
 func presentable(name string) string {
 	kept := 0
 	for i := range name {
@@ -89,7 +89,7 @@ func invalid(field, message string) problem.Violation {
 	return problem.Violation{Field: field, Code: problem.FieldInvalid, Message: message}
 }
 
-func bodyFault(message string) []problem.Violation {
+func wholeBody(message string) []problem.Violation {
 	return []problem.Violation{invalid("", message)}
 }
 
