@@ -13,7 +13,7 @@ type Actor struct {
 }
 
 // ReadActor demands the acting person of an operation.
-func ReadActor(errs *fields.Errors, a *commonv1.Actor) Actor {
+func ReadActor(a *commonv1.Actor, errs *fields.Errors) Actor {
 	actor.Check(a, errs)
 	return Actor{Kind: actor.Kind(a), ID: a.GetId()}
 }

@@ -53,13 +53,13 @@ const (
 )
 
 // ReadCampaign validates a campaign as far as it stands for itself.
-func ReadCampaign(errs *fields.Errors, req *catalogv1.PutCampaignRequest) Campaign {
+func ReadCampaign(req *catalogv1.PutCampaignRequest, errs *fields.Errors) Campaign {
 	c := Campaign{
-		TenantID: RecordID(errs, "tenantId", req.GetTenantId()),
-		ID:       RecordID(errs, "id", req.GetId()),
-		BrandID:  RecordID(errs, "brandId", req.GetBrandId()),
+		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
+		ID:       RecordID("id", req.GetId(), errs),
+		BrandID:  RecordID("brandId", req.GetBrandId(), errs),
 		Name:     req.GetName(),
-		Status:   ReadCampaignStatus(errs, req.GetStatus()),
+		Status:   ReadCampaignStatus(req.GetStatus(), errs),
 	}
 	errs.Required("name", req.GetName(), maxName)
 	if req.GetExpiresAt() != nil {
@@ -69,18 +69,18 @@ func ReadCampaign(errs *fields.Errors, req *catalogv1.PutCampaignRequest) Campai
 		at := req.GetExpiresAt().AsTime().Truncate(time.Microsecond)
 		c.ExpiresAt = &at
 	}
-	atMost(errs, "offerings", len(req.GetOfferings()), maxOfferings)
+	atMost("offerings", len(req.GetOfferings()), maxOfferings, errs)
 	products := once{}
 	for i, o := range req.GetOfferings() {
-		offering := ReadOffering(errs, at("offerings", i, ""), o)
-		products.check(errs, at("offerings", i, "productId"), offering.ProductID)
+		offering := ReadOffering(at("offerings", i, ""), o, errs)
+		products.check(at("offerings", i, "productId"), offering.ProductID, errs)
 		c.Offerings = append(c.Offerings, offering)
 	}
 	return c
 }
 
 // ReadCampaignStatus demands a status.
-func ReadCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string {
+func ReadCampaignStatus(s catalogv1.CampaignStatus, errs *fields.Errors) string {
 	switch s {
 	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT:
 		return CampaignDraft
@@ -97,8 +97,8 @@ func ReadCampaignStatus(errs *fields.Errors, s catalogv1.CampaignStatus) string 
 }
 
 // ReadOffering validates an offering, whose fields stand under path, as far as it stands for itself.
-func ReadOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput) Offering {
-	o := Offering{ProductID: RecordID(errs, path+".productId", in.GetProductId())}
+func ReadOffering(path string, in *catalogv1.OfferingInput, errs *fields.Errors) Offering {
+	o := Offering{ProductID: RecordID(path+".productId", in.GetProductId(), errs)}
 	switch in.GetSupplyType() {
 	case catalogv1.SupplyType_SUPPLY_TYPE_STOCKED:
 		o.SupplyType = Stocked
@@ -113,10 +113,10 @@ func ReadOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput)
 	if len(in.GetSkus()) == 0 {
 		errs.Add(list, problem.FieldRequired, "must have at least one entry")
 	}
-	atMost(errs, list, len(in.GetSkus()), maxSKUs)
+	atMost(list, len(in.GetSkus()), maxSKUs, errs)
 	combinations := once{}
 	for i, s := range in.GetSkus() {
-		combinations.check(errs, at(list, i, "variations"), string(VariationsKey(s.GetVariations())))
+		combinations.check(at(list, i, "variations"), string(VariationsKey(s.GetVariations())), errs)
 		sku := SKU{Variations: s.GetVariations()}
 		if o.SupplyType == Stocked {
 			stock := s.GetInitialStock()
@@ -134,7 +134,7 @@ func ReadOffering(errs *fields.Errors, path string, in *catalogv1.OfferingInput)
 }
 
 // CheckBrand demands that the campaign's brand is one of the tenant's.
-func (c Campaign) CheckBrand(errs *fields.Errors, settings *tenantsv1.GetTenantSettingsResponse) {
+func (c Campaign) CheckBrand(settings *tenantsv1.GetTenantSettingsResponse, errs *fields.Errors) {
 	for _, b := range settings.GetBrands() {
 		if b.GetId() == c.BrandID {
 			return
@@ -144,14 +144,14 @@ func (c Campaign) CheckBrand(errs *fields.Errors, settings *tenantsv1.GetTenantS
 }
 
 // CheckGifts demands that every offering's gift exists and comes in the offered combinations.
-func (c Campaign) CheckGifts(errs *fields.Errors, gifts map[string]Product) {
+func (c Campaign) CheckGifts(gifts map[string]Product, errs *fields.Errors) {
 	for i, o := range c.Offerings {
-		o.CheckGift(errs, at("offerings", i, ""), gifts)
+		o.CheckGift(at("offerings", i, ""), gifts, errs)
 	}
 }
 
 // CheckGift demands that the offering's gift exists and comes in the offered combinations.
-func (o Offering) CheckGift(errs *fields.Errors, path string, gifts map[string]Product) {
+func (o Offering) CheckGift(path string, gifts map[string]Product, errs *fields.Errors) {
 	gift, ok := gifts[o.ProductID]
 	if !ok {
 		errs.Add(path+".productId", problem.FieldInvalid, "names no gift")
@@ -166,7 +166,7 @@ func (o Offering) CheckGift(errs *fields.Errors, path string, gifts map[string]P
 }
 
 // CheckRoom demands that a campaign with so many other offerings can take one more.
-func CheckRoom(errs *fields.Errors, others int) {
+func CheckRoom(others int, errs *fields.Errors) {
 	if others >= maxOfferings {
 		errs.Add("offering", problem.FieldInvalid, "is one more than a campaign can have")
 	}

@@ -28,18 +28,18 @@ const (
 )
 
 // ReadCategory validates a category with its translations.
-func ReadCategory(errs *fields.Errors, req *catalogv1.PutCategoryRequest) Category {
+func ReadCategory(req *catalogv1.PutCategoryRequest, errs *fields.Errors) Category {
 	in := req.GetCategory()
 	if in == nil {
 		errs.Add("category", problem.FieldRequired, "is required")
 		return Category{}
 	}
-	code(errs, "category.code", in.GetCode(), categoryCode)
+	code("category.code", in.GetCode(), categoryCode, errs)
 	errs.Required("category.name", in.GetName(), maxName)
-	names := categoryNames(errs, req)
+	names := categoryNames(req, errs)
 	c := Category{Label: Label{in.GetCode(), in.GetName(), names[in.GetCode()]}, Position: req.GetPosition()}
 	const list = "category.subcategories"
-	atMost(errs, list, len(in.GetSubcategories()), maxSubcategories)
+	atMost(list, len(in.GetSubcategories()), maxSubcategories, errs)
 	codes := once{}
 	for i, s := range in.GetSubcategories() {
 		path := at(list, i, "code")
@@ -47,7 +47,7 @@ func ReadCategory(errs *fields.Errors, req *catalogv1.PutCategoryRequest) Catego
 		if len(s.GetCode()) > 2*maxCode || !ok || !categoryCode.MatchString(rest) {
 			errs.Add(path, problem.FieldInvalid, "must have the form <CATEGORY>__<SUBCATEGORY>")
 		}
-		codes.check(errs, path, s.GetCode())
+		codes.check(path, s.GetCode(), errs)
 		errs.Required(at(list, i, "name"), s.GetName(), maxName)
 		c.Subcategories = append(c.Subcategories, Label{s.GetCode(), s.GetName(), names[s.GetCode()]})
 	}
@@ -55,14 +55,14 @@ func ReadCategory(errs *fields.Errors, req *catalogv1.PutCategoryRequest) Catego
 }
 
 // categoryNames gives the translated names by code and locale.
-func categoryNames(errs *fields.Errors, req *catalogv1.PutCategoryRequest) map[string]map[string]string {
+func categoryNames(req *catalogv1.PutCategoryRequest, errs *fields.Errors) map[string]map[string]string {
 	names := map[string]map[string]string{req.GetCategory().GetCode(): {}}
 	for _, s := range req.GetCategory().GetSubcategories() {
 		names[s.GetCode()] = map[string]string{}
 	}
-	atMost(errs, "translations", len(req.GetTranslations()), maxCategoryTranslations)
+	atMost("translations", len(req.GetTranslations()), maxCategoryTranslations, errs)
 	for i, t := range req.GetTranslations() {
-		translationLocale(errs, at("translations", i, "locale"), t.GetLocale())
+		translationLocale(at("translations", i, "locale"), t.GetLocale(), errs)
 		errs.Required(at("translations", i, "name"), t.GetName(), maxName)
 		byLocale, known := names[t.GetCode()]
 		if !known {

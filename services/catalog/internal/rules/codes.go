@@ -46,7 +46,7 @@ func at(list string, i int, field string) string {
 }
 
 // RecordID demands a UUID other than the nil one, below which every position of a list starts.
-func RecordID(errs *fields.Errors, field, value string) string {
+func RecordID(field, value string, errs *fields.Errors) string {
 	if fields.Blank(value) {
 		errs.Add(field, problem.FieldRequired, "is required")
 		return ""
@@ -58,7 +58,7 @@ func RecordID(errs *fields.Errors, field, value string) string {
 	return id
 }
 
-func code(errs *fields.Errors, field, value string, form *regexp.Regexp) {
+func code(field, value string, form *regexp.Regexp, errs *fields.Errors) {
 	errs.Required(field, value, maxCode)
 	if !form.MatchString(value) {
 		errs.Add(field, problem.FieldInvalid, "must consist of upper-case letters, digits and single underscores")
@@ -71,7 +71,7 @@ func isCurrency(value string) bool {
 }
 
 // translationLocale demands a BCP 47 tag in its usual spelling that is not the base locale.
-func translationLocale(errs *fields.Errors, field, value string) {
+func translationLocale(field, value string, errs *fields.Errors) {
 	errs.Required(field, value, MaxLocale)
 	tag, err := language.Raw.Parse(value)
 	switch {
@@ -83,7 +83,7 @@ func translationLocale(errs *fields.Errors, field, value string) {
 }
 
 // ReadCountries demands assigned country codes and gives them once each, in alphabetical order.
-func ReadCountries(errs *fields.Errors, field string, values []string) []string {
+func ReadCountries(field string, values []string, errs *fields.Errors) []string {
 	for i, c := range values {
 		if !country.Valid(c) {
 			errs.Add(at(field, i, ""), problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
@@ -93,7 +93,7 @@ func ReadCountries(errs *fields.Errors, field string, values []string) []string 
 	return append([]string{}, slices.Compact(sorted)...) // Never nil, as it is read back.
 }
 
-func atMost(errs *fields.Errors, field string, length, limit int) {
+func atMost(field string, length, limit int, errs *fields.Errors) {
 	if length > limit {
 		errs.Add(field, problem.FieldTooLong, fmt.Sprintf("must have at most %d entries", limit))
 	}
@@ -102,7 +102,7 @@ func atMost(errs *fields.Errors, field string, length, limit int) {
 // once finds entries that repeat an earlier one.
 type once map[string]struct{}
 
-func (o once) check(errs *fields.Errors, field, value string) {
+func (o once) check(field, value string, errs *fields.Errors) {
 	if _, seen := o[value]; seen {
 		errs.Add(field, problem.FieldDuplicate, "stands earlier in the list")
 	}

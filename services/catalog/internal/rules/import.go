@@ -25,16 +25,16 @@ const (
 
 // CheckImport demands gifts that can be put at once: a second one of the same id would have to be
 // put after the first.
-func CheckImport(errs *fields.Errors, products []*catalogv1.PutProductRequest) {
+func CheckImport(products []*catalogv1.PutProductRequest, errs *fields.Errors) {
 	const field = "products"
 	if len(products) == 0 {
 		errs.Add(field, problem.FieldRequired, "must have at least one entry")
 	}
-	atMost(errs, field, len(products), MaxImport)
+	atMost(field, len(products), MaxImport, errs)
 	ids := once{}
 	for i, p := range products {
 		if id, ok := fields.ParseUUID(p.GetId()); ok {
-			ids.check(errs, fmt.Sprintf("%s[%d].id", field, i), id)
+			ids.check(fmt.Sprintf("%s[%d].id", field, i), id, errs)
 		}
 	}
 }

@@ -16,9 +16,9 @@ type Logo struct {
 }
 
 // ReadLogo validates whose logo is uploaded.
-func ReadLogo(errs *fields.Errors, req *catalogv1.UploadBrandLogoRequest) Logo {
+func ReadLogo(req *catalogv1.UploadBrandLogoRequest, errs *fields.Errors) Logo {
 	return Logo{
-		TenantID: RecordID(errs, "tenantId", req.GetTenantId()),
-		BrandID:  RecordID(errs, "brandId", req.GetBrandId()),
+		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
+		BrandID:  RecordID("brandId", req.GetBrandId(), errs),
 	}
 }

@@ -12,30 +12,30 @@ const (
 )
 
 // ReadProduct validates a gift as far as it stands for itself; CheckReferences does the rest.
-func ReadProduct(errs *fields.Errors, req *catalogv1.PutProductRequest) Product {
+func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product {
 	p := Product{
-		ID:                     RecordID(errs, "id", req.GetId()),
-		State:                  ReadState(errs, req.GetState()),
+		ID:                     RecordID("id", req.GetId(), errs),
+		State:                  ReadState(req.GetState(), errs),
 		Text:                   Text{Name: req.GetName(), Description: req.GetDescription()},
-		Translations:           ReadTranslations(errs, req.GetTranslations()),
-		Variations:             readVariations(errs, req.GetVariations()),
+		Translations:           ReadTranslations(req.GetTranslations(), errs),
+		Variations:             readVariations(req.GetVariations(), errs),
 		Categories:             req.GetCategories(),
 		ImageFileIDs:           req.GetImageFileIds(),
-		Countries:              ReadCountries(errs, "availableCountries", req.GetAvailableCountries()),
-		Prices:                 ReadPrices(errs, req.GetPrices()),
+		Countries:              ReadCountries("availableCountries", req.GetAvailableCountries(), errs),
+		Prices:                 ReadPrices(req.GetPrices(), errs),
 		CustomizationAvailable: req.GetCustomizationAvailable(),
 		GiftSet:                req.GetGiftSet(),
 		ReadyToSend:            req.GetReadyToSend(),
 	}
 	errs.Required("name", req.GetName(), maxName)
 	errs.MaxLen("description", req.GetDescription(), maxDescription)
-	distinct(errs, "categories", req.GetCategories())
-	distinct(errs, "imageFileIds", req.GetImageFileIds())
+	distinct("categories", req.GetCategories(), errs)
+	distinct("imageFileIds", req.GetImageFileIds(), errs)
 	return p
 }
 
 // ReadState demands a state.
-func ReadState(errs *fields.Errors, s catalogv1.ProductState) State {
+func ReadState(s catalogv1.ProductState, errs *fields.Errors) State {
 	switch s {
 	case catalogv1.ProductState_PRODUCT_STATE_DRAFT:
 		return Draft
@@ -54,13 +54,13 @@ func ReadState(errs *fields.Errors, s catalogv1.ProductState) State {
 }
 
 // ReadTranslations validates translations and gives them by locale.
-func ReadTranslations(errs *fields.Errors, list []*catalogv1.ProductTranslation) map[string]Text {
+func ReadTranslations(list []*catalogv1.ProductTranslation, errs *fields.Errors) map[string]Text {
 	const field = "translations"
-	atMost(errs, field, len(list), maxTranslations)
+	atMost(field, len(list), maxTranslations, errs)
 	texts, locales := map[string]Text{}, once{}
 	for i, t := range list {
-		translationLocale(errs, at(field, i, "locale"), t.GetLocale())
-		locales.check(errs, at(field, i, "locale"), t.GetLocale())
+		translationLocale(at(field, i, "locale"), t.GetLocale(), errs)
+		locales.check(at(field, i, "locale"), t.GetLocale(), errs)
 		errs.Required(at(field, i, "name"), t.GetName(), maxName)
 		errs.MaxLen(at(field, i, "description"), t.GetDescription(), maxDescription)
 		texts[t.GetLocale()] = Text{Name: t.GetName(), Description: t.GetDescription()}
@@ -69,13 +69,13 @@ func ReadTranslations(errs *fields.Errors, list []*catalogv1.ProductTranslation)
 }
 
 // ReadPrices validates prices and gives them by region.
-func ReadPrices(errs *fields.Errors, list []*catalogv1.RegionPrice) map[string]string {
+func ReadPrices(list []*catalogv1.RegionPrice, errs *fields.Errors) map[string]string {
 	const field = "prices"
-	atMost(errs, field, len(list), maxReferences)
+	atMost(field, len(list), maxReferences, errs)
 	prices, regions := map[string]string{}, once{}
 	for i, p := range list {
-		code(errs, at(field, i, "region"), p.GetRegion(), regionCode)
-		regions.check(errs, at(field, i, "region"), p.GetRegion())
+		code(at(field, i, "region"), p.GetRegion(), regionCode, errs)
+		regions.check(at(field, i, "region"), p.GetRegion(), errs)
 		amount, ok := positive(p.GetAmountEur(), priceForm)
 		if !ok {
 			errs.Add(at(field, i, "amountEur"), problem.FieldInvalid, "must be a positive amount below 100000000 with at most two decimals")
@@ -86,12 +86,12 @@ func ReadPrices(errs *fields.Errors, list []*catalogv1.RegionPrice) map[string]s
 	return prices
 }
 
-func distinct(errs *fields.Errors, field string, values []string) {
-	atMost(errs, field, len(values), maxReferences)
+func distinct(field string, values []string, errs *fields.Errors) {
+	atMost(field, len(values), maxReferences, errs)
 	seen := once{}
 	for i, v := range values {
 		errs.Required(at(field, i, ""), v, 2*maxCode+2)
-		seen.check(errs, at(field, i, ""), v)
+		seen.check(at(field, i, ""), v, errs)
 	}
 }
 
@@ -104,7 +104,7 @@ type Known struct {
 }
 
 // CheckReferences demands that everything the request refers to exists.
-func (k Known) CheckReferences(errs *fields.Errors, req *catalogv1.PutProductRequest) {
+func (k Known) CheckReferences(req *catalogv1.PutProductRequest, errs *fields.Errors) {
 	for i, c := range req.GetCategories() {
 		if !k.Subcategories[c] {
 			errs.Add(at("categories", i, ""), problem.FieldInvalid, "names no subcategory")
@@ -115,11 +115,11 @@ func (k Known) CheckReferences(errs *fields.Errors, req *catalogv1.PutProductReq
 			errs.Add(at("imageFileIds", i, ""), problem.FieldInvalid, "names no image")
 		}
 	}
-	k.CheckPrices(errs, req.GetPrices())
+	k.CheckPrices(req.GetPrices(), errs)
 }
 
 // CheckPrices demands that every region a price is for exists.
-func (k Known) CheckPrices(errs *fields.Errors, prices []*catalogv1.RegionPrice) {
+func (k Known) CheckPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors) {
 	for i, p := range prices {
 		if _, ok := k.Regions[p.GetRegion()]; !ok {
 			errs.Add(at("prices", i, "region"), problem.FieldInvalid, "names no region")

@@ -13,7 +13,7 @@ import (
 )
 
 // CheckCountry demands a country.
-func CheckCountry(errs *fields.Errors, value string) {
+func CheckCountry(value string, errs *fields.Errors) {
 	switch {
 	case fields.Blank(value):
 		errs.Add("country", problem.FieldRequired, "is required")
@@ -23,7 +23,7 @@ func CheckCountry(errs *fields.Errors, value string) {
 }
 
 // ReadLocale gives the locale to answer in: en-US when none is asked for, else one of the tenant's.
-func ReadLocale(errs *fields.Errors, value string, supported []string) string {
+func ReadLocale(value string, supported []string, errs *fields.Errors) string {
 	if fields.Blank(value) {
 		return BaseLocale
 	}
@@ -34,7 +34,7 @@ func ReadLocale(errs *fields.Errors, value string, supported []string) string {
 }
 
 // ReadSince gives the instant in whole microseconds, or nil.
-func ReadSince(errs *fields.Errors, value *timestamppb.Timestamp) *time.Time {
+func ReadSince(value *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	if value == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ var (
 )
 
 // CheckRate validates an exchange rate.
-func CheckRate(errs *fields.Errors, req *catalogv1.PutExchangeRateRequest) {
+func CheckRate(req *catalogv1.PutExchangeRateRequest, errs *fields.Errors) {
 	switch c := req.GetCurrency(); {
 	case fields.Blank(c):
 		errs.Add("currency", problem.FieldRequired, "is required")

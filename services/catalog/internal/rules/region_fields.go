@@ -15,9 +15,9 @@ type Region struct {
 }
 
 // ReadRegion validates a region.
-func ReadRegion(errs *fields.Errors, req *catalogv1.PutRegionRequest) Region {
-	code(errs, "code", req.GetCode(), regionCode)
-	return Region{Code: req.GetCode(), Countries: ReadCountries(errs, "countries", req.GetCountries())}
+func ReadRegion(req *catalogv1.PutRegionRequest, errs *fields.Errors) Region {
+	code("code", req.GetCode(), regionCode, errs)
+	return Region{Code: req.GetCode(), Countries: ReadCountries("countries", req.GetCountries(), errs)}
 }
 
 // Move is a change of the region a country belongs to; empty: none.

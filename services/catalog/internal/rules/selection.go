@@ -10,7 +10,7 @@ import (
 const MaxSelection = 1000
 
 // ReadSelection demands exactly one kind of selection: a campaign, or gifts of the catalog.
-func ReadSelection(errs *fields.Errors, in *catalogv1.Selection) {
+func ReadSelection(in *catalogv1.Selection, errs *fields.Errors) {
 	switch {
 	case in == nil:
 		errs.Add("selection", problem.FieldRequired, "is required")
@@ -19,7 +19,7 @@ func ReadSelection(errs *fields.Errors, in *catalogv1.Selection) {
 	case in.CampaignId != nil && len(in.GetProductIds()) > 0:
 		errs.Add("selection.productIds", problem.FieldInvalid, "must be empty beside campaignId")
 	}
-	atMost(errs, "selection.productIds", len(in.GetProductIds()), MaxSelection)
+	atMost("selection.productIds", len(in.GetProductIds()), MaxSelection, errs)
 }
 
 // CheckSelectedGifts refuses gifts that links cannot offer: one that is not published before one

@@ -22,7 +22,7 @@ type Correction struct {
 }
 
 // ReadCorrection demands one kind of correction and a reason.
-func ReadCorrection(errs *fields.Errors, req *catalogv1.CorrectStockRequest) Correction {
+func ReadCorrection(req *catalogv1.CorrectStockRequest, errs *fields.Errors) Correction {
 	errs.Required("reason", req.GetReason(), maxReason)
 	switch change := req.GetChange().(type) {
 	case *catalogv1.CorrectStockRequest_Add:
@@ -31,8 +31,8 @@ func ReadCorrection(errs *fields.Errors, req *catalogv1.CorrectStockRequest) Cor
 		}
 		return Correction{Add: change.Add}
 	case *catalogv1.CorrectStockRequest_Recount:
-		stockField(errs, "recount.expected", change.Recount.GetExpected())
-		stockField(errs, "recount.stock", change.Recount.GetStock())
+		stockField("recount.expected", change.Recount.GetExpected(), errs)
+		stockField("recount.stock", change.Recount.GetStock(), errs)
 		expected := change.Recount.GetExpected()
 		return Correction{Expected: &expected, Stock: change.Recount.GetStock()}
 	default:
@@ -41,7 +41,7 @@ func ReadCorrection(errs *fields.Errors, req *catalogv1.CorrectStockRequest) Cor
 	}
 }
 
-func stockField(errs *fields.Errors, field string, units int32) {
+func stockField(field string, units int32, errs *fields.Errors) {
 	if units < 0 || units > MaxStock {
 		errs.Add(field, problem.FieldInvalid, "must be between 0 and 1000000000")
 	}

@@ -23,20 +23,20 @@ const (
 	maxVariation  = 100
 )
 
-func readVariations(errs *fields.Errors, list []*catalogv1.Variation) []Variation {
-	atMost(errs, "variations", len(list), maxDimensions)
+func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variation {
+	atMost("variations", len(list), maxDimensions, errs)
 	out, dimensions := make([]Variation, 0, len(list)), once{}
 	for i, v := range list {
 		errs.Required(at("variations", i, "dimension"), v.GetDimension(), maxVariation)
-		dimensions.check(errs, at("variations", i, "dimension"), v.GetDimension())
+		dimensions.check(at("variations", i, "dimension"), v.GetDimension(), errs)
 		path, values := at("variations", i, "values"), once{}
 		if len(v.GetValues()) == 0 {
 			errs.Add(path, problem.FieldRequired, "must have at least one value")
 		}
-		atMost(errs, path, len(v.GetValues()), maxValues)
+		atMost(path, len(v.GetValues()), maxValues, errs)
 		for j, value := range v.GetValues() {
 			errs.Required(at(path, j, ""), value, maxVariation)
-			values.check(errs, at(path, j, ""), value)
+			values.check(at(path, j, ""), value, errs)
 		}
 		out = append(out, Variation{Dimension: v.GetDimension(), Values: v.GetValues()})
 	}

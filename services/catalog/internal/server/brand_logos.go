@@ -37,8 +37,8 @@ func (b *BrandLogos) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
 	errs := fields.FromContext(ctx)
-	logo := rules.ReadLogo(errs, req)
-	checkUpload(errs, req.GetContent())
+	logo := rules.ReadLogo(req, errs)
+	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

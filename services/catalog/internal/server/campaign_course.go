@@ -12,7 +12,7 @@ func (o *CampaignOperations) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
-	tenantID, act := readCampaignAct(errs, req, "campaign.start", nil)
+	tenantID, act := readCampaignAct(req, "campaign.start", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (o *CampaignOperations) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
-	tenantID, act := readCampaignAct(errs, req, "campaign.complete", nil)
+	tenantID, act := readCampaignAct(req, "campaign.complete", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -27,10 +27,10 @@ type campaignRequest interface {
 	GetActor() *commonv1.Actor
 }
 
-func readCampaignAct(errs *fields.Errors, req campaignRequest, action string, detail any) (tenantID string, act store.Act) {
+func readCampaignAct(req campaignRequest, action string, detail any, errs *fields.Errors) (tenantID string, act store.Act) {
 	tenantID = errs.UUID("tenantId", req.GetTenantId())
 	return tenantID, store.Act{
-		Subject: errs.UUID("campaignId", req.GetCampaignId()), Actor: rules.ReadActor(errs, req.GetActor()),
+		Subject: errs.UUID("campaignId", req.GetCampaignId()), Actor: rules.ReadActor(req.GetActor(), errs),
 		Action: action, Detail: detail,
 	}
 }

@@ -43,7 +43,7 @@ func (o *CampaignOperations) ListCampaignRecords(
 		filter.BrandID = &id
 	}
 	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
-		filter.Status = rules.ReadCampaignStatus(errs, req.GetStatus())
+		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
 	bind := cursor.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
 	filter.After = page.After(req.After, bind, errs)

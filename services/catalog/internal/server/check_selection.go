@@ -15,7 +15,7 @@ func (s *Selections) CheckSelection(
 ) (*catalogv1.CheckSelectionResponse, error) {
 	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	rules.ReadSelection(errs, req.GetSelection())
+	rules.ReadSelection(req.GetSelection(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

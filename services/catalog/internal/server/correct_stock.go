@@ -14,13 +14,13 @@ func (o *CampaignOperations) CorrectStock(
 	ctx context.Context, req *catalogv1.CorrectStockRequest,
 ) (*catalogv1.CorrectStockResponse, error) {
 	errs := fields.FromContext(ctx)
-	id := rules.RecordID(errs, "correctionId", req.GetCorrectionId())
-	correction := rules.ReadCorrection(errs, req)
+	id := rules.RecordID("correctionId", req.GetCorrectionId(), errs)
+	correction := rules.ReadCorrection(req, errs)
 	entry := store.StockCorrection{
 		SKUID: errs.UUID("skuId", req.GetSkuId()), Add: correction.Add, Expected: correction.Expected, Stock: correction.Stock,
 		Reason: req.GetReason(),
 	}
-	tenantID, act := readCampaignAct(errs, req, "stock.correct", nil)
+	tenantID, act := readCampaignAct(req, "stock.correct", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

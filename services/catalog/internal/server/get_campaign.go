@@ -16,7 +16,7 @@ func (c *Catalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignReq
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
-	locale := rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales())
+	locale := rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -17,10 +17,10 @@ func (c *Catalog) GetProduct(ctx context.Context, req *catalogv1.GetProductReque
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
-	rules.CheckCountry(errs, req.GetCountry())
+	rules.CheckCountry(req.GetCountry(), errs)
 	view := store.View{
 		Country:  req.GetCountry(),
-		Locale:   rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales()),
+		Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
 		Currency: tenant.GetCurrency(),
 	}
 	if err := errs.Err(); err != nil {

@@ -32,7 +32,7 @@ func (s *Imports) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
 	errs := fields.FromContext(ctx)
-	rules.CheckImport(errs, req.GetProducts())
+	rules.CheckImport(req.GetProducts(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Imports) ImportProducts(
 	var places []int
 	for i, p := range req.GetProducts() {
 		faults := &fields.Errors{}
-		product := rules.ReadProduct(faults, p)
+		product := rules.ReadProduct(p, faults)
 		resp.Results = append(resp.Results, rejected(faults))
 		if faults.Err() == nil {
 			products, places = append(products, product), append(places, i)
@@ -52,7 +52,7 @@ func (s *Imports) ImportProducts(
 	}
 	outcomes, err := s.store.ImportProducts(ctx, products, func(i int, known rules.Known) bool {
 		missing := &fields.Errors{}
-		known.CheckReferences(missing, req.GetProducts()[places[i]])
+		known.CheckReferences(req.GetProducts()[places[i]], missing)
 		resp.Results[places[i]] = rejected(missing)
 		return missing.Err() == nil
 	})

@@ -27,7 +27,7 @@ func (c *Catalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaign
 		filter.BrandID = &id
 	}
 	if req.Status != nil {
-		filter.Status = rules.ReadCampaignStatus(errs, req.GetStatus())
+		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
 	bind := cursor.Bind("campaigns", p.TenantID, page.Part(req.BrandId), strconv.Itoa(int(req.GetStatus())))
 	filter.After = page.After(req.After, bind, errs)

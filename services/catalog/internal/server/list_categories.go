@@ -18,7 +18,7 @@ func (c *Catalog) ListCategories(
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
-	locale := rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales())
+	locale := rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

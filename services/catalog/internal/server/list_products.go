@@ -82,14 +82,14 @@ func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProd
 		return productsQuery{}, err
 	}
 	errs := fields.FromContext(ctx)
-	rules.CheckCountry(errs, req.GetCountry())
+	rules.CheckCountry(req.GetCountry(), errs)
 	q := productsQuery{
 		view: store.View{
 			Country:  req.GetCountry(),
-			Locale:   rules.ReadLocale(errs, req.GetLocale(), tenant.GetLocales()),
+			Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
 			Currency: tenant.GetCurrency(),
 		},
-		since: rules.ReadSince(errs, req.GetUpdatedSince()),
+		since: rules.ReadSince(req.GetUpdatedSince(), errs),
 	}
 	q.bind = cursor.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
 	q.after = page.After(req.After, q.bind, errs)

@@ -16,7 +16,7 @@ func (s *Selections) ListSelectionGifts(
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	rules.ReadSelection(errs, req.GetSelection())
+	rules.ReadSelection(req.GetSelection(), errs)
 	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
 	if err := errs.Err(); err != nil {
 		return nil, err

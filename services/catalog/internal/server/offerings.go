@@ -13,17 +13,17 @@ func (o *CampaignOperations) PutOffering(
 	ctx context.Context, req *catalogv1.PutOfferingRequest,
 ) (*catalogv1.PutOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
-	offering := rules.ReadOffering(errs, "offering", req.GetOffering())
-	tenantID, act := readCampaignAct(errs, req, "offering.put", map[string]any{
+	offering := rules.ReadOffering("offering", req.GetOffering(), errs)
+	tenantID, act := readCampaignAct(req, "offering.put", map[string]any{
 		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
-	})
+	}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	check := func(gifts map[string]rules.Product, others int) error {
 		unfit := &fields.Errors{}
-		rules.CheckRoom(unfit, others)
-		offering.CheckGift(unfit, "offering", gifts)
+		rules.CheckRoom(others, unfit)
+		offering.CheckGift("offering", gifts, unfit)
 		return unfit.Err()
 	}
 	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, tenantID, act, offering, check)
@@ -35,7 +35,7 @@ func (o *CampaignOperations) RemoveOffering(
 ) (*catalogv1.RemoveOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	tenantID, act := readCampaignAct(errs, req, "offering.remove", map[string]string{"productId": productID})
+	tenantID, act := readCampaignAct(req, "offering.remove", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (o *CampaignOperations) ResumeOffering(
 ) (*catalogv1.ResumeOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	tenantID, act := readCampaignAct(errs, req, "offering.resume", map[string]string{"productId": productID})
+	tenantID, act := readCampaignAct(req, "offering.resume", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

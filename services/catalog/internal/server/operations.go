@@ -32,7 +32,7 @@ func NewOperations(
 // PutRegion sets the countries of a region.
 func (o *Operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
 	errs := fields.FromContext(ctx)
-	region := rules.ReadRegion(errs, req)
+	region := rules.ReadRegion(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (o *Operations) PutExchangeRate(
 	ctx context.Context, req *catalogv1.PutExchangeRateRequest,
 ) (*catalogv1.PutExchangeRateResponse, error) {
 	errs := fields.FromContext(ctx)
-	rules.CheckRate(errs, req)
+	rules.CheckRate(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (o *Operations) PutCategory(
 	ctx context.Context, req *catalogv1.PutCategoryRequest,
 ) (*catalogv1.PutCategoryResponse, error) {
 	errs := fields.FromContext(ctx)
-	category := rules.ReadCategory(errs, req)
+	category := rules.ReadCategory(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -32,10 +32,10 @@ type sideRequest interface {
 // change changes one side of a gift once errs, which holds the faults of that side, is complete.
 func (o *ProductOperations) change(
 	ctx context.Context, errs *fields.Errors, req sideRequest, action string, detail any,
-	change func(*rules.Product), check func(errs *fields.Errors, known rules.Known),
+	change func(*rules.Product), check func(known rules.Known, errs *fields.Errors),
 ) (*timestamppb.Timestamp, error) {
 	act := store.Act{
-		Subject: rules.RecordID(errs, "productId", req.GetProductId()), Actor: rules.ReadActor(errs, req.GetActor()),
+		Subject: rules.RecordID("productId", req.GetProductId(), errs), Actor: rules.ReadActor(req.GetActor(), errs),
 		Action: action, Detail: detail,
 	}
 	if err := errs.Err(); err != nil {
@@ -44,7 +44,7 @@ func (o *ProductOperations) change(
 	updatedAt, err := o.store.ChangeProduct(ctx, act, change, func(known rules.Known) error {
 		missing := &fields.Errors{}
 		if check != nil {
-			check(missing, known)
+			check(known, missing)
 		}
 		return missing.Err()
 	})

@@ -38,7 +38,7 @@ func (o *ProductOperations) ListProductRecords(
 	errs := fields.FromContext(ctx)
 	var state rules.State
 	if req.GetState() != catalogv1.ProductState_PRODUCT_STATE_UNSPECIFIED {
-		state = rules.ReadState(errs, req.GetState())
+		state = rules.ReadState(req.GetState(), errs)
 	}
 	bind := cursor.Bind("catalog/records", string(state))
 	after := unknownID

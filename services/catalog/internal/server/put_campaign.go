@@ -16,7 +16,7 @@ func (o *Operations) PutCampaign(
 	ctx context.Context, req *catalogv1.PutCampaignRequest,
 ) (*catalogv1.PutCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
-	campaign := rules.ReadCampaign(errs, req)
+	campaign := rules.ReadCampaign(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (o *Operations) PutCampaign(
 	}
 	return &catalogv1.PutCampaignResponse{}, o.store.PutCampaign(ctx, campaign, func(gifts map[string]rules.Product) error {
 		unfit := &fields.Errors{}
-		campaign.CheckGifts(unfit, gifts)
+		campaign.CheckGifts(gifts, unfit)
 		return unfit.Err()
 	})
 }
@@ -40,7 +40,7 @@ func (o *Operations) checkBrand(ctx context.Context, c rules.Campaign) error {
 	case err != nil:
 		return err
 	default:
-		c.CheckBrand(errs, settings)
+		c.CheckBrand(settings, errs)
 	}
 	return errs.Err()
 }

@@ -13,7 +13,7 @@ func (o *ProductOperations) SetProductState(
 	ctx context.Context, req *catalogv1.SetProductStateRequest,
 ) (*catalogv1.SetProductStateResponse, error) {
 	errs := fields.FromContext(ctx)
-	state := rules.ReadState(errs, req.GetState())
+	state := rules.ReadState(req.GetState(), errs)
 	at, err := o.change(ctx, errs, req, "product.state", map[string]rules.State{"state": state},
 		func(p *rules.Product) { p.State = state }, nil)
 	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
@@ -24,10 +24,10 @@ func (o *ProductOperations) SetProductPrices(
 	ctx context.Context, req *catalogv1.SetProductPricesRequest,
 ) (*catalogv1.SetProductPricesResponse, error) {
 	errs := fields.FromContext(ctx)
-	prices := rules.ReadPrices(errs, req.GetPrices())
+	prices := rules.ReadPrices(req.GetPrices(), errs)
 	at, err := o.change(ctx, errs, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
-		func(errs *fields.Errors, known rules.Known) { known.CheckPrices(errs, req.GetPrices()) })
+		func(known rules.Known, errs *fields.Errors) { known.CheckPrices(req.GetPrices(), errs) })
 	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
 }
 
@@ -36,7 +36,7 @@ func (o *ProductOperations) SetProductAvailability(
 	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
 	errs := fields.FromContext(ctx)
-	countries := rules.ReadCountries(errs, "availableCountries", req.GetAvailableCountries())
+	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
 	at, err := o.change(ctx, errs, req, "product.availability", map[string]any{"countries": countries},
 		func(p *rules.Product) { p.Countries = countries }, nil)
 	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
@@ -47,7 +47,7 @@ func (o *ProductOperations) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
 	errs := fields.FromContext(ctx)
-	texts := rules.ReadTranslations(errs, req.GetTranslations())
+	texts := rules.ReadTranslations(req.GetTranslations(), errs)
 	at, err := o.change(ctx, errs, req, "product.translations", map[string]any{"translations": texts},
 		func(p *rules.Product) { p.Translations = texts }, nil)
 	return &catalogv1.SetProductTranslationsResponse{UpdatedAt: at}, err

@@ -13,8 +13,8 @@ func (o *Ordering) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
 	errs := fields.FromContext(ctx)
-	confirmed := orderIDs(errs, "confirmedOrderIds", req.GetConfirmedOrderIds())
-	released := orderIDs(errs, "releasedOrderIds", req.GetReleasedOrderIds())
+	confirmed := orderIDs("confirmedOrderIds", req.GetConfirmedOrderIds(), errs)
+	released := orderIDs("releasedOrderIds", req.GetReleasedOrderIds(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (o *Ordering) SettleReservations(
 	return &catalogv1.SettleReservationsResponse{}, o.store.Settle(ctx, confirmed, released)
 }
 
-func orderIDs(errs *fields.Errors, field string, values []string) []string {
+func orderIDs(field string, values []string, errs *fields.Errors) []string {
 	ids := make([]string, len(values))
 	for i, v := range values {
 		ids[i] = errs.UUID(fmt.Sprintf("%s[%d]", field, i), v)

@@ -16,7 +16,7 @@ import (
 // file. They are stored again when the image exists already, which heals a file that was lost.
 func (o *Operations) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
 	errs := fields.FromContext(ctx)
-	checkUpload(errs, req.GetContent())
+	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func keep(ctx context.Context, files *images.Files, file picture.File) (rules.Im
 	return image, files.Put(ctx, image.FileID, image.ContentType, file.Content)
 }
 
-func checkUpload(errs *fields.Errors, content []byte) {
+func checkUpload(content []byte, errs *fields.Errors) {
 	switch {
 	case len(content) == 0:
 		errs.Add("content", problem.FieldRequired, "is required")

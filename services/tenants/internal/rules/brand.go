@@ -15,7 +15,7 @@ var (
 )
 
 // Brand checks the brand of a request.
-func Brand(errs *fields.Errors, b *tenantsv1.Brand) *tenantsv1.Brand {
+func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	if b == nil {
 		errs.Add("brand", problem.FieldRequired, "is required")
 		return b

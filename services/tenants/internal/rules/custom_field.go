@@ -9,7 +9,7 @@ import (
 )
 
 // CustomField checks the field of a request.
-func CustomField(errs *fields.Errors, f *tenantsv1.CustomField) *tenantsv1.CustomField {
+func CustomField(f *tenantsv1.CustomField, errs *fields.Errors) *tenantsv1.CustomField {
 	if f == nil {
 		errs.Add("field", problem.FieldRequired, "is required")
 		return f
@@ -18,7 +18,7 @@ func CustomField(errs *fields.Errors, f *tenantsv1.CustomField) *tenantsv1.Custo
 	if !declared(f.GetType(), tenantsv1.CustomFieldType_name) {
 		errs.Add("field.type", problem.FieldInvalid, "must be a type of custom field")
 	}
-	options(errs, f)
+	options(f, errs)
 	return &tenantsv1.CustomField{
 		Id:       errs.UUID("field.id", f.GetId()),
 		Label:    f.GetLabel(),
@@ -28,7 +28,7 @@ func CustomField(errs *fields.Errors, f *tenantsv1.CustomField) *tenantsv1.Custo
 	}
 }
 
-func options(errs *fields.Errors, f *tenantsv1.CustomField) {
+func options(f *tenantsv1.CustomField, errs *fields.Errors) {
 	dropdown := f.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN
 	switch n := len(f.GetOptions()); {
 	case dropdown && n == 0:

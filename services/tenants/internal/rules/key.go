@@ -22,12 +22,12 @@ type NewKey struct {
 
 // Key checks the request for a key, except for its webhook URL. A key without scopes, and one
 // limited to no brand at all, are allowed: they reach what any valid key reaches.
-func Key(errs *fields.Errors, req *tenantsv1.CreateKeyRequest) NewKey {
+func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
 	errs.Required("name", req.GetName(), maxKeyName)
 	k := NewKey{
 		TenantID:  errs.UUID("tenantId", req.GetTenantId()),
 		Name:      req.GetName(),
-		Scopes:    scopes(errs, req.GetScopes()),
+		Scopes:    scopes(req.GetScopes(), errs),
 		AllBrands: req.GetAllBrands(),
 	}
 	if k.AllBrands && len(req.GetBrandIds()) > 0 {
@@ -47,7 +47,7 @@ func Key(errs *fields.Errors, req *tenantsv1.CreateKeyRequest) NewKey {
 }
 
 // scopes gives the set in the order of the API.
-func scopes(errs *fields.Errors, requested []commonv1.Scope) []commonv1.Scope {
+func scopes(requested []commonv1.Scope, errs *fields.Errors) []commonv1.Scope {
 	for i, s := range requested {
 		if !declared(s, commonv1.Scope_name) {
 			errs.Add(fmt.Sprintf("scopes[%d]", i), problem.FieldInvalid, "must be a scope of the API")
@@ -60,7 +60,7 @@ func scopes(errs *fields.Errors, requested []commonv1.Scope) []commonv1.Scope {
 
 // WebhookURL checks a webhook URL that is sent. Its name is not resolved: what it leads to is
 // checked at every connection.
-func WebhookURL(errs *fields.Errors, path string, url *string, allowLoopback bool) {
+func WebhookURL(path string, url *string, allowLoopback bool, errs *fields.Errors) {
 	if url == nil {
 		return
 	}

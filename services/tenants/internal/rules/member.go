@@ -9,7 +9,7 @@ import (
 )
 
 // TeamMember checks the member of a request.
-func TeamMember(errs *fields.Errors, m *tenantsv1.TeamMember) *tenantsv1.TeamMember {
+func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMember {
 	if m == nil {
 		errs.Add("member", problem.FieldRequired, "is required")
 		return m

@@ -30,9 +30,9 @@ func TestLocale(t *testing.T) {
 func TestCurrency(t *testing.T) {
 	fault := func(code string) bool {
 		var errs fields.Errors
-		rules.Tenant(&errs, &tenantsv1.PutTenantRequest{
+		rules.Tenant(&tenantsv1.PutTenantRequest{
 			Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "n", Currency: code,
-		})
+		}, &errs)
 		return errs.Has("currency")
 	}
 	for _, code := range []string{"EUR", "SEK", "JPY"} {
@@ -46,7 +46,7 @@ func TestCurrency(t *testing.T) {
 func TestWebhookURL(t *testing.T) {
 	refused := func(url string, allowLoopback bool) bool {
 		var errs fields.Errors
-		rules.WebhookURL(&errs, "url", &url, allowLoopback)
+		rules.WebhookURL("url", &url, allowLoopback, &errs)
 		return errs.Err() != nil
 	}
 	t.Run("loopback is taken only where it is allowed", func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWebhookURL(t *testing.T) {
 	})
 	t.Run("no URL is no fault", func(t *testing.T) {
 		var errs fields.Errors
-		rules.WebhookURL(&errs, "url", nil, false)
+		rules.WebhookURL("url", nil, false, &errs)
 		require.NoError(t, errs.Err())
 	})
 }

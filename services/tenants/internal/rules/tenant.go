@@ -17,19 +17,19 @@ import (
 const DefaultLocale = "en-US"
 
 // Tenant checks the settings of a tenant.
-func Tenant(errs *fields.Errors, req *tenantsv1.PutTenantRequest) *tenantsv1.Tenant {
+func Tenant(req *tenantsv1.PutTenantRequest, errs *fields.Errors) *tenantsv1.Tenant {
 	errs.Required("name", req.GetName(), maxName)
 	return &tenantsv1.Tenant{
 		Id:               errs.UUID("id", req.GetId()),
 		Name:             req.GetName(),
-		Locales:          locales(errs, req.GetLocales()),
-		Currency:         currencyCode(errs, req.GetCurrency()),
+		Locales:          locales(req.GetLocales(), errs),
+		Currency:         currencyCode(req.GetCurrency(), errs),
 		ApprovalRequired: req.GetApprovalRequired(),
 	}
 }
 
 // locales gives the whole set in the order of the answer: en-US, then the others as they were sent.
-func locales(errs *fields.Errors, tags []string) []string {
+func locales(tags []string, errs *fields.Errors) []string {
 	out := []string{DefaultLocale}
 	if len(tags) > maxLocales {
 		errs.Add("locales", problem.FieldTooLong, "has too many entries")
@@ -66,7 +66,7 @@ func Locale(tag string) (string, bool) {
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
-func currencyCode(errs *fields.Errors, code string) string {
+func currencyCode(code string, errs *fields.Errors) string {
 	// The two codes of ISO 4217 that stand for no money: none, and reserved for testing.
 	_, err := currency.ParseISO(code)
 	if err != nil || !currencyForm.MatchString(code) || code == "XXX" || code == "XTS" {

@@ -15,8 +15,8 @@ import (
 // keeps a hash of the one and the other sealed.
 func (o *Operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
 	var errs fields.Errors
-	wanted := rules.Key(&errs, req)
-	rules.WebhookURL(&errs, "webhookUrl", req.WebhookUrl, o.loopback)
+	wanted := rules.Key(req, &errs)
+	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.loopback, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (d *Directory) ListEndpoints(
 	ctx context.Context, req *tenantsv1.ListEndpointsRequest,
 ) (*tenantsv1.ListEndpointsResponse, error) {
 	var errs fields.Errors
-	ids := tenantIDs(&errs, req)
+	ids := tenantIDs(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (d *Directory) ListEndpoints(
 
 // tenantIDs refuses a call that names nobody: for a caller of another version, "no endpoints" would be
 // an answer that loses deliveries.
-func tenantIDs(errs *fields.Errors, req *tenantsv1.ListEndpointsRequest) []string {
+func tenantIDs(req *tenantsv1.ListEndpointsRequest, errs *fields.Errors) []string {
 	var ids []string
 	if one := req.GetTenantId(); one != "" {
 		ids = append(ids, errs.UUID("tenantId", one))

@@ -14,7 +14,7 @@ func (o *Operations) PutBrand(
 ) (*tenantsv1.PutBrandResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	brand := rules.Brand(&errs, req.GetBrand())
+	brand := rules.Brand(req.GetBrand(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

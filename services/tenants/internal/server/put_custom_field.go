@@ -14,7 +14,7 @@ func (o *Operations) PutCustomField(
 ) (*tenantsv1.PutCustomFieldResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	field := rules.CustomField(&errs, req.GetField())
+	field := rules.CustomField(req.GetField(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

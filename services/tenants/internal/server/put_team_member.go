@@ -14,7 +14,7 @@ func (o *Operations) PutTeamMember(
 ) (*tenantsv1.PutTeamMemberResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	member := rules.TeamMember(&errs, req.GetMember())
+	member := rules.TeamMember(req.GetMember(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

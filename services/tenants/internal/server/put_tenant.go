@@ -11,7 +11,7 @@ import (
 // PutTenant creates or replaces a tenant.
 func (o *Operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
-	tenant := rules.Tenant(&errs, req)
+	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (o *Operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
 ) (*tenantsv1.SetWebhookUrlResponse, error) {
 	var errs fields.Errors
-	rules.WebhookURL(&errs, "url", req.Url, o.loopback)
+	rules.WebhookURL("url", req.Url, o.loopback, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
