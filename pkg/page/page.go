@@ -53,3 +53,13 @@ func Part(filter *string) string {
 	}
 	return "=" + *filter
 }
+
+// Cut shortens a list that was read with one item more than the limit. It returns the items of the page and the cursor of
+// the next one, nil after the last.
+func Cut[T any](found []T, limit int, binding cursor.Binding, position func(last T) cursor.Position) (items []T, next *string) {
+	if len(found) <= limit {
+		return found, nil
+	}
+	text := binding.EncodePosition(position(found[limit-1]))
+	return found[:limit], &text
+}

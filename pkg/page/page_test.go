@@ -56,3 +56,19 @@ func TestCursors(t *testing.T) {
 		require.Len(t, errs.List(), 2)
 	})
 }
+
+func TestAPageIsCutToItsLimitAndNamesTheNext(t *testing.T) {
+	t.Parallel()
+	binding := cursor.Bind("list")
+	position := func(last int) cursor.Position {
+		return cursor.Position{Time: time.Unix(int64(last), 0).UTC(), ID: "0196a000-0000-7000-8000-000000000001"}
+	}
+	items, next := page.Cut([]int{1, 2, 3}, 3, binding, position)
+	require.Equal(t, []int{1, 2, 3}, items)
+	require.Nil(t, next)
+	items, next = page.Cut([]int{1, 2, 3, 4}, 3, binding, position)
+	require.Equal(t, []int{1, 2, 3}, items)
+	after, err := binding.DecodePosition(*next)
+	require.NoError(t, err)
+	require.Equal(t, position(3), after)
+}
