@@ -3,8 +3,6 @@ package bench_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -13,25 +11,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/local/seed"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
 const (
 	gifts    = 20_000
 	pageSize = 100
-	// apiKeys share the rate limit of 300 requests a minute each.
-	apiKeys = 40
 )
 
-// multiply copies the demo's gifts until there are $1, with their prices.
+// multiply copies the demo's gifts until there are so many, with their prices.
 const multiply = `WITH made AS (
   INSERT INTO products (id, state, published_once, name, description, translations, variations, categories, available_countries,
     image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
   SELECT gen_random_uuid(), state, published_once, name, description, translations, variations, categories, available_countries,
     image_file_ids, customization_available, gift_set, ready_to_send, updated_at
-  FROM products CROSS JOIN generate_series(1, $1) AS n WHERE state = 'PUBLISHED' LIMIT $1 RETURNING id
+  FROM products CROSS JOIN generate_series(1, %[1]d) AS n WHERE state = 'PUBLISHED' LIMIT %[1]d RETURNING id
 )
 INSERT INTO product_prices (product_id, region, amount_eur)
 SELECT id, region, 25 FROM made CROSS JOIN (SELECT region FROM region_countries WHERE country = 'SE') AS r`
@@ -47,62 +41,51 @@ FROM products p
 WHERE p.state = 'PUBLISHED' AND p.id > $1
 ORDER BY p.id LIMIT 100`
 
-// BenchmarkPageOfGifts reads pages of a hundred gifts through the gateway and, in turn, the same rows by one SQL
+// BenchmarkPageOfGifts reads pages of a hundred gifts through the gateway and, alternately, the same rows by one SQL
 // statement on the same server.
 func BenchmarkPageOfGifts(b *testing.B) {
-	db, env := start(b, "catalog")
-	_, err := db.Exec(b.Context(), multiply, gifts)
-	require.NoError(b, err)
-	_, err = db.Exec(b.Context(), `ANALYZE`)
-	require.NoError(b, err)
-	keys := makeKeys(b, env)
-	edge := &pager{base: env["GIFTING_URL"] + fmt.Sprintf("/catalog/products?country=SE&locale=sv-SE&limit=%d", pageSize), keys: keys}
-	var last string
+	p := fixture.Start(b)
+	db := p.Connect(b, "catalog")
+	for _, statement := range []string{fmt.Sprintf(multiply, gifts), `ANALYZE`} {
+		_, err := db.Exec(b.Context(), statement)
+		require.NoError(b, err)
+	}
+	edge := newClient(b, p.Env["GIFTING_URL"], newKeyring(b, p.NewTenant(b)))
+	var after, last string
 	var byEdge, bySQL time.Duration
 	for b.Loop() {
-		begin := time.Now()
-		edge.next(b)
+		began := time.Now()
+		after = nextPage(b, edge, after)
 		between := time.Now()
 		last = readPage(b, db, last)
-		byEdge, bySQL = byEdge+between.Sub(begin), bySQL+time.Since(between)
+		byEdge, bySQL = byEdge+between.Sub(began), bySQL+time.Since(between)
 	}
-	b.ReportMetric(float64(byEdge.Microseconds())/float64(b.N)/1000, "edge-ms/page")
-	b.ReportMetric(float64(bySQL.Microseconds())/float64(b.N)/1000, "sql-ms/page")
+	b.ReportMetric(fixture.Milliseconds(byEdge)/float64(b.N), "edge-ms/page")
+	b.ReportMetric(fixture.Milliseconds(bySQL)/float64(b.N), "sql-ms/page")
 	b.ReportMetric(float64(bySQL)/float64(byEdge), "sql/edge")
 }
 
-// pager reads page after page and begins again behind the last.
-type pager struct {
-	base   string
-	keys   []string
-	after  string
-	served int
-}
-
-func (p *pager) next(b *testing.B) {
+// nextPage reads the page behind a cursor and returns the next cursor, which is empty behind the last page.
+func nextPage(b *testing.B, by *client, after string) string {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, p.base+p.after, http.NoBody)
+	path := fmt.Sprintf("/catalog/products?country=SE&locale=sv-SE&limit=%d", pageSize)
+	if after != "" {
+		path += "&after=" + url.QueryEscape(after)
+	}
+	body, err := by.get(path)
 	require.NoError(b, err)
-	req.Header.Set("Authorization", "Bearer "+p.keys[p.served%len(p.keys)])
-	p.served++
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(b, err)
-	body, err := io.ReadAll(res.Body)
-	require.NoError(b, err)
-	require.NoError(b, res.Body.Close())
-	require.Equal(b, http.StatusOK, res.StatusCode, string(body))
-	// The cursor stands last; reading the whole page is the integrator's work.
+	// The cursor is last. To parse the whole page is the integrator's work.
 	_, cursor, found := strings.Cut(string(body[max(0, len(body)-200):]), `"nextCursor":`)
 	require.True(b, found)
 	var next *string
 	require.NoError(b, json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimSpace(cursor), "}")), &next))
-	p.after = ""
-	if next != nil {
-		p.after = "&after=" + url.QueryEscape(*next)
+	if next == nil {
+		return ""
 	}
+	return *next
 }
 
-// readPage reads the page behind an id and gives the last id of it, or none behind the last page.
+// readPage reads the page behind an id and returns its last id, which is empty behind the last page.
 func readPage(b *testing.B, db *pgx.Conn, after string) string {
 	b.Helper()
 	if after == "" {
@@ -121,17 +104,4 @@ func readPage(b *testing.B, db *pgx.Conn, after string) string {
 	}
 	require.NoError(b, rows.Err())
 	return id
-}
-
-func makeKeys(b *testing.B, env map[string]string) (keys []string) {
-	b.Helper()
-	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env, "GIFTING_GRPC_TENANTS"))
-	for range apiKeys {
-		made, err := operations.CreateKey(b.Context(), &tenantsv1.CreateKeyRequest{
-			TenantId: seed.Direct, Name: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}, AllBrands: true,
-		})
-		require.NoError(b, err)
-		keys = append(keys, made.GetApiKey())
-	}
-	return keys
 }

@@ -9,37 +9,32 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
-// BenchmarkFootprint starts every program in a process of its own, as a deployment does, and measures how long that takes,
-// and its memory before and after it was given as much as it can take.
+// BenchmarkFootprint starts every program in a process of its own, as a deployment does. It measures how long that takes,
+// and the memory of each before and after as many requests as the clients can send.
 func BenchmarkFootprint(b *testing.B) {
 	binaries := buildPrograms(b)
-	p := &ordering{}
-	s := stack.Prepare(b, func(s *stack.Stack) {
-		operations := s.Operations(b)
-		p.tenant = makeTenant(b, operations)
-		p.keys = newKeyring(b, operations, p.tenant)
+	f := &ordersFixture{}
+	fixture.Prepare(b, func(p *fixture.Platform) {
+		f.Platform = p
+		f.use(b, p.NewTenant(b))
 	})
-	p.db = connectTo(b, stack.URL(b, s.Name("orders")))
 	var programs []*program
 	for _, at := range places() {
-		programs = append(programs, launch(b, s, binaries, at))
+		programs = append(programs, launch(b, f.Platform, binaries, at))
 	}
 	idle := memory(b, programs, "VmRSS")
-	edge := newEdgeClients(b, clients, s.Env["GIFTING_URL"], p.keys)
-	perSecond, _ := rate(b, clients, func(i int) error {
-		_, err := p.place(edge[i])
-		return err
-	})
-	p.drain(b)
-	_, _ = rate(b, clients, func(i int) error {
-		_, err := edge[i].get("/orders?limit=100")
+	all := f.clients(b, clients)
+	perSecond, _ := sendAll(b, clients, func(i int) error { return f.send(all[i]) })
+	f.drain(b)
+	_, _ = sendAll(b, clients, func(i int) error {
+		_, err := all[i].get("/orders?limit=100")
 		return err
 	})
 	loaded := memory(b, programs, "VmHWM")
-	b.Logf("%.0f orders/s; the whole in one process is ready %s after its start on empty databases", perSecond, s.Took.Round(time.Millisecond))
+	b.Logf("%.0f orders/s; all programs in one process are ready %s after their start on empty databases", perSecond, f.Took.Round(time.Millisecond))
 	for i, at := range places() {
 		b.Run(string(at.name), func(b *testing.B) {
 			b.ReportMetric(float64(programs[i].took.Milliseconds()), "start-ms")
@@ -50,7 +45,7 @@ func BenchmarkFootprint(b *testing.B) {
 	}
 }
 
-// memory reads a line of /proc/<pid>/status: VmRSS is what a program has in memory, VmHWM the most it ever had.
+// memory reads a line of /proc/<pid>/status: VmRSS is the memory of a program, VmHWM the most it ever had.
 func memory(b *testing.B, of []*program, line string) (megabytes []float64) {
 	b.Helper()
 	number := regexp.MustCompile(`(?m)^` + line + `:\s+(\d+) kB$`)

@@ -2,20 +2,17 @@ package bench_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
-
-// readOrders are read in turn.
-const readOrders = 1000
 
 // orderInSQL is an order as one statement reads it.
 const orderInSQL = `SELECT id, reference, version, external_order_id, external_recipient_id, external_campaign_ref,
@@ -24,62 +21,67 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
   tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// BenchmarkGetOrder reads orders through the gateway and, in turn, by the same call of the orders service itself and by
-// the statement that it runs. Clients of either have a connection each, as they are different people's. Once more the
-// clients of the service share one, as the gateway's calls do: their calls then go to the system together.
+// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the statement
+// that it runs. Clients of both have a connection each, because they belong to different people. A fourth side has the
+// clients of the service share one connection, as the gateway's calls do, which lets the system send calls together.
 func BenchmarkGetOrder(b *testing.B) {
-	p := startOrders(b)
-	edge := newEdgeClients(b, clients, p.env["GIFTING_URL"], p.keys)
-	orders := p.placeMany(b, edge[0])
-	p.drain(b)
+	f := newOrdersFixture(b)
+	all, orders := f.clients(b, clients), f.placeMany(b)
+	f.drain(b)
 	var direct [clients]func(id string) error
 	for i := range direct {
-		direct[i] = p.directReader(b)
+		direct[i] = f.directReader(b)
 	}
-	sql := p.sqlReader(b)
-	var byEdge, byGRPC, byShared, bySQL side
-	database, nothing := p.db.Config().Database, func() {}
-	once(b, func() {
-		for range rounds() {
-			byEdge.take(b, database, func(i int) error {
-				_, err := edge[i].get("/orders/" + orders.any())
-				return err
-			}, nothing)
-			byGRPC.take(b, database, func(i int) error { return direct[i](orders.any()) }, nothing)
-			byShared.take(b, database, func(int) error { return direct[0](orders.any()) }, nothing)
-			bySQL.take(b, database, func(int) error { return sql(orders.any()) }, nothing)
-			b.Logf("gateway %v, gRPC %v, over one connection %v, SQL %v", &byEdge, &byGRPC, &byShared, &bySQL)
+	read := f.sqlReader(b)
+	edge, grpc, shared, sql := &side{clients: clients}, &side{clients: clients}, &side{clients: clients}, &side{clients: clients}
+	meter := fixture.NewMeter(b, f.Database("orders"))
+	fixture.Once(b, func() {
+		for range iterations() {
+			for _, s := range []struct {
+				*side
+				read func(client int, id string) error
+			}{
+				{edge, func(client int, id string) error {
+					_, err := all[client].get("/orders/" + id)
+					return err
+				}},
+				{grpc, func(client int, id string) error { return direct[client](id) }},
+				{shared, func(_ int, id string) error { return direct[0](id) }},
+				{sql, func(_ int, id string) error { return read(id) }},
+			} {
+				s.measure(b, meter, func(client int) error { return s.read(client, orders.next()) }, func() {})
+			}
+			b.Logf("gateway %v, gRPC %v, over one connection %v, SQL %v", edge, grpc, shared, sql)
 		}
 	})
-	b.ReportMetric(median(byEdge.rates), "edge-orders/s")
-	b.ReportMetric(median(ratios(byEdge.rates, byGRPC.rates)), "edge/grpc")
-	b.ReportMetric(median(ratios(byEdge.rates, byShared.rates)), "edge/grpc-shared")
-	b.ReportMetric(median(ratios(byEdge.rates, bySQL.rates)), "edge/sql")
-	b.ReportMetric(median(ratios(byGRPC.used, byEdge.used)), "edge/grpc-by-cpu")
-	b.ReportMetric(median(ratios(byShared.used, byEdge.used)), "edge/grpc-shared-by-cpu")
-	b.ReportMetric(median(ratios(bySQL.used, byEdge.used)), "edge/sql-by-cpu")
+	b.ReportMetric(fixture.Median(edge.rates), "edge-orders/s")
+	for name, other := range map[string]*side{"grpc": grpc, "grpc-shared": shared, "sql": sql} {
+		b.ReportMetric(fixture.MedianRatio(edge.rates, other.rates), "edge/"+name)
+		b.ReportMetric(fixture.MedianRatio(other.used, edge.used), "edge/"+name+"-by-cpu")
+	}
 }
 
-func (p *ordering) placeMany(b *testing.B, by *edgeClient) *shelf {
+// placeMany places the orders that are read in turn.
+func (f *ordersFixture) placeMany(b *testing.B) *cycle {
 	b.Helper()
-	placed := &shelf{}
-	for range readOrders {
-		answered, err := p.place(by)
+	const number = 1000
+	placed, by := &cycle{}, f.clients(b, 1)[0]
+	for range number {
+		answer, err := f.place(by)
 		require.NoError(b, err)
 		var order struct{ ID string }
-		require.NoError(b, json.Unmarshal(answered, &order))
+		require.NoError(b, json.Unmarshal(answer, &order))
 		placed.orders = append(placed.orders, order.ID)
 	}
 	return placed
 }
 
-// directReader calls the orders service as the gateway does, over a connection of its own, for a principal that is known
-// beforehand.
-func (p *ordering) directReader(b *testing.B) func(id string) error {
+// directReader calls the orders service as the gateway does, over a connection of its own, for a fixed principal.
+func (f *ordersFixture) directReader(b *testing.B) func(id string) error {
 	b.Helper()
-	service := ordersv1.NewOrdersServiceClient(dial(b, p.env, "GIFTING_GRPC_ORDERS"))
+	service := ordersv1.NewOrdersServiceClient(f.Dial(b, "GIFTING_GRPC_ORDERS"))
 	principal := caller.Principal{
-		TenantID: p.id, KeyID: 1, KeyName: "benchmark", AllBrands: true,
+		TenantID: f.tenant.ID, KeyID: 1, KeyName: "benchmark", AllBrands: true,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	}
 	return func(id string) error {
@@ -95,27 +97,21 @@ func (p *ordering) directReader(b *testing.B) func(id string) error {
 	}
 }
 
-func (p *ordering) sqlReader(b *testing.B) func(id string) error {
+var errNoOrder = errors.New("no such order")
+
+func (f *ordersFixture) sqlReader(b *testing.B) func(id string) error {
 	b.Helper()
-	cfg, err := pgxpool.ParseConfig(databaseURL(b, p.db.Config().Database))
-	require.NoError(b, err)
-	cfg.MaxConns = clients
-	pool, err := pgxpool.NewWithConfig(b.Context(), cfg)
-	require.NoError(b, err)
-	b.Cleanup(pool.Close)
+	pool := f.Pool(b, "orders", clients)
 	return func(id string) error {
-		rows, err := pool.Query(b.Context(), orderInSQL, p.id, id)
+		rows, err := pool.Query(b.Context(), orderInSQL, f.tenant.ID, id)
 		if err != nil {
 			return err
 		}
-		found := 0
-		for rows.Next() {
-			found += len(rows.RawValues()[0])
-		}
+		found := rows.Next()
 		rows.Close()
-		if err := rows.Err(); err != nil || found == 0 {
-			return fmt.Errorf("read order %s, %s bytes of its id: %w", id, strconv.Itoa(found), err)
+		if err := rows.Err(); err != nil || found {
+			return err
 		}
-		return nil
+		return errNoOrder
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/postgres"
 	personallinks "github.com/partnergifting/platform/services/personal-links"
 )
 
 const (
 	linksOfBatch = 1000
-	// batches are created by each side; the first of each warms up.
+	// batches are created by each side; the first one is the warm-up.
 	batches      = 16
 	shortBatches = 6
 )
@@ -26,7 +27,7 @@ const keepOutbox = `CREATE TABLE kept AS SELECT * FROM outbox WITH NO DATA;
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO kept SELECT NEW.*; RETURN NULL; END$$;
 CREATE TRIGGER keep AFTER INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`
 
-// copied are the rows of the template's batch as those of another one, which $1 makes different each time.
+// copied selects the rows of the template as those of another batch; $1 makes their ids different each time.
 var copied = []struct{ table, columns, rows string }{
 	{
 		"link_batches", "tenant_id, id, product_ids, key_id, key_name, created_at",
@@ -50,63 +51,61 @@ FROM links WHERE batch_id IS NOT NULL ORDER BY batch_index`,
 	},
 }
 
-// BenchmarkBatchOfLinks creates batches of a thousand links through the gateway and, in turn, writes the same rows by
+// BenchmarkBatchOfLinks creates batches of a thousand links through the gateway and, alternately, writes the same rows by
 // COPY in one transaction to another database of the same schema on the same server.
 func BenchmarkBatchOfLinks(b *testing.B) {
-	db, env := start(b, "links")
-	template := makeTemplate(b, db, env)
-	copies := connectTo(b, makeDatabase(b, "copy_"+db.Config().Database, func(url string) error {
+	p := fixture.Start(b)
+	db := p.Connect(b, "links")
+	edge := newClient(b, p.Env["GIFTING_URL"], &keyring{free: []string{p.Env["GIFTING_KEY"]}})
+	template := newTemplate(b, db, edge, p.Env["GIFTING_CAMPAIGN_ID"])
+	copies := fixture.Connect(b, fixture.CreateDatabase(b, "copy_"+p.Database("links"), func(url string) error {
 		return personallinks.Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}})
 	}))
-	edge := newEdgeClient(b, env["GIFTING_URL"], &keyring{free: []string{env["GIFTING_KEY"]}})
 	var byEdge, byCopy []float64
 	created := batches
 	if testing.Short() {
 		created = shortBatches
 	}
-	once(b, func() {
+	fixture.Once(b, func() {
 		for i := range created {
 			began := time.Now()
 			_, err := edge.post("/personal-links:create-batch", fmt.Sprintf("batch-%d", i), template.body, http.StatusOK)
 			require.NoError(b, err)
-			byEdge = append(byEdge, inMilliseconds(time.Since(began)))
+			byEdge = append(byEdge, fixture.Milliseconds(time.Since(began)))
 			awaitEmptyOutbox(b, db)
-			byCopy = append(byCopy, inMilliseconds(template.copyTo(b, copies, fmt.Sprint(i))))
+			byCopy = append(byCopy, fixture.Milliseconds(template.copyTo(b, copies, fmt.Sprint(i))))
 		}
 	})
 	byEdge, byCopy = byEdge[1:], byCopy[1:]
-	b.ReportMetric(median(byEdge), "edge-ms/batch")
-	b.ReportMetric(median(byCopy), "copy-ms/batch")
-	b.ReportMetric(median(ratios(byCopy, byEdge)), "copy/edge")
+	b.ReportMetric(fixture.Median(byEdge), "edge-ms/batch")
+	b.ReportMetric(fixture.Median(byCopy), "copy-ms/batch")
+	b.ReportMetric(fixture.MedianRatio(byCopy, byEdge), "copy/edge")
 }
 
-func inMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// template is a batch as it was created once.
+// template is a batch that was created once.
 type template struct {
 	body string
 	rows *pgx.Conn
 }
 
-// makeTemplate creates a batch in a database that has none, and keeps what it wrote.
-func makeTemplate(b *testing.B, db *pgx.Conn, env map[string]string) template {
+// newTemplate creates a batch in a database that has none, and keeps the rows that it wrote.
+func newTemplate(b *testing.B, db *pgx.Conn, edge *client, campaign string) template {
 	b.Helper()
 	recipients := make([]string, linksOfBatch)
 	for i := range recipients {
 		recipients[i] = fmt.Sprintf(`{"label": "Player %d", "externalRecipientId": "player-%d", "email": "p%d@example.com",
   "message": "Thank you for ten years with us!"}`, i, i, i)
 	}
-	t := template{rows: db, body: fmt.Sprintf(`{"campaignId": %q, "recipients": [%s]}`, env["GIFTING_CAMPAIGN_ID"], strings.Join(recipients, ","))}
+	t := template{rows: db, body: fmt.Sprintf(`{"campaignId": %q, "recipients": [%s]}`, campaign, strings.Join(recipients, ","))}
 	for _, table := range []string{"links", "link_batches", "idempotency_answers"} {
 		_, err := db.Exec(b.Context(), "DELETE FROM "+table) // The demo's.
 		require.NoError(b, err)
 	}
 	_, err := db.Exec(b.Context(), keepOutbox)
 	require.NoError(b, err)
-	_, err = newEdgeClient(b, env["GIFTING_URL"], &keyring{free: []string{env["GIFTING_KEY"]}}).
-		post("/personal-links:create-batch", "template", t.body, http.StatusOK)
+	_, err = edge.post("/personal-links:create-batch", "template", t.body, http.StatusOK)
 	require.NoError(b, err)
-	for _, c := range copied { // What comes later is not part of the template.
+	for _, c := range copied { // Rows of later batches are not part of the template.
 		source := c.table
 		if source == "outbox" {
 			source = "kept"
@@ -120,7 +119,7 @@ func makeTemplate(b *testing.B, db *pgx.Conn, env map[string]string) template {
 	return t
 }
 
-// copyTo writes the template's rows and says how long it took.
+// copyTo writes the template's rows and returns how long it took.
 func (t *template) copyTo(b *testing.B, to *pgx.Conn, different string) time.Duration {
 	b.Helper()
 	rows := make([][][]any, len(copied))

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
 var (
@@ -24,9 +26,10 @@ var (
 
 // pgbench runs a script against a database. Its clients have a connection each.
 type pgbench struct {
-	program, database, url, script string
-	variables                      map[string]string
-	turns                          int
+	program, url, script string
+	meter                *fixture.Meter
+	variables            map[string]string
+	iteration            int
 
 	side
 }
@@ -51,31 +54,30 @@ func findPgbench() (string, error) {
 	return best, nil
 }
 
-// run runs the script for a turn. The rate is without the time to connect.
+// run runs the script for an iteration. The rate is without the time to connect.
 func (p *pgbench) run(b *testing.B) {
 	b.Helper()
 	args := []string{
-		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(p.atOnce()), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
-		"--time=" + strconv.Itoa(int(turn.Seconds())), "--file=" + p.script,
-		"--define=clients=" + strconv.Itoa(p.atOnce()), fmt.Sprintf("--define=turn=%d", p.turns), "--define=n=0",
+		"--no-vacuum", "--protocol=prepared", "--client=" + strconv.Itoa(p.clients), "--jobs=" + strconv.Itoa(runtime.NumCPU()),
+		"--time=" + strconv.Itoa(int(iterationTime.Seconds())), "--file=" + p.script,
+		"--define=clients=" + strconv.Itoa(p.clients), fmt.Sprintf("--define=iteration=%d", p.iteration), "--define=n=0",
 	}
 	for name, value := range p.variables {
 		args = append(args, "--define="+name+"="+value)
 	}
-	p.turns++
+	p.iteration++
 	cmd := exec.CommandContext(b.Context(), p.program, append(args, p.url)...)
-	var faults bytes.Buffer
-	cmd.Stderr, cmd.Env = &faults, append(os.Environ(), "LC_ALL=C")
+	var output bytes.Buffer
+	cmd.Stderr, cmd.Env = &output, append(os.Environ(), "LC_ALL=C")
 	var out []byte
 	var err error
-	backends := newProcessors(p.database).during(b.Context(), func() { out, err = cmd.Output() })
-	require.NoError(b, err, faults.String())
+	used := p.meter.During(b, func() { out, err = cmd.Output() })
+	require.NoError(b, err, output.String())
 	if failed := failures.FindSubmatch(out); failed != nil {
 		require.Equal(b, "0", string(failed[1]), string(out))
 	}
-	whole := backends + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	p.rates = append(p.rates, number(b, tps, out))
-	p.used = append(p.used, float64(whole.Microseconds())/number(b, processed, out))
+	whole := used.Database + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	p.add(number(b, tps, out), float64(whole.Microseconds())/number(b, processed, out))
 }
 
 // number finds a number in pgbench's report.

@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/postgres"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders"
 )
 
@@ -26,105 +27,118 @@ const orderBody = `{"externalOrderId": %q, "brandId": %q,
   "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
     "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
 
-// BenchmarkPlaceOrder places orders through the gateway and, in turn, lets pgbench run the same statements on the same
-// server in another database of the same schema: once as the service sends them, in a pipeline, and once one by one.
+// BenchmarkPlaceOrder places orders through the gateway. Then pgbench runs the same statements on the same server, in
+// another database of the same schema: once in a pipeline, as the service sends them, and once one by one.
 //
-// Each does it for a few clients, as many as the service keeps connections to its database, and for many. What either
-// can do is its rate with the number that suits it better: a gateway's clients share its connections, and those of
-// pgbench, with a connection each, only get into each other's way from some number on.
+// Each runs with few clients, as many as the service has connections to its database, and with many. The comparison takes
+// the better rate of each: clients of a gateway share its connections, while clients of pgbench have a connection each and
+// slow each other down beyond some number.
 func BenchmarkPlaceOrder(b *testing.B) {
-	p := startOrders(b)
-	all := newEdgeClients(b, manyClients, p.env["GIFTING_URL"], p.keys)
-	few, many := p.placing(b, clients), p.placing(b, manyClients)
-	once(b, func() {
-		for range rounds() {
-			for _, with := range []*placing{few, many} {
-				with.edge.take(b, strings.TrimSuffix(p.db.Config().Database, "orders"), func(i int) error {
-					_, err := p.place(all[i])
-					return err
-				}, func() { p.drain(b) })
-				with.plain.run(b)
-				with.piped.run(b)
-				b.Logf("%d clients: gateway %v, pgbench %v, in a pipeline %v", with.edge.clients, &with.edge, &with.plain.side, &with.piped.side)
+	f := newOrdersFixture(b)
+	all, meter := f.clients(b, manyClients), fixture.NewMeter(b, f.Config.Name)
+	script := f.pgbench(b)
+	few, many := script.comparison(b, clients), script.comparison(b, manyClients)
+	fixture.Once(b, func() {
+		for range iterations() {
+			for _, c := range []*comparison{few, many} {
+				c.edge.measure(b, meter, func(i int) error { return f.send(all[i]) }, func() { f.drain(b) })
+				c.plain.run(b)
+				c.pipeline.run(b)
+				b.Logf("%d clients: gateway %v, pgbench %v, in a pipeline %v", c.edge.clients, &c.edge, &c.plain.side, &c.pipeline.side)
 			}
 		}
 	})
-	p.requireSameRows(b, few.piped.url)
-	edge, plain, piped := better(&few.edge, &many.edge), better(&few.plain.side, &many.plain.side), better(&few.piped.side, &many.piped.side)
-	b.ReportMetric(median(edge.rates), "edge-orders/s")
+	f.requireSameRows(b, script.url)
+	edge, plain := better(&few.edge, &many.edge), better(&few.plain.side, &many.plain.side)
+	pipeline := better(&few.pipeline.side, &many.pipeline.side)
+	b.ReportMetric(fixture.Median(edge.rates), "edge-orders/s")
 	b.ReportMetric(float64(edge.clients), "edge-clients")
 	b.ReportMetric(float64(plain.clients), "pgbench-clients")
-	b.ReportMetric(median(ratios(edge.rates, plain.rates)), "edge/pgbench")
-	b.ReportMetric(median(ratios(edge.rates, piped.rates)), "edge/pipeline")
-	b.ReportMetric(median(ratios(plain.used, edge.used)), "edge/pgbench-by-cpu")
-	b.ReportMetric(median(ratios(piped.used, edge.used)), "edge/pipeline-by-cpu")
-	for _, with := range []*placing{few, many} {
-		number := strconv.Itoa(with.edge.clients)
-		b.ReportMetric(median(with.edge.rates), "edge-orders/s-of-"+number)
-		b.ReportMetric(median(ratios(with.edge.rates, with.plain.rates)), "edge/pgbench-of-"+number)
-		b.ReportMetric(median(ratios(with.plain.used, with.edge.used)), "edge/pgbench-by-cpu-of-"+number)
+	b.ReportMetric(fixture.MedianRatio(edge.rates, plain.rates), "edge/pgbench")
+	b.ReportMetric(fixture.MedianRatio(edge.rates, pipeline.rates), "edge/pipeline")
+	b.ReportMetric(fixture.MedianRatio(plain.used, edge.used), "edge/pgbench-by-cpu")
+	b.ReportMetric(fixture.MedianRatio(pipeline.used, edge.used), "edge/pipeline-by-cpu")
+	for _, c := range []*comparison{few, many} {
+		number := strconv.Itoa(c.edge.clients)
+		b.ReportMetric(fixture.Median(c.edge.rates), "edge-orders/s-of-"+number)
+		b.ReportMetric(fixture.MedianRatio(c.edge.rates, c.plain.rates), "edge/pgbench-of-"+number)
+		b.ReportMetric(fixture.MedianRatio(c.plain.used, c.edge.used), "edge/pgbench-by-cpu-of-"+number)
 	}
 }
 
-// manyClients are four times as many as the service keeps connections to its database.
+// manyClients are four times as many as the service has connections to its database.
 const manyClients = 64
 
-// placing is what the sides do for a number of clients.
-type placing struct {
-	edge         side
-	plain, piped *pgbench
+// comparison has the three sides with one number of clients.
+type comparison struct {
+	edge            side
+	plain, pipeline *pgbench
 }
 
-func (p *ordering) placing(b *testing.B, number int) *placing {
+func (p pgbench) comparison(b *testing.B, number int) *comparison {
 	b.Helper()
-	if p.script == nil {
-		p.script = p.pgbench(b)
-	}
-	piped, plain := *p.script, *p.script
-	piped.clients, plain.clients = number, number
-	plain.script = statementByStatement(b, piped.script)
-	// Of their own for each, as the orders' ids begin with them.
-	piped.turns, plain.turns = number<<10, (number+1)<<10
-	return &placing{edge: side{clients: number}, plain: &plain, piped: &piped}
+	pipeline, plain := p, p
+	pipeline.clients, plain.clients = number, number
+	plain.script = withoutPipeline(b, p.script)
+	// Ids of orders begin with the iteration, so each has its own.
+	pipeline.iteration, plain.iteration = number<<10, (number+1)<<10
+	return &comparison{edge: side{clients: number}, plain: &plain, pipeline: &pipeline}
 }
 
 // better is the one with the higher rate.
 func better(a, b *side) *side {
-	if median(a.rates) > median(b.rates) {
+	if fixture.Median(a.rates) > fixture.Median(b.rates) {
 		return a
 	}
 	return b
 }
 
-// ordering is a platform with a tenant that orders, and the orders database.
-type ordering struct {
-	tenant
-	env    map[string]string
+// ordersFixture is a platform with a tenant that orders, and the orders database.
+type ordersFixture struct {
+	*fixture.Platform
+
+	tenant fixture.Tenant
 	keys   *keyring
 	db     *pgx.Conn
-	placed ids
-	// script is what pgbench runs for an order, once one has been placed.
-	script *pgbench
+	placed atomic.Int64
 }
 
-func startOrders(b *testing.B) *ordering {
+func newOrdersFixture(b *testing.B) *ordersFixture {
 	b.Helper()
-	db, env := start(b, "orders")
-	operations := tenantsv1.NewTenantOperationsServiceClient(dial(b, env, "GIFTING_GRPC_TENANTS"))
-	of := makeTenant(b, operations)
-	return &ordering{tenant: of, env: env, keys: newKeyring(b, operations, of), db: db}
+	f := &ordersFixture{Platform: fixture.Start(b)}
+	f.use(b, f.NewTenant(b))
+	return f
 }
 
-// place places an order of its own and gives the answer.
-func (p *ordering) place(by *edgeClient) ([]byte, error) {
-	name := "bench-" + strconv.FormatInt(p.placed.next(), 10)
-	return by.post("/orders", name, fmt.Sprintf(orderBody, name, p.brand), http.StatusCreated)
-}
-
-// drain waits until all events are on their way, so that the next turn has the machine.
-func (p *ordering) drain(b *testing.B) {
+func (f *ordersFixture) use(b *testing.B, tenant fixture.Tenant) {
 	b.Helper()
-	awaitEmptyOutbox(b, p.db)
+	f.tenant, f.keys, f.db = tenant, newKeyring(b, tenant), f.Connect(b, "orders")
+}
+
+func (f *ordersFixture) clients(b *testing.B, number int) []*client {
+	b.Helper()
+	all := make([]*client, number)
+	for i := range all {
+		all[i] = newClient(b, f.Env["GIFTING_URL"], f.keys)
+	}
+	return all
+}
+
+// place places another order and returns the answer.
+func (f *ordersFixture) place(by *client) ([]byte, error) {
+	name := "bench-" + strconv.FormatInt(f.placed.Add(1), 10)
+	return by.post("/orders", name, fmt.Sprintf(orderBody, name, f.tenant.Brand), http.StatusCreated)
+}
+
+func (f *ordersFixture) send(by *client) error {
+	_, err := f.place(by)
+	return err
+}
+
+// drain waits until all events are published, so that the next iteration does not pay for this one.
+func (f *ordersFixture) drain(b *testing.B) {
+	b.Helper()
+	awaitEmptyOutbox(b, f.db)
 }
 
 func awaitEmptyOutbox(b *testing.B, db *pgx.Conn) {
@@ -136,24 +150,28 @@ func awaitEmptyOutbox(b *testing.B, db *pgx.Conn) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// pgbench writes what the service wrote for one order: values of the same size.
-func (p *ordering) pgbench(b *testing.B) *pgbench {
+// pgbench writes what the service wrote for one order, in values of the same size.
+func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 	b.Helper()
 	program, err := findPgbench()
 	require.NoError(b, err)
-	answered, err := p.place(newEdgeClient(b, p.env["GIFTING_URL"], p.keys))
+	answer, err := f.place(f.clients(b, 1)[0])
 	require.NoError(b, err)
 	var order struct{ ID, Reference string }
-	require.NoError(b, json.Unmarshal(answered, &order))
-	var details, fingerprint, answer []byte
-	require.NoError(b, p.db.QueryRow(b.Context(), `SELECT details_sealed FROM orders WHERE id = $1`, order.ID).Scan(&details))
-	require.NoError(b, p.db.QueryRow(b.Context(), `SELECT fingerprint, answer FROM idempotency_answers`).Scan(&fingerprint, &answer))
-	return &pgbench{
-		program: program, database: p.copyName(), url: p.copySchema(b), script: filepath.Join("testdata", "place_order.sql"),
+	require.NoError(b, json.Unmarshal(answer, &order))
+	var details, fingerprint, stored []byte
+	require.NoError(b, f.db.QueryRow(b.Context(), `SELECT details_sealed FROM orders WHERE id = $1`, order.ID).Scan(&details))
+	require.NoError(b, f.db.QueryRow(b.Context(), `SELECT fingerprint, answer FROM idempotency_answers`).Scan(&fingerprint, &stored))
+	database := "pgbench_" + f.Database("orders")
+	url := fixture.CreateDatabase(b, database, func(url string) error {
+		return orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}})
+	})
+	return pgbench{
+		program: program, meter: fixture.NewMeter(b, database), url: url, script: filepath.Join("testdata", "place_order.sql"),
 		variables: map[string]string{
-			"tenant": p.id, "brand": p.brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
-			// The event is the order as it was answered.
-			"event": bytea(answered), "fingerprint": bytea(fingerprint), "answer": bytea(answer),
+			"tenant": f.tenant.ID, "brand": f.tenant.Brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
+			// The event holds the order as it was answered.
+			"event": bytea(answer), "fingerprint": bytea(fingerprint), "answer": bytea(stored),
 			"traceparent": "00-" + strings.Repeat("1", 32) + "-" + strings.Repeat("2", 16) + "-00",
 		},
 	}
@@ -161,18 +179,8 @@ func (p *ordering) pgbench(b *testing.B) *pgbench {
 
 func bytea(raw []byte) string { return `\x` + hex.EncodeToString(raw) }
 
-func (p *ordering) copyName() string { return "pgbench_" + p.db.Config().Database }
-
-// copySchema makes a database beside that of the orders, empty and migrated as that is.
-func (p *ordering) copySchema(b *testing.B) string {
-	b.Helper()
-	return makeDatabase(b, p.copyName(), func(url string) error {
-		return orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}})
-	})
-}
-
-// statementByStatement is the script without its pipeline.
-func statementByStatement(b *testing.B, script string) string {
+// withoutPipeline is the script that sends one statement at a time.
+func withoutPipeline(b *testing.B, script string) string {
 	b.Helper()
 	text, err := os.ReadFile(script)
 	require.NoError(b, err)
@@ -182,7 +190,7 @@ func statementByStatement(b *testing.B, script string) string {
 	return path
 }
 
-// filled tells which columns of the newest order and of its answer hold something, and how much the large ones hold.
+// filled lists the columns of the newest order and of its answer that are not null, and the length of the large one.
 const filled = `SELECT
   (SELECT string_agg(key, ' ' ORDER BY key) || length(o.details_sealed)
     FROM jsonb_each(to_jsonb(o)) WHERE value <> 'null' GROUP BY o.details_sealed)
@@ -191,13 +199,10 @@ FROM orders o JOIN idempotency_answers a ON a.idempotency_key = o.external_order
 ORDER BY o.created_at DESC LIMIT 1`
 
 // requireSameRows makes sure that both sides wrote the same.
-func (p *ordering) requireSameRows(b *testing.B, other string) {
+func (f *ordersFixture) requireSameRows(b *testing.B, other string) {
 	b.Helper()
 	var byService, byPgbench string
-	require.NoError(b, p.db.QueryRow(b.Context(), filled).Scan(&byService))
-	db, err := pgx.Connect(b.Context(), other)
-	require.NoError(b, err)
-	defer func() { _ = db.Close(b.Context()) }()
-	require.NoError(b, db.QueryRow(b.Context(), filled).Scan(&byPgbench))
+	require.NoError(b, f.db.QueryRow(b.Context(), filled).Scan(&byService))
+	require.NoError(b, fixture.Connect(b, other).QueryRow(b.Context(), filled).Scan(&byPgbench))
 	require.Equal(b, byService, byPgbench)
 }

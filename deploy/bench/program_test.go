@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/pkg/identity"
 )
@@ -67,7 +67,7 @@ func buildPrograms(b *testing.B) string {
 }
 
 // launch starts a program and returns when it says that it is ready.
-func launch(b *testing.B, s *stack.Stack, binaries string, at placeOf) *program {
+func launch(b *testing.B, f *fixture.Platform, binaries string, at placeOf) *program {
 	b.Helper()
 	p := &program{path: filepath.Join(binaries, string(at.name))}
 	info, err := os.Stat(p.path)
@@ -75,7 +75,7 @@ func launch(b *testing.B, s *stack.Stack, binaries string, at placeOf) *program 
 	p.bytes = info.Size()
 	command := exec.CommandContext(context.WithoutCancel(b.Context()), p.path, "serve")
 	var output bytes.Buffer
-	command.Env, command.Stdout, command.Stderr = environment(b, s, at), &output, &output
+	command.Env, command.Stdout, command.Stderr = environment(b, f, at), &output, &output
 	began := time.Now()
 	require.NoError(b, command.Start())
 	b.Cleanup(func() {
@@ -86,7 +86,7 @@ func launch(b *testing.B, s *stack.Stack, binaries string, at placeOf) *program 
 		}
 	})
 	p.proc = "/proc/" + strconv.Itoa(command.Process.Pid)
-	ready := "http://" + loopback(s, at.port+metricsAbove) + "/readyz"
+	ready := "http://" + loopback(f, at.port+metricsAbove) + "/readyz"
 	require.Eventually(b, func() bool { return answers(b, ready) }, time.Minute, time.Millisecond, "%s does not get ready", at.name)
 	p.took = time.Since(began)
 	return p
@@ -106,33 +106,33 @@ func answers(b *testing.B, url string) bool {
 
 const metricsAbove = 10
 
-func loopback(s *stack.Stack, port int) string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase+port))
+func loopback(f *fixture.Platform, port int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(f.Config.PortBase+port))
 }
 
 // environment is that of the platform which the demo was prepared for.
-func environment(b *testing.B, s *stack.Stack, at placeOf) []string {
+func environment(b *testing.B, f *fixture.Platform, at placeOf) []string {
 	b.Helper()
-	secrets, of := secretsOf(b, s), local.Identity(s.Env, at.name)
+	secrets, of := secretsOf(b, f), local.Identity(f.Env, at.name)
 	relay := func(database string) string {
-		server := regexp.MustCompile(`//[^@]*@`).ReplaceAllLiteralString(stack.URL(b, s.Name(database)),
-			"//"+local.RelayRole(s.Config.Name)+":"+secrets["relayPassword"]+"@")
+		server := regexp.MustCompile(`//[^@]*@`).ReplaceAllLiteralString(fixture.URL(b, f.Database(database)),
+			"//"+local.RelayRole(f.Config.Name)+":"+secrets["relayPassword"]+"@")
 		return database + "=" + server
 	}
 	variables := map[string]string{
-		"GRPC_ADDR": loopback(s, at.port), "HTTP_ADDR": loopback(s, at.port), "METRICS_ADDR": loopback(s, at.port+metricsAbove),
-		"TENANTS_ADDR": loopback(s, 1), "CATALOG_ADDR": loopback(s, 2), "ORDERS_ADDR": loopback(s, 3),
-		"PERSONAL_LINKS_ADDR": loopback(s, 4), "EVENTS_ADDR": loopback(s, 5), "WEBHOOK_ADDR": loopback(s, 6),
+		"GRPC_ADDR": loopback(f, at.port), "HTTP_ADDR": loopback(f, at.port), "METRICS_ADDR": loopback(f, at.port+metricsAbove),
+		"TENANTS_ADDR": loopback(f, 1), "CATALOG_ADDR": loopback(f, 2), "ORDERS_ADDR": loopback(f, 3),
+		"PERSONAL_LINKS_ADDR": loopback(f, 4), "EVENTS_ADDR": loopback(f, 5), "WEBHOOK_ADDR": loopback(f, 6),
 		"TLS_CERT_FILE": of.CertFile, "TLS_KEY_FILE": of.KeyFile, "TLS_CA_FILE": of.CAFile,
-		"PUBLIC_URL": s.Env["GIFTING_URL"], "CLAIM_URL": strings.TrimSuffix(s.Env["GIFTING_URL"], "/api/public/v1") + "/c",
-		"ALLOW_LOOPBACK_WEBHOOKS": "true", "REDIS_URL": s.Config.RedisURL, "FINGERPRINT_KEY": secrets["fingerprintKey"],
-		"KAFKA_BROKERS": strings.Join(s.Config.KafkaBrokers, ","), "KAFKA_TOPIC": s.Config.Topic(),
-		"KAFKA_FEED_GROUP": s.Config.Name + "-feed", "KAFKA_WEBHOOK_GROUP": s.Config.Name + "-webhook",
-		"IMAGES_URL":     "file://" + filepath.Join(s.Config.Dir, "images") + "?create_dir=true&no_tmp_dir=true&metadata=skip",
+		"PUBLIC_URL": f.Env["GIFTING_URL"], "CLAIM_URL": strings.TrimSuffix(f.Env["GIFTING_URL"], "/api/public/v1") + "/c",
+		"ALLOW_LOOPBACK_WEBHOOKS": "true", "REDIS_URL": f.Config.RedisURL, "FINGERPRINT_KEY": secrets["fingerprintKey"],
+		"KAFKA_BROKERS": strings.Join(f.Config.KafkaBrokers, ","), "KAFKA_TOPIC": f.Config.Topic(),
+		"KAFKA_FEED_GROUP": f.Config.Name + "-feed", "KAFKA_WEBHOOK_GROUP": f.Config.Name + "-webhook",
+		"IMAGES_URL":     "file://" + filepath.Join(f.Config.Dir, "images") + "?create_dir=true&no_tmp_dir=true&metadata=skip",
 		"OUTBOX_SOURCES": relay("orders") + "," + relay("links"),
 	}
 	if at.database != "" {
-		variables["DATABASE_URL"] = stack.URL(b, s.Name(at.database))
+		variables["DATABASE_URL"] = fixture.URL(b, f.Database(at.database))
 	}
 	if at.seal != "" {
 		variables["SEAL_KEYS"] = secrets[at.seal]
@@ -145,9 +145,9 @@ func environment(b *testing.B, s *stack.Stack, at placeOf) []string {
 }
 
 // secretsOf are those that the platform made up for itself.
-func secretsOf(b *testing.B, s *stack.Stack) (secrets map[string]string) {
+func secretsOf(b *testing.B, f *fixture.Platform) (secrets map[string]string) {
 	b.Helper()
-	raw, err := os.ReadFile(filepath.Join(s.Config.Dir, local.SecretsFile))
+	raw, err := os.ReadFile(filepath.Join(f.Config.Dir, local.SecretsFile))
 	require.NoError(b, err)
 	require.NoError(b, json.Unmarshal(raw, &secrets))
 	return secrets

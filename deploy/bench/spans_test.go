@@ -2,9 +2,12 @@ package bench_test
 
 import (
 	"context"
+	"encoding/hex"
 	"net"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -12,12 +15,12 @@ import (
 	"google.golang.org/grpc"
 )
 
-// spans keeps the spans that a platform sends.
+// spans keeps the spans that a platform sends, by trace.
 type spans struct {
 	collector.UnimplementedTraceServiceServer
 
-	lock sync.Mutex
-	got  map[string][]*otlp.Span
+	lock    sync.Mutex
+	byTrace map[string][]*otlp.Span
 }
 
 // collectSpans receives them from the platforms that this benchmark starts later.
@@ -25,7 +28,7 @@ func collectSpans(b *testing.B) *spans {
 	b.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	s, server := &spans{got: map[string][]*otlp.Span{}}, grpc.NewServer()
+	s, server := &spans{byTrace: map[string][]*otlp.Span{}}, grpc.NewServer()
 	collector.RegisterTraceServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -33,12 +36,8 @@ func collectSpans(b *testing.B) *spans {
 		server.Stop()
 		require.NoError(b, <-served)
 	})
-	for name, value := range map[string]string{
-		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://" + listener.Addr().String(),
-		"OTEL_BSP_SCHEDULE_DELAY":            "50",
-	} {
-		b.Setenv(name, value)
-	}
+	b.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://"+listener.Addr().String())
+	b.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
 	return s
 }
 
@@ -49,22 +48,46 @@ func (s *spans) Export(_ context.Context, req *collector.ExportTraceServiceReque
 	for _, resource := range req.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			for _, span := range scope.GetSpans() {
-				of := string(span.GetTraceId())
-				s.got[of] = append(s.got[of], span)
+				trace := string(span.GetTraceId())
+				s.byTrace[trace] = append(s.byTrace[trace], span)
 			}
 		}
 	}
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// request gives the spans of a request until it was answered, and says whether all of them have come: whoever is called
+// roundTrip is the metric of a kind of round trip; none for a span that is not one.
+type roundTrip string
+
+const (
+	none       roundTrip = ""
+	toService  roundTrip = "grpc-calls"
+	toPostgres roundTrip = "postgres-round-trips"
+	toRedis    roundTrip = "redis-round-trips"
+)
+
+func kindOf(span *otlp.Span) roundTrip {
+	if span.GetKind() != otlp.Span_SPAN_KIND_CLIENT {
+		return none
+	}
+	for _, a := range span.GetAttributes() {
+		if a.GetKey() == "db.system.name" {
+			return map[string]roundTrip{"postgresql": toPostgres, "redis": toRedis}[a.GetValue().GetStringValue()]
+		}
+	}
+	if strings.Contains(span.GetName(), "Service/") {
+		return toService
+	}
+	return none
+}
+
+// roundTrips counts those of a request until its answer. It is false until all spans have come: of a call, the server
 // sends a span too.
-func (s *spans) request(traceID string) (found []*otlp.Span, complete bool) {
+func (s *spans) roundTrips(trace string) (counts map[roundTrip]int, complete bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	all := s.got[traceID]
 	var root *otlp.Span
-	for _, span := range all {
+	for _, span := range s.byTrace[trace] {
 		if len(span.GetParentSpanId()) == 0 {
 			root = span
 		}
@@ -72,18 +95,34 @@ func (s *spans) request(traceID string) (found []*otlp.Span, complete bool) {
 	if root == nil {
 		return nil, false
 	}
-	calls, served := 0, 0
-	for _, span := range all {
+	counts = map[roundTrip]int{toPostgres: 0, toRedis: 0, toService: 0}
+	served := 0
+	for _, span := range s.byTrace[trace] {
 		if span.GetStartTimeUnixNano() >= root.GetEndTimeUnixNano() {
 			continue
 		}
-		found = append(found, span)
-		if tripOf(span) == overGRPC {
-			calls++
+		if kind := kindOf(span); kind != none {
+			counts[kind]++
 		}
 		if span.GetKind() == otlp.Span_SPAN_KIND_SERVER && span != root {
 			served++
 		}
 	}
-	return found, calls == served
+	return counts, counts[toService] == served
+}
+
+// roundTrips counts those of the third request of its kind: API key and settings are then cached.
+func (f *costFixture) roundTrips(b *testing.B, s *spans, by *client, r request) (counts map[roundTrip]int) {
+	b.Helper()
+	f.drain(b)
+	for range 3 {
+		require.NoError(b, r.send(by))
+		trace, err := hex.DecodeString(by.requestID)
+		require.NoError(b, err)
+		require.Eventually(b, func() (complete bool) {
+			counts, complete = s.roundTrips(string(trace))
+			return complete
+		}, 20*time.Second, 20*time.Millisecond)
+	}
+	return counts
 }

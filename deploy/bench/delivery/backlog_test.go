@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
 const (
 	backlog   = 20_000
 	endpoints = 100
-	bareLoops = 64
-	emptiedIn = 3 * time.Minute
+	senders   = 64
+
+	backlogTimeout = 3 * time.Minute
 )
 
 // text fills a body up to the length of an order's.
@@ -23,7 +24,7 @@ var text = strings.Repeat("x", 700)
 // event is the body of every delivery of a backlog.
 var event = []byte(`{"id":"01900000-0000-7000-8000-000000000001","type":"order.created","data":{"text":"` + text + `"}}`)
 
-// The statements that make a backlog at once: it is there when they commit.
+// The statements that make a whole backlog with one commit.
 const (
 	fillDeliveries = `WITH made AS (
   INSERT INTO events (tenant_id, event_id, type, body, created_at)
@@ -39,8 +40,8 @@ SELECT gen_random_uuid(), ($1::uuid[])[1 + n % $4], ($2::uuid[])[1 + n % $4], ge
 FROM generate_series(1, $5::int) AS n`
 )
 
-// BenchmarkBacklogOfDeliveries lets the webhook service empty a standing backlog, and bare goroutines sign and post the
-// same bodies in the same run.
+// BenchmarkBacklogOfDeliveries measures how fast the webhook service delivers a backlog, compared with goroutines that only
+// sign and post the same bodies in the same run.
 func BenchmarkBacklogOfDeliveries(b *testing.B) {
 	benchmarkBacklog(b, false, func(p *platform, tenants []tenant) {
 		var ids []string
@@ -53,42 +54,42 @@ func BenchmarkBacklogOfDeliveries(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklogOfChanges has the backlog in the outbox of the orders service, so that relay, Kafka, feed and fan-out
-// work while it is delivered.
+// BenchmarkBacklogOfChanges has the backlog in the outbox of the orders service, so relay, Kafka, feed and fan-out are part
+// of it.
 func BenchmarkBacklogOfChanges(b *testing.B) {
 	benchmarkBacklog(b, true, func(p *platform, tenants []tenant) {
 		var ids, brands []string
 		for _, t := range tenants {
 			ids, brands = append(ids, t.ID), append(brands, t.Brand)
 		}
-
 		_, err := p.database(b, "orders").Exec(b.Context(), fillOutbox, ids, brands, event, len(tenants), backlog)
 		require.NoError(b, err)
 	})
 }
 
-// benchmarkBacklog says how fast the outbox was emptied too where the relay has a part in it.
+// benchmarkBacklog also reports how fast the relay emptied the outbox, if it has a part.
 func benchmarkBacklog(b *testing.B, relay bool, fill func(*platform, []tenant)) {
 	b.Helper()
-	p, r := start(b), newReceiver(b, false)
+	p, r := newFixture(b), newReceiver(b, false)
 	urls := r.urls(endpoints)
 	tenants := p.tenants(b, urls)
-	m := p.newMeter(b)
+	m := p.NewMeter(b)
 	var bare, ours, relayed float64
-	var used usage
-	for b.Loop() {
+	var used fixture.Usage
+	fixture.Once(b, func() {
 		bare = perSecond(func() { postBare(b, urls, tenants) })
 		r.got.Store(0)
-		before := m.read(b)
-		fill(p, tenants)
-		emptied := p.watchOutbox(b)
-		require.Eventually(b, func() bool { return r.got.Load() > 0 }, arriveIn, time.Millisecond)
-		ours = perSecond(func() {
-			require.Eventually(b, func() bool { return r.got.Load() >= backlog }, emptiedIn, time.Millisecond)
+		var emptied <-chan time.Duration
+		used = m.During(b, func() {
+			fill(p, tenants)
+			emptied = p.watchOutbox(b)
+			require.Eventually(b, func() bool { return r.got.Load() > 0 }, arrivalTimeout, time.Millisecond)
+			ours = perSecond(func() {
+				require.Eventually(b, func() bool { return r.got.Load() >= backlog }, backlogTimeout, time.Millisecond)
+			})
 		})
-		used = m.read(b).minus(before)
 		relayed = backlog / (<-emptied).Seconds()
-	}
+	})
 	if relay {
 		b.ReportMetric(relayed, "relayed/s")
 	}
@@ -96,22 +97,21 @@ func benchmarkBacklog(b *testing.B, relay bool, fill func(*platform, []tenant)) 
 	b.ReportMetric(ours, "delivered/s")
 	b.ReportMetric(ours/bare, "ratio")
 	const thousands = backlog / 1000
-	b.ReportMetric(used.sum()/thousands, "cpu-s/1000")
-	b.ReportMetric(used.platform/thousands, "cpu-s/1000-platform")
-	b.ReportMetric(used.database/thousands, "cpu-s/1000-database")
-	b.ReportMetric(used.broker/thousands, "cpu-s/1000-broker")
-	b.ReportMetric(stack.Load(b), "load")
-	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(used.Sum().Seconds()/thousands, "cpu-s/1000")
+	b.ReportMetric(used.Platform.Seconds()/thousands, "cpu-s/1000-platform")
+	b.ReportMetric(used.Database.Seconds()/thousands, "cpu-s/1000-database")
+	b.ReportMetric(used.Broker.Seconds()/thousands, "cpu-s/1000-broker")
+	b.ReportMetric(fixture.Load(b), "load")
 }
 
-// watchOutbox gives the time until the outbox of the orders service is empty.
+// watchOutbox sends the time until the outbox of the orders service is empty.
 func (p *platform) watchOutbox(b *testing.B) <-chan time.Duration {
 	b.Helper()
 	emptied, pool, began := make(chan time.Duration, 1), p.database(b, "orders"), time.Now()
 	go func() {
 		left := true
 		for left && b.Context().Err() == nil {
-			<-time.After(often)
+			<-time.After(pollInterval)
 			if err := pool.QueryRow(b.Context(), `SELECT EXISTS (SELECT FROM outbox)`).Scan(&left); err != nil {
 				b.Errorf("look at the outbox: %v", err)
 				break

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// postBare is the least that a sender does: it signs, posts and reads the answer.
+// postBare does the least that a sender must do: sign, post and read the answer.
 func postBare(b *testing.B, urls []string, tenants []tenant) {
 	b.Helper()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareLoops}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
 	defer client.CloseIdleConnections()
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range bareLoops {
+	for range senders {
 		group.Go(func() {
 			for n := next.Add(1); n <= backlog; n = next.Add(1) {
 				to := int(n) % len(urls)

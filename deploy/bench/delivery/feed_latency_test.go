@@ -10,34 +10,35 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-// pollEvery is counted into the latencies: an event is visible when a poll has given it.
+// pollEvery is part of the latencies: an event is visible when a poll has returned it.
 const pollEvery = 2 * time.Millisecond
 
-// BenchmarkChangeToFeed measures from an order to the answer of a poll of its tenant's feed that holds its event.
+// BenchmarkChangeToFeed measures from an order to the first poll of the tenant's feed that returns its event.
 func BenchmarkChangeToFeed(b *testing.B) {
 	for _, perSecond := range rates() {
 		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
-			p := start(b)
+			p := newFixture(b)
 			tenants := p.tenants(b, []string{""})
 			w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
-			m := p.newMeter(b)
-			var used usage
-			for b.Loop() {
-				before := m.read(b)
+			m := p.NewMeter(b)
+			var used fixture.Usage
+			fixture.Once(b, func() {
 				polling, stop := context.WithCancel(b.Context())
 				done := make(chan error, 1)
 				go func() { done <- f.poll(polling) }()
-				w.run(b, perSecond, measuredTime())
-				require.Eventually(b, func() bool { return f.has(w) }, arriveIn, often)
-				used = m.read(b).minus(before)
+				used = m.During(b, func() {
+					w.run(b, perSecond, measuredTime())
+					require.Eventually(b, func() bool { return f.has(w) }, arrivalTimeout, pollInterval)
+				})
 				stop()
 				require.NoError(b, <-done)
-			}
+			})
 			p.report(b, w, f.seenUntilNow(), used)
 		})
 	}
@@ -54,8 +55,8 @@ func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	}
 }
 
-// ask reads a page behind the cursor.
-func (f *feedReader) ask(ctx context.Context) error {
+// readPage reads the page behind the cursor.
+func (f *feedReader) readPage(ctx context.Context) error {
 	page, err := f.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: f.after, Limit: proto.Int32(100)})
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (f *feedReader) ask(ctx context.Context) error {
 		if err := json.Unmarshal(e.GetData(), &order); err != nil {
 			return err
 		}
-		f.note(order.ID, now)
+		f.record(order.ID, now)
 	}
 	if page.NextCursor != nil {
 		f.after = page.NextCursor

@@ -16,16 +16,16 @@ type feedReader struct {
 	after  *string
 
 	lock sync.Mutex
-	// seen holds when each order's event was answered.
+	// seen holds when each order's event was returned.
 	seen map[string]time.Time
 }
 
-// poll asks for what is new until ctx ends.
+// poll reads new events until ctx ends.
 func (f *feedReader) poll(ctx context.Context) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		if err := f.ask(f.as); err != nil {
+		if err := f.readPage(f.as); err != nil {
 			return err
 		}
 		select {
@@ -36,7 +36,7 @@ func (f *feedReader) poll(ctx context.Context) error {
 	}
 }
 
-func (f *feedReader) note(order string, at time.Time) {
+func (f *feedReader) record(order string, at time.Time) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.seen[order] = at
@@ -48,7 +48,7 @@ func (f *feedReader) seenUntilNow() map[string]time.Time {
 	return maps.Clone(f.seen)
 }
 
-// has says whether every measured change has been seen.
+// has reports whether every measured change has been seen.
 func (f *feedReader) has(w *writer) bool {
 	seen := f.seenUntilNow()
 	for id := range w.answered {

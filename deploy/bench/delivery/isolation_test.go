@@ -7,44 +7,43 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
 const (
-	// deadEndpoint takes connections and never answers, slowEndpoint answers after slowness.
+	// deadEndpoint accepts connections and never answers, slowEndpoint answers after slowness.
 	deadEndpoint = 98
 	slowEndpoint = 99
 	slowness     = 9 * time.Second
 )
 
-// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events, first while the other two answer
-// and then, in the same run, while one is dead and one is slow.
+// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two answer,
+// then, in the same run, while one is dead and one is slow.
 func BenchmarkBesideBadEndpoints(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes most of a minute")
 	}
-	p, r := start(b), newReceiver(b, true)
+	p, r := newFixture(b), newReceiver(b, true)
 	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
 	bad := []int{deadEndpoint, slowEndpoint}
-	var without, with stack.Latencies
-	for b.Loop() {
-		without = p.reach(b, r, change, tenants, bad)
+	var without, with fixture.Latencies
+	fixture.Once(b, func() {
+		without = p.latencies(b, r, change, tenants, bad)
 		end := make(chan struct{})
 		r.set(deadEndpoint, wait(end, time.Hour))
 		r.set(slowEndpoint, wait(end, slowness))
-		with = p.reach(b, r, change, tenants, bad)
+		with = p.latencies(b, r, change, tenants, bad)
 		close(end)
-	}
+	})
 	b.ReportMetric(without.At(.99), "p99-ms-without")
 	b.ReportMetric(with.At(.99), "p99-ms-with")
 	b.ReportMetric(with.At(.99)/without.At(.99), "with/without")
-	b.ReportMetric(stack.Load(b), "load")
-	b.ReportMetric(0, "ns/op")
-	b.Logf("without: %s; with: %s; load %.1f", without, with, stack.Load(b))
+	b.ReportMetric(fixture.Load(b), "load")
+	b.Logf("without: %s; with: %s; load %.1f", without, with, fixture.Load(b))
 }
 
-// reach gives the latencies at all endpoints but the bad.
-func (p *platform) reach(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) stack.Latencies {
+// latencies measures at all endpoints but the bad ones.
+func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
 	w.run(b, 200, 2*measuredTime())

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
-// between gives the times from one to the other of all that are in both.
-func between(from, to map[string]time.Time) stack.Latencies {
-	var out stack.Latencies
+// between returns the times from one to the other, of all ids that are in both.
+func between(from, to map[string]time.Time) fixture.Latencies {
+	var out fixture.Latencies
 	for id, begin := range from {
 		if end, found := to[id]; found {
 			out = append(out, end.Sub(begin))
@@ -23,7 +23,7 @@ func between(from, to map[string]time.Time) stack.Latencies {
 	return out
 }
 
-// recorded gives when the changes of the orders were recorded, a moment before their commit.
+// recorded returns when the changes of the orders were recorded, just before their commit.
 func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]time.Time {
 	b.Helper()
 	rows, err := p.database(b, "events").Query(b.Context(), `SELECT subject_id::text, recorded_at FROM feed`)
@@ -34,7 +34,7 @@ func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]ti
 		at time.Time
 	)
 	_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
-		if _, asked := of[id]; asked {
+		if _, wanted := of[id]; wanted {
 			out[id] = at
 		}
 		return nil
@@ -43,22 +43,21 @@ func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]ti
 	return out
 }
 
-// report tells the latencies of the writer's changes until they arrived, the CPU time they took, how late the writer
-// was, and how busy the machine was.
-func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, used usage) {
+// report reports the latencies of the changes until they arrived, their CPU time, how late the writer was, and the load of
+// the machine.
+func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, used fixture.Usage) {
 	b.Helper()
 	byDue, byRecord, byAnswer := between(w.due, arrived), between(p.recorded(b, w.answered), arrived), between(w.answered, arrived)
 	byDue.Report(b, "due")
 	byRecord.Report(b, "record")
 	byAnswer.Report(b, "answer")
-	late, load := stack.Milliseconds(w.late), stack.Load(b)
+	late, load := fixture.Milliseconds(w.late), fixture.Load(b)
 	b.ReportMetric(late, "max-ms-late")
 	thousands := float64(len(byRecord)) / 1000 * (measuredTime() + warmUp).Seconds() / measuredTime().Seconds()
-	b.ReportMetric(used.sum()/thousands, "cpu-s/1000")
-	b.ReportMetric(used.database/thousands, "cpu-s/1000-database")
+	b.ReportMetric(used.Sum().Seconds()/thousands, "cpu-s/1000")
+	b.ReportMetric(used.Database.Seconds()/thousands, "cpu-s/1000-database")
 	b.ReportMetric(load, "load")
-	b.ReportMetric(0, "ns/op")
 	b.Logf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; "+
 		"CPU s/1000: platform %.2f, database %.2f, broker %.2f; load %.1f", len(byRecord), byDue, byRecord, byAnswer, late,
-		used.platform/thousands, used.database/thousands, used.broker/thousands, load)
+		used.Platform.Seconds()/thousands, used.Database.Seconds()/thousands, used.Broker.Seconds()/thousands, load)
 }

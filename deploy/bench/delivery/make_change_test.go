@@ -18,10 +18,10 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// makeChange makes one change of a tenant's record and gives the record's id after the commit.
+// makeChange makes one change of a tenant's record and returns the record's id after the commit.
 type makeChange func(ctx context.Context, of tenant) (id string, err error)
 
-// placeOrders makes changes by orders at the orders service, of keys that have no webhook.
+// placeOrders places orders at the orders service, by keys that have no webhook.
 func (p *platform) placeOrders(b *testing.B) makeChange {
 	b.Helper()
 	orders := ordersv1.NewOrdersServiceClient(p.Dial(b, "GIFTING_GRPC_ORDERS"))
@@ -38,8 +38,8 @@ func (p *platform) placeOrders(b *testing.B) makeChange {
 	}
 }
 
-// recordChanges makes changes as a service does, in its outbox and with a call of the relay after the commit, but
-// without a record: it leaves the machine to what comes after the commit.
+// recordChanges writes outbox rows and wakes the relay after the commit, as a service does, but without a record. So nearly
+// all processor time is left for what comes after the commit.
 func (p *platform) recordChanges(b *testing.B) makeChange {
 	b.Helper()
 	pool := p.database(b, "orders")

@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receiver is the server of all endpoints, each of which has a host of its own, as in life.
+// receiver is the server of all endpoints. Each has a host of its own, as in production.
 type receiver struct {
 	port string
 	got  atomic.Int64
-	// keep is whether arrivals are kept, and not only counted.
+	// keep says whether arrivals are kept, not only counted.
 	keep bool
 
 	lock     sync.Mutex
 	arrivals []arrival
-	// behave holds the hosts that do not answer at once.
-	behave map[string]func(*http.Request)
+	// waits holds the hosts that do not answer at once.
+	waits map[string]func(*http.Request)
 }
 
 type arrival struct {
@@ -36,7 +36,7 @@ func newReceiver(b *testing.B, keep bool) *receiver {
 	b.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "0.0.0.0:0")
 	require.NoError(b, err)
-	r := &receiver{keep: keep, behave: map[string]func(*http.Request){}}
+	r := &receiver{keep: keep, waits: map[string]func(*http.Request){}}
 	_, r.port, err = net.SplitHostPort(listener.Addr().String())
 	require.NoError(b, err)
 	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
@@ -51,7 +51,7 @@ func newReceiver(b *testing.B, keep bool) *receiver {
 
 func hostOf(endpoint int) string { return fmt.Sprintf("127.0.0.%d", endpoint+1) }
 
-// urls are the addresses of so many endpoints.
+// urls are the addresses of the first n endpoints.
 func (r *receiver) urls(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -60,14 +60,14 @@ func (r *receiver) urls(n int) []string {
 	return out
 }
 
-// set says how an endpoint waits before it answers; nil: not at all.
+// set makes an endpoint wait before it answers.
 func (r *receiver) set(endpoint int, wait func(*http.Request)) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.behave[hostOf(endpoint)] = wait
+	r.waits[hostOf(endpoint)] = wait
 }
 
-// ServeHTTP notes the arrival and answers.
+// ServeHTTP records the arrival and answers.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at := time.Now()
 	if !r.keep {
@@ -80,7 +80,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	host, _, _ := net.SplitHostPort(req.Host)
 	r.lock.Lock()
 	r.arrivals = append(r.arrivals, arrival{at: at, body: body})
-	wait := r.behave[host]
+	wait := r.waits[host]
 	r.lock.Unlock()
 	r.got.Add(1)
 	if wait != nil {
@@ -89,7 +89,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// first gives when each order's event came first.
+// first returns when each order's event arrived first.
 func (r *receiver) first(b *testing.B) map[string]time.Time {
 	b.Helper()
 	r.lock.Lock()

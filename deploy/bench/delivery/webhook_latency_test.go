@@ -7,16 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/deploy/bench/report"
 )
 
 const (
-	// arriveIn is how long the last change of a run may take.
-	arriveIn = 20 * time.Second
-	often    = 5 * time.Millisecond
+	// arrivalTimeout is how long the last change of a run may take.
+	arrivalTimeout = 20 * time.Second
+	pollInterval   = 5 * time.Millisecond
 )
 
-// measuredTime is how long changes are made that count.
+// measuredTime is how long changes are made and measured.
 func measuredTime() time.Duration {
 	if testing.Short() {
 		return 5 * time.Second
@@ -24,7 +25,7 @@ func measuredTime() time.Duration {
 	return 15 * time.Second
 }
 
-// rates are of changes in a second.
+// rates are changes per second.
 func rates() []int {
 	if testing.Short() {
 		return []int{200}
@@ -41,16 +42,16 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
-				p, r := start(b), newReceiver(b, true)
+				p, r := newFixture(b), newReceiver(b, true)
 				w := newWriter(p.recordChanges(b), p.tenants(b, r.urls(endpoints)))
-				var used usage
-				m := p.newMeter(b)
-				for b.Loop() {
-					before := m.read(b)
-					w.run(b, perSecond, measuredTime())
-					r.await(b, w)
-					used = m.read(b).minus(before)
-				}
+				var used fixture.Usage
+				m := p.NewMeter(b)
+				fixture.Once(b, func() {
+					used = m.During(b, func() {
+						w.run(b, perSecond, measuredTime())
+						r.await(b, w)
+					})
+				})
 				p.report(b, w, r.first(b), used)
 			})
 		}
@@ -70,5 +71,5 @@ func (r *receiver) await(b *testing.B, w *writer) {
 			}
 		}
 		return missing == 0
-	}, arriveIn, 20*often, "changes that do not arrive")
+	}, arrivalTimeout, 20*pollInterval, "changes that do not arrive")
 }

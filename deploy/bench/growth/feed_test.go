@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/cursor"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -19,14 +20,12 @@ const page = 50
 
 // BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and ten million events.
 func BenchmarkGrowthOfFeed(b *testing.B) {
-	platforms := startAll(b)
+	platforms := newPlatforms(b)
 	operations := make([][]operation, len(platforms))
 	for i, p := range platforms {
 		operations[i] = newFeedCalls(b, p.fillFeed(b)).pages()
 	}
-	for b.Loop() {
-		measure(b, platforms, operations)
-	}
+	fixture.Once(b, func() { measure(b, platforms, operations) })
 }
 
 // feedCalls are calls of the feed.
@@ -42,7 +41,7 @@ func newFeedCalls(b *testing.B, of *filled) *feedCalls {
 	return &feedCalls{filled: of, b: b, events: eventsv1.NewEventsServiceClient(of.Dial(b, "GIFTING_GRPC_EVENTS"))}
 }
 
-// as is a context of the tenant's key, limited to the brands unless there are none.
+// as returns a context of the tenant's key, which is limited to the brands, if any.
 func (c *feedCalls) as(brands ...string) context.Context {
 	c.b.Helper()
 	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
@@ -53,7 +52,7 @@ func (c *feedCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind is a cursor behind an event, as the service makes it.
+// behind returns a cursor behind an event, as the service makes it.
 func (c *feedCalls) behind(number int) *string {
 	const secondsOfDay = 24 * 60 * 60
 	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
@@ -61,7 +60,7 @@ func (c *feedCalls) behind(number int) *string {
 	return proto.String(cursor.Bind("events", c.tenant.ID).Encode(raw))
 }
 
-// read makes the operation of a page that must have so many events.
+// read is the operation that reads a page, which must have so many events.
 func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
 	return operation{name, func(n int) error {
 		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(page)})
@@ -90,14 +89,14 @@ func (c *feedCalls) pages() []operation {
 	}
 }
 
-// among counts the events of a brand that one call looks at.
+// among counts the events of a brand among those that one call scans.
 func (c *feedCalls) among(after int, brand string) int {
 	c.b.Helper()
-	const looksAt = 1000
+	const scans = 1000
 	var found int
 	pool := c.Pool(c.b, "events", 1)
 	require.NoError(c.b, pool.QueryRow(c.b.Context(), `SELECT count(*) FILTER (WHERE brand_id = $3) FROM (
   SELECT brand_id FROM feed WHERE tenant_id = $1 AND position > $2 ORDER BY day, position LIMIT $4) AS scanned`,
-		c.tenant.ID, after, brand, looksAt).Scan(&found))
+		c.tenant.ID, after, brand, scans).Scan(&found))
 	return found
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The feed keeps thirty days. The oldest of them is about to be dropped and the newest is the service's own, so that
-// days in between hold what is filled in.
+// The feed keeps thirty days. The oldest is about to be dropped and the service writes to the newest, so the rows go into the
+// days between.
 const days = 28
 
 const (
 	listedDay = `SELECT to_char(current_date - $1::int, 'YYYYMMDD'), (current_date - $1::int)::text, (current_date - $1::int + 1)::text`
 
 	// Every tenth event belongs to one of a thousand other tenants. One in a hundred is of the small brand, few of the rare
-	// one. The ids come in the order of the positions, nearly as in life.
+	// one. Ids are in the order of the positions, nearly as in production.
 	fillFeed = `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at,
   recorded_at, data)
 SELECT
@@ -32,11 +32,11 @@ FROM (
   SELECT n, (current_date - $9::int + ((n - 1) * $9::int / $4::bigint)::int) AS day FROM generate_series($1::bigint, $2::bigint) AS n
 ) AS numbered`
 
-	noteTenants = `INSERT INTO feed_tenants (tenant_id, last_position) SELECT tenant_id, max(position) FROM feed GROUP BY tenant_id`
+	fillTenants = `INSERT INTO feed_tenants (tenant_id, last_position) SELECT tenant_id, max(position) FROM feed GROUP BY tenant_id`
 	advance     = `SELECT setval('feed_position', (SELECT max(position) FROM feed))`
 )
 
-// fillFeed fills the feed of a platform in equal parts into the days before this one.
+// fillFeed fills the feed of a platform, the same number of events into each day.
 func (p *platform) fillFeed(b *testing.B) *filled {
 	b.Helper()
 	f := &filled{platform: p, rareBrand: uuid.NewString(), smallBrand: uuid.NewString()}
@@ -45,16 +45,16 @@ func (p *platform) fillFeed(b *testing.B) *filled {
 		makeDay(b, pool, ago)
 	}
 	fill(b, pool, fillFeed, p.size, p.tenant.ID, p.size, few, p.tenant.Brand, f.rareBrand, f.smallBrand, days)
-	for _, statement := range []string{noteTenants, advance} {
+	for _, statement := range []string{fillTenants, advance} {
 		_, err := pool.Exec(b.Context(), statement)
 		require.NoError(b, err)
 	}
-	settle(b, pool)
+	vacuum(b, pool)
 	f.storage(b, pool)
 	return f
 }
 
-// makeDay makes the partition of a day as the service does.
+// makeDay makes the partition of a day, as the service does.
 func makeDay(b *testing.B, pool *pgxpool.Pool, ago int) {
 	b.Helper()
 	var name, from, to string

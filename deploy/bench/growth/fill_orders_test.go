@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// few is how many orders have what is rare, at every size, spread over all of the time.
+// few is how many orders have a rare value, at every size, spread over the whole time.
 const few = 200
 
 // The orders are numbered from the oldest to the newest. Every tenth belongs to one of a thousand other tenants. One in a
@@ -54,11 +54,11 @@ FROM generate_series($1::bigint, $2::bigint) AS n`
 	keptAnswers = 30 * 24 * 60 * 60 / 8
 )
 
-// filled is a platform with orders.
+// filled is a platform with orders or events.
 type filled struct {
 	*platform
 
-	// at is when the newest row was made.
+	// at is the time of the newest row.
 	at time.Time
 	// rareBrand has few orders, smallBrand one in a hundred, campaign few.
 	rareBrand, smallBrand, campaign string
@@ -74,13 +74,13 @@ func (p *platform) fillOrders(b *testing.B) *filled {
 	fill(b, pool, fillMessages, p.size, p.tenant.ID)
 	fill(b, pool, fillAudit, p.size, p.tenant.ID)
 	fill(b, pool, fillAnswers, min(p.size, keptAnswers))
-	settle(b, pool)
+	vacuum(b, pool)
 	f.storage(b, pool)
 	return f
 }
 
-// own gives the number of an order of the tenant, another one each time, from anywhere in the time but at the same place
-// of it at every size.
+// own returns the number of an order of the tenant, another one each time, from the whole time. Its relative position is the
+// same at every size.
 func (f *filled) own(n int) int {
 	const step = 0.618
 	at := float64(n) * step
@@ -91,8 +91,8 @@ func (f *filled) own(n int) int {
 	return number
 }
 
-// known is own of orders that were all read while warming up, as those are that anybody is concerned with: at every size
-// the server has them in memory.
+// known is like own, but only of orders that were read during the warm-up: at every size they are in memory, as orders in
+// use are.
 func (f *filled) known(n int) int { return f.own(n % warmUps) }
 
 func orderID(number int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012x", number) }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// fillers write at once, chunk rows each time.
+	// fillers write at the same time, chunk rows each time.
 	fillers = 2
 	chunk   = 250_000
 )
@@ -35,7 +35,7 @@ func fill(b *testing.B, pool *pgxpool.Pool, statement string, size int, args ...
 	require.NoError(b, group.Wait())
 }
 
-// definitions are those of the indexes of a table that are not its primary key, as they are made again.
+// definitions selects the statements that drop and create the indexes of a table, without its primary key.
 const definitions = `SELECT 'DROP INDEX ' || i.indexrelid::regclass, pg_get_indexdef(i.indexrelid)
 FROM pg_index i WHERE i.indrelid = $1::regclass AND NOT i.indisunique
 UNION ALL
@@ -43,7 +43,7 @@ SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname,
   'ALTER TABLE ' || conrelid::regclass || ' ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid)
 FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'u'`
 
-// withoutIndexes drops the indexes of a table while f fills it: to make them once is much faster.
+// withoutIndexes drops the indexes of a table while f fills it: to create them afterwards is much faster.
 func withoutIndexes(b *testing.B, pool *pgxpool.Pool, table string, f func()) {
 	b.Helper()
 	rows, err := pool.Query(b.Context(), definitions, table)
@@ -74,8 +74,8 @@ func inLargeMemory(ctx context.Context, pool *pgxpool.Pool, statement string) er
 	})
 }
 
-// settle does what the server would have done by itself in the time in which so much is written.
-func settle(b *testing.B, pool *pgxpool.Pool) {
+// vacuum does what the server does by itself in the time in which so many rows normally come in.
+func vacuum(b *testing.B, pool *pgxpool.Pool) {
 	b.Helper()
 	for _, statement := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
 		_, err := pool.Exec(b.Context(), statement)
@@ -83,8 +83,8 @@ func settle(b *testing.B, pool *pgxpool.Pool) {
 	}
 }
 
-// readThrough brings the orders into the memory of the system once all platforms are filled: what filled the largest has
-// pushed out the others, of which one would read from the disk and the other not. What PostgreSQL has in its own stays.
+// readThrough reads the orders into the memory of the system once all platforms are filled: to fill the largest has pushed
+// out the others. The memory of PostgreSQL itself does not change.
 func (p *platform) readThrough(b *testing.B) {
 	b.Helper()
 	pool := p.Pool(b, "orders", 1)

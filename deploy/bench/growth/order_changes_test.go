@@ -10,12 +10,12 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// search makes the operation of a search in the operations plane that must find at least so many orders.
+// search is the operation that searches for orders as staff do, and must find at least so many.
 func (c *orderCalls) search(name string, least int, req func(n int) *ordersv1.SearchOrdersRequest) operation {
 	return operation{name, func(n int) error {
-		asked := req(n)
-		asked.Actor = clerk
-		found, err := c.desk.SearchOrders(c.b.Context(), asked)
+		query := req(n)
+		query.Actor = staff
+		found, err := c.operations.SearchOrders(c.b.Context(), query)
 		if err == nil && len(found.GetOrders()) < least {
 			return fmt.Errorf("%d orders instead of %d or more", len(found.GetOrders()), least)
 		}
@@ -65,8 +65,8 @@ func (c *orderCalls) changes() []operation {
 			return err
 		}},
 		{"audit", func(n int) error {
-			_, err := c.desk.ListAudit(c.b.Context(), &ordersv1.ListAuditRequest{
-				Actor: clerk, TenantId: c.tenant.ID, OrderId: orderID(c.known(n)),
+			_, err := c.operations.ListAudit(c.b.Context(), &ordersv1.ListAuditRequest{
+				Actor: staff, TenantId: c.tenant.ID, OrderId: orderID(c.known(n)),
 			})
 			return err
 		}},
@@ -80,18 +80,18 @@ func (c *orderCalls) changes() []operation {
 		}},
 		{"correct-delivery", func(n int) error {
 			of := c.open[n%few]
-			corrected, err := c.desk.CorrectDelivery(c.b.Context(), &ordersv1.CorrectDeliveryRequest{
-				Actor: clerk, TenantId: c.tenant.ID, OrderId: of.GetId(), ExpectedVersion: proto.Int64(of.GetVersion()),
+			corrected, err := c.operations.CorrectDelivery(c.b.Context(), &ordersv1.CorrectDeliveryRequest{
+				Actor: staff, TenantId: c.tenant.ID, OrderId: of.GetId(), ExpectedVersion: proto.Int64(of.GetVersion()),
 				CourierComment: proto.String(fmt.Sprintf("Ring %d times", n)),
 			})
 			c.open[n%few] = corrected.GetOrder()
 			return err
 		}},
 		{"correct-status", func(n int) error {
-			// There and back again.
+			// Forth and back.
 			to := []ordersv1.OrderStatus{ordersv1.OrderStatus_ORDER_STATUS_SENT, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING}[n%2]
-			_, err := c.desk.CorrectStatus(c.b.Context(), &ordersv1.CorrectStatusRequest{
-				Actor: clerk, TenantId: c.tenant.ID, OrderId: c.corrected.GetId(), Status: to,
+			_, err := c.operations.CorrectStatus(c.b.Context(), &ordersv1.CorrectStatusRequest{
+				Actor: staff, TenantId: c.tenant.ID, OrderId: c.corrected.GetId(), Status: to,
 			})
 			return err
 		}},

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/cursor"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -19,7 +20,7 @@ import (
 
 // BenchmarkGrowthOfOrders lists, reads, places and changes orders among ten thousand, a million and ten million others.
 func BenchmarkGrowthOfOrders(b *testing.B) {
-	platforms := startAll(b)
+	platforms := newPlatforms(b)
 	calls := make([]*orderCalls, len(platforms))
 	for i, p := range platforms {
 		calls[i] = newOrderCalls(b, p.fillOrders(b))
@@ -29,32 +30,30 @@ func BenchmarkGrowthOfOrders(b *testing.B) {
 		c.readThrough(b)
 		operations[i] = append(append(c.lists(), c.searches()...), c.changes()...)
 	}
-	for b.Loop() {
-		measure(b, platforms, operations)
-	}
+	fixture.Once(b, func() { measure(b, platforms, operations) })
 }
 
 // orderCalls are calls of the orders service.
 type orderCalls struct {
 	*filled
 
-	b      *testing.B
-	orders ordersv1.OrdersServiceClient
-	desk   ordersv1.OrderOperationsServiceClient
-	// open are orders that the service has placed itself, so that it can open their delivery details.
+	b          *testing.B
+	orders     ordersv1.OrdersServiceClient
+	operations ordersv1.OrderOperationsServiceClient
+	// open are orders that the service has placed, so it can decrypt their delivery details.
 	open []*ordersv1.Order
-	// corrected is another one of them, whose status changes.
+	// corrected is another one, whose status changes.
 	corrected *ordersv1.Order
 }
 
-var clerk = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7", Name: "Bea"}
+var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7", Name: "Bea"}
 
 func newOrderCalls(b *testing.B, of *filled) *orderCalls {
 	b.Helper()
 	conn := of.Dial(b, "GIFTING_GRPC_ORDERS")
 	c := &orderCalls{
 		filled: of, b: b,
-		orders: ordersv1.NewOrdersServiceClient(conn), desk: ordersv1.NewOrderOperationsServiceClient(conn),
+		orders: ordersv1.NewOrdersServiceClient(conn), operations: ordersv1.NewOrderOperationsServiceClient(conn),
 	}
 	for range few {
 		placed, err := c.place()
@@ -67,7 +66,7 @@ func newOrderCalls(b *testing.B, of *filled) *orderCalls {
 	return c
 }
 
-// as is a context of the tenant's key, limited to the brands unless there are none.
+// as returns a context of the tenant's key, which is limited to the brands, if any.
 func (c *orderCalls) as(brands ...string) context.Context {
 	c.b.Helper()
 	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
@@ -78,8 +77,8 @@ func (c *orderCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind is a cursor behind what was placed so long ago or later, as the service makes it for a list that has no filter but
-// the time of the change.
+// behind returns a cursor behind the orders placed since that time, as the service makes it for a list without filters but
+// updatedSince.
 func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
 	since := ""
 	if updatedSince != nil {
@@ -94,7 +93,7 @@ func (c *orderCalls) place() (*ordersv1.Order, error) {
 	return placed.GetOrder(), err
 }
 
-// list makes the operation of a list that must give at least so many orders.
+// list is the operation that lists orders, of which there must be at least so many.
 func (c *orderCalls) list(name string, least int, ctx func() context.Context, req func(n int) *ordersv1.ListOrdersRequest) operation {
 	return operation{name, func(n int) error {
 		page, err := c.orders.ListOrders(ctx(), req(n))

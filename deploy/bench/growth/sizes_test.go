@@ -7,10 +7,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/bench/stack"
+	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
-// smallest is what the others are compared with.
+// The others are compared with the smallest.
 const smallest = 10_000
 
 // sizes are numbers of rows.
@@ -21,7 +21,7 @@ func sizes() []int {
 	return []int{smallest, 1_000_000, 10_000_000}
 }
 
-// nameOf is a size in the name of a metric.
+// nameOf returns a size as metrics name it.
 func nameOf(size int) string {
 	const thousand, million = 1_000, 1_000_000
 	if size >= million {
@@ -30,16 +30,16 @@ func nameOf(size int) string {
 	return fmt.Sprintf("%dk", size/thousand)
 }
 
-// platform is one that holds so many rows.
+// platform is a platform with a number of rows.
 type platform struct {
-	*stack.Stack
+	*fixture.Platform
 
 	size        int
-	tenant      stack.Tenant
+	tenant      fixture.Tenant
 	bytesOfEach float64
 }
 
-// storage reports how much a row takes, with its share of everything else.
+// storage measures the size of a row, with its share of everything else.
 func (p *platform) storage(b *testing.B, pool *pgxpool.Pool) {
 	b.Helper()
 	var bytes float64
@@ -48,13 +48,13 @@ func (p *platform) storage(b *testing.B, pool *pgxpool.Pool) {
 	b.Logf("%s rows: %.0f MB, %.0f bytes of each", nameOf(p.size), bytes/(1<<20), p.bytesOfEach)
 }
 
-func startAll(b *testing.B) []*platform {
+func newPlatforms(b *testing.B) []*platform {
 	b.Helper()
-	var out []*platform
+	var all []*platform
 	for _, size := range sizes() {
-		p := &platform{Stack: stack.Start(b), size: size}
-		p.tenant = stack.NewTenant(b, p.Operations(b))
-		out = append(out, p)
+		p := &platform{Platform: fixture.Start(b), size: size}
+		p.tenant = p.NewTenant(b)
+		all = append(all, p)
 	}
-	return out
+	return all
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// edgeClient is one integrator on one connection. It does little more than write and read bytes, because it runs on
+// client is one integrator on one connection. It does little more than write and read bytes, because it runs on
 // the processors that it measures: net/http's client costs as much as its server.
-type edgeClient struct {
+type client struct {
 	// conn is made with the first request: the gateway does not wait long for one.
 	conn net.Conn
 	read *bufio.Reader
@@ -27,13 +27,15 @@ type edgeClient struct {
 	keys *keyring
 	key  string
 	used int
+	// requestID is that of the last answer.
+	requestID string
 }
 
-func newEdgeClient(b *testing.B, base string, keys *keyring) *edgeClient {
+func newClient(b *testing.B, base string, keys *keyring) *client {
 	b.Helper()
 	at, err := url.Parse(base)
 	require.NoError(b, err)
-	c := &edgeClient{host: at.Host, path: at.Path, keys: keys}
+	c := &client{host: at.Host, path: at.Path, keys: keys}
 	b.Cleanup(func() {
 		if c.conn != nil {
 			_ = c.conn.Close()
@@ -42,27 +44,27 @@ func newEdgeClient(b *testing.B, base string, keys *keyring) *edgeClient {
 	return c
 }
 
-func newEdgeClients(b *testing.B, number int, base string, keys *keyring) []*edgeClient {
+func newClients(b *testing.B, number int, base string, keys *keyring) []*client {
 	b.Helper()
-	out := make([]*edgeClient, number)
+	out := make([]*client, number)
 	for i := range out {
-		out[i] = newEdgeClient(b, base, keys)
+		out[i] = newClient(b, base, keys)
 	}
 	return out
 }
 
-func (c *edgeClient) get(path string) ([]byte, error) {
+func (c *client) get(path string) ([]byte, error) {
 	return c.do(http.MethodGet, path, "", http.StatusOK)
 }
 
-func (c *edgeClient) post(path, idempotencyKey, body string, wanted int) ([]byte, error) {
+func (c *client) post(path, idempotencyKey, body string, wanted int) ([]byte, error) {
 	rest := fmt.Sprintf("Idempotency-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		idempotencyKey, len(body), body)
 	return c.do(http.MethodPost, path, rest, wanted)
 }
 
-func (c *edgeClient) do(method, path, rest string, wanted int) ([]byte, error) {
-	if c.key == "" || c.used == usesOfKey {
+func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
+	if c.key == "" || c.used == requestsOfKey {
 		key, err := c.keys.take()
 		if err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func (c *edgeClient) do(method, path, rest string, wanted int) ([]byte, error) {
 	}
 	c.used++
 	if c.conn == nil {
-		conn, err := net.Dial("tcp", c.host) //nolint:noctx // Nobody waits for a benchmark's client to be cut off.
+		conn, err := net.Dial("tcp", c.host) //nolint:noctx // The benchmark waits for every request to end.
 		if err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}
@@ -87,8 +89,8 @@ func (c *edgeClient) do(method, path, rest string, wanted int) ([]byte, error) {
 	return c.receive(wanted)
 }
 
-// receive reads an answer. Of its head it needs where the body ends.
-func (c *edgeClient) receive(wanted int) ([]byte, error) {
+// receive reads an answer and returns its body.
+func (c *client) receive(wanted int) ([]byte, error) {
 	status, err := c.read.ReadString('\n')
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
@@ -103,9 +105,9 @@ func (c *edgeClient) receive(wanted int) ([]byte, error) {
 	return body, nil
 }
 
-func (c *edgeClient) receiveBody() ([]byte, error) {
+func (c *client) receiveBody() ([]byte, error) {
 	var length int
-	var inChunks bool
+	var chunked bool
 	for {
 		line, err := c.read.ReadSlice('\n')
 		if err != nil {
@@ -121,11 +123,13 @@ func (c *edgeClient) receiveBody() ([]byte, error) {
 			if length, err = strconv.Atoi(string(value)); err != nil {
 				return nil, err
 			}
+		case "Request-Id":
+			c.requestID = string(value)
 		case "Transfer-Encoding":
-			inChunks = true
+			chunked = true
 		}
 	}
-	if inChunks {
+	if chunked {
 		return c.receiveChunks()
 	}
 	body := make([]byte, length)
@@ -133,7 +137,7 @@ func (c *edgeClient) receiveBody() ([]byte, error) {
 	return body, err
 }
 
-func (c *edgeClient) receiveChunks() ([]byte, error) {
+func (c *client) receiveChunks() ([]byte, error) {
 	body, err := io.ReadAll(httputil.NewChunkedReader(c.read))
 	if err != nil {
 		return nil, err
