@@ -14,14 +14,14 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
 
-// Config of the service. Zero values of the settings that have a default stand for it.
+// Config of the service.
 type Config struct {
 	RPC       rpc.Config
 	Database  postgres.Config
 	Telemetry telemetry.Config
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: stands in every event."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: named in every event."`
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
@@ -29,30 +29,16 @@ type Config struct {
 
 	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Lets webhooks go to loopback and over plain HTTP. Refused in production."`
 
-	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests under way at once in this process."`
-	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests under way at once to one endpoint, over all instances."`
+	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests in flight at the same time in this process."`
+	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests in flight at the same time to one endpoint, over all instances."`
 	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
 	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often due retries are looked for."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often to look for due retries."`
 	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; less than the database's statement time-out."`
 
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a webhook test is kept."`
+	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the response to a webhook test is stored."`
 	LogRetention         time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
 }
-
-const (
-	defaultTopic        = "gifting.changes.v1"
-	defaultGroup        = "gifting-webhook"
-	defaultWorkers      = 256
-	defaultPerEndpoint  = 8
-	defaultTimeout      = 10 * time.Second
-	defaultLease        = 30 * time.Second
-	defaultPoll         = time.Second
-	defaultTestTimeout  = 8 * time.Second
-	defaultLogRetention = 30 * 24 * time.Hour
-	// databaseIdle is what package postgres allows a transaction to stand idle by default.
-	databaseIdle = 10 * time.Second
-)
 
 var (
 	errLoopback = errors.New("webhooks to loopback addresses are not for production")
@@ -62,25 +48,8 @@ var (
 	errTest     = errors.New("would outlast its transaction, which may be idle for")
 )
 
-// complete fills the defaults in.
-func (c Config) complete() Config {
-	orDefault(&c.Environment, apikey.Sandbox)
-	orDefault(&c.KafkaTopic, defaultTopic)
-	orDefault(&c.KafkaGroup, defaultGroup)
-	orDefault(&c.Workers, defaultWorkers)
-	orDefault(&c.PerEndpoint, defaultPerEndpoint)
-	orDefault(&c.Timeout, defaultTimeout)
-	orDefault(&c.Lease, defaultLease)
-	orDefault(&c.Poll, defaultPoll)
-	orDefault(&c.TestTimeout, defaultTestTimeout)
-	orDefault(&c.LogRetention, defaultLogRetention)
-	orDefault(&c.Database.StatementTimeout, databaseIdle)
-	return c
-}
-
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
-	c = c.complete()
 	var loopback, brokers, positive, lease, test error
 	if c.AllowLoopback && c.Environment == apikey.Production {
 		loopback = errLoopback
@@ -102,11 +71,4 @@ func (c Config) Validate() error {
 		settings.Invalid("KAFKA_BROKERS", brokers), positive,
 		settings.Invalid("WEBHOOK_LEASE", lease), settings.Invalid("WEBHOOK_TEST_TIMEOUT", test),
 	)
-}
-
-func orDefault[T comparable](setting *T, value T) {
-	var zero T
-	if *setting == zero {
-		*setting = value
-	}
 }

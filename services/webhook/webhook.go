@@ -1,9 +1,9 @@
-// Package webhook is the door of the service that sends the platform's changes to the webhooks of
-// API keys (API specification, sections Events and Webhook delivery).
+// Package webhook is the service that sends changes to the webhooks of API keys (API specification,
+// sections Events and Webhook delivery).
 //
-// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the
-// deliveries, signed, at least once, until each is delivered, has failed or is dropped. Any number
-// of instances share the work.
+// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the deliveries,
+// signed, at least once, until each is delivered, has failed or is dropped. Any number of instances share
+// the work.
 package webhook
 
 import (
@@ -21,19 +21,22 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/fanout"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
-	"github.com/partnergifting/platform/services/webhook/internal/retention"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/server"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// scope names the service's metrics.
-const scope = "github.com/partnergifting/platform/services/webhook"
+const (
+	retentionInterval = time.Hour
+	// retentionBatch bounds how long a transaction of the retention holds its locks.
+	retentionBatch = 1000
+)
 
 // Service is the running service.
 type Service struct {
@@ -44,8 +47,9 @@ type Service struct {
 	server  *rpc.Server
 	sender  *sender.Sender
 	changes *kafka.Consumer
+	// answers and log delete what is past retention.
 	answers *idempotency.Retention
-	log     *retention.Worker
+	log     daemon.Part
 }
 
 // Migrate brings the service's database up to date.
@@ -65,7 +69,9 @@ func schema() []postgres.Migrations {
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	cfg = cfg.complete()
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,27 +95,27 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	return s, nil
 }
 
-// assemble makes the parts, those that are used before those that use them.
+// assemble makes the parts in the order in which they use each other.
 func (s *Service) assemble(cfg Config) error {
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
 	deliveries := store.New(s.pool)
-	poster := post.New(s.client, now)
-	meter := s.tel.Meters.Meter(scope)
+	client := webhookclient.New(s.client, now)
 
 	var err error
-	s.sender, err = sender.New(deliveries, directory, poster, sender.Limits{
+	s.sender, err = sender.New(sender.Deps{
+		Store: deliveries, Directory: directory, Client: client, Now: time.Now, Telemetry: s.tel,
+	}, sender.Config{
 		Workers: cfg.Workers, PerEndpoint: cfg.PerEndpoint, Timeout: cfg.Timeout, Lease: cfg.Lease, Poll: cfg.Poll,
-	}, time.Now, s.ofSender(meter))
+	})
 	if err != nil {
 		return err
 	}
-	if err := s.observe(deliveries, meter); err != nil {
+	if err := observe(deliveries, s.tel); err != nil {
 		return err
 	}
-	fan, err := fanout.New(fanout.Config{
-		Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Store: deliveries, Directory: directory,
-		Stored: s.sender.Announce, Logger: s.tel.Logger, Meter: meter,
-	})
+	fan, err := fanout.New(
+		fanout.Deps{Store: deliveries, Directory: directory, Stored: s.sender.Notify, Telemetry: s.tel},
+		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 	if err != nil {
 		return err
 	}
@@ -120,18 +126,23 @@ func (s *Service) assemble(cfg Config) error {
 	}
 
 	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
-	s.log = &retention.Worker{Store: deliveries, Keep: cfg.LogRetention, Log: s.tel.Logger}
+	s.log = daemon.Every("retention", retentionInterval, s.tel.Logger, func(ctx context.Context) error {
+		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+			return deliveries.DeleteFinished(ctx, cfg.LogRetention, limit)
+		})
+	})
 
 	s.server = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
-	webhookv1.RegisterWebhookServiceServer(s.server, server.New(server.Config{
-		Pool: s.pool, Directory: directory, Poster: poster, Environment: string(cfg.Environment),
-		TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2), Now: now,
-	}))
+	webhookv1.RegisterWebhookServiceServer(s.server, server.New(
+		server.Deps{Pool: s.pool, Directory: directory, Client: client, Now: now},
+		server.Config{
+			Environment: string(cfg.Environment), TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
+		}))
 	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, s.sender.Wake, s.tel.Logger))
 	return nil
 }
 
-// Run serves and delivers until ctx ends, then finishes the attempts under way.
+// Run serves and delivers until ctx ends, then finishes the attempts in flight.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close()
 	return daemon.Run(ctx, s.tel.Logger,
@@ -140,15 +151,15 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
 		daemon.Part{Name: "idempotency", Run: s.answers.Run},
-		daemon.Part{Name: "retention", Run: s.log.Run},
+		s.log,
 	)
 }
 
 func (s *Service) close() {
 	s.client.CloseIdleConnections()
-	_ = s.tenants.Close() // Nothing is under way on it any more.
+	_ = s.tenants.Close() // No call is in flight any more.
 	s.pool.Close()
 }
 
-// now is the clock, in the resolution the database keeps.
+// now is the current time in the resolution of the database.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

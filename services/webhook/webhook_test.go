@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -37,10 +38,11 @@ func freeAddr(t *testing.T) string {
 }
 
 func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
+	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	directory, receiver := webhooktest.NewDirectory(t), webhooktest.NewReceiver(t)
+	directory, receiver := directorytest.New(t), webhooktest.NewReceiver(t)
 	cfg := webhook.Config{
 		RPC: rpc.Config{Addr: freeAddr(t)}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
@@ -57,7 +59,7 @@ func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 	}()
 
 	tenant := uuid.NewString()
-	directory.SetActive(7, receiver)
+	directory.SetEndpoint(receiver.Endpoint(7))
 	directory.Subscribe(tenant, &tenantsv1.EndpointSubscription{
 		KeyId: 7, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
@@ -75,10 +77,11 @@ func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 	require.Contains(t, string(receiver.Arrivals()[0].Body), `"environment":"sandbox"`)
 }
 
-func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
+func TestAnInvalidConfigurationIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
-		spoil func(cfg *webhook.Config)
-		says  string
+		set  func(cfg *webhook.Config)
+		says string
 	}{
 		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not for production"},
 		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
@@ -94,7 +97,7 @@ func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
 				Database: postgres.Config{URL: "postgres://nobody@127.0.0.1:1/none"},
 				Kafka:    kafka.Config{Brokers: []string{"127.0.0.1:1"}}, TenantsAddr: "127.0.0.1:1",
 			}
-			c.spoil(&cfg)
+			c.set(&cfg)
 			_, err := webhook.New(t.Context(), cfg, telemetry.Discard())
 			require.ErrorContains(t, err, c.says)
 		})

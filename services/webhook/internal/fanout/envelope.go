@@ -13,7 +13,7 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-// change is a Change that holds all a delivery needs.
+// change is a valid Change with the body of its deliveries.
 type change struct {
 	*eventsv1.Change
 	body []byte
@@ -22,13 +22,13 @@ type change struct {
 }
 
 var (
-	errBadID   = errors.New("an id is no UUID")
-	errNoType  = errors.New("the type is missing or no text")
+	errBadID   = errors.New("an id is not a UUID")
+	errNoType  = errors.New("the type is missing or not text")
 	errBadTime = errors.New("the time is missing or out of range")
 	errBadData = errors.New("the data is not JSON")
 )
 
-// decode reads the value of a message and makes the envelope, the same bytes as the feed's.
+// decode reads a message and makes the envelope, the same bytes as in the feed.
 func decode(value []byte, environment string) (change, error) {
 	c := &eventsv1.Change{}
 	if err := proto.Unmarshal(value, c); err != nil {
@@ -50,7 +50,7 @@ func decode(value []byte, environment string) (change, error) {
 	return change{Change: c, body: body}, nil
 }
 
-// check also puts the ids into their one form, because they are compared with other services'.
+// check also makes the ids canonical, because they are compared with those of other services.
 func check(c *eventsv1.Change) error {
 	for _, id := range []*string{&c.EventId, &c.TenantId, &c.BrandId} {
 		canonical, ok := fields.ParseUUID(*id)

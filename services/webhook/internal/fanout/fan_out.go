@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"go.opentelemetry.io/otel/metric"
@@ -14,34 +13,45 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// Config of a fan-out. All fields are needed.
+const scope = "github.com/partnergifting/platform/services/webhook"
+
+// Deps are what a fan-out works with.
+type Deps struct {
+	Store     *store.Store
+	Directory tenantsv1.DirectoryServiceClient
+	// Stored is called after deliveries have been committed, with their keys.
+	Stored    func(keys []int32)
+	Telemetry *telemetry.Telemetry
+}
+
+// Config of a fan-out. All fields are required.
 type Config struct {
 	Topic       string
 	Environment string
-	Store       *store.Store
-	Directory   tenantsv1.DirectoryServiceClient
-	// Stored is called after deliveries have been committed, with their keys.
-	Stored func(keys []int32)
-	Logger *slog.Logger
-	Meter  metric.Meter
 }
 
 // FanOut handles the messages of the changes topic.
 type FanOut struct {
 	cfg           Config
+	store         *store.Store
+	stored        func(keys []int32)
+	log           *slog.Logger
 	subscriptions *subscriptions
 	rejected      metric.Int64Counter
 }
 
 // New makes a fan-out.
-func New(cfg Config) (*FanOut, error) {
-	rejected, err := cfg.Meter.Int64Counter("gifting.webhook.rejected_messages",
-		metric.WithDescription("Messages of the changes topic that are no change."))
+func New(deps Deps, cfg Config) (*FanOut, error) {
+	rejected, err := deps.Telemetry.Meters.Meter(scope).Int64Counter("gifting.webhook.rejected_messages",
+		metric.WithDescription("Messages of the changes topic that are not valid changes."))
 	if err != nil {
-		return nil, fmt.Errorf("fan-out metrics: %w", err)
+		return nil, err
 	}
-	rejected.Add(context.Background(), 0) // The series is there before the first.
-	return &FanOut{cfg: cfg, subscriptions: newSubscriptions(cfg.Directory), rejected: rejected}, nil
+	rejected.Add(context.Background(), 0) // The series exists before its first event.
+	return &FanOut{
+		cfg: cfg, store: deps.Store, stored: deps.Stored, log: deps.Telemetry.Logger,
+		subscriptions: newSubscriptions(deps.Directory), rejected: rejected,
+	}, nil
 }
 
 // Handle stores the deliveries of a batch of messages.
@@ -52,27 +62,27 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		return err
 	}
 	events := make([]store.Event, 0, len(changes))
-	var stored []int32
+	var all []int32
 	for _, c := range changes {
 		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
 				TraceParent: c.traceParent,
 			})
-			stored = append(stored, keys...)
+			all = append(all, keys...)
 		}
 	}
-	if err := f.cfg.Store.FanOut(ctx, events, rejected); err != nil {
+	if err := f.store.FanOut(ctx, events, rejected); err != nil {
 		return err
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))
 	if len(events) > 0 {
-		f.cfg.Stored(stored)
+		f.stored(all)
 	}
 	return nil
 }
 
-// read gives the changes of the batch, each once, and the messages that are none.
+// read returns the valid changes of the batch, each once, and the other messages.
 func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) ([]change, []store.Rejected) {
 	changes := make([]change, 0, len(msgs))
 	seen := make(map[string]struct{}, len(msgs))
@@ -80,7 +90,7 @@ func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) 
 	for _, m := range msgs {
 		c, err := decode(m.Value, f.cfg.Environment)
 		if err != nil {
-			f.cfg.Logger.ErrorContext(ctx, "message is no change, going on without it",
+			f.log.ErrorContext(ctx, "message is not a valid change, skipping it",
 				"partition", partition, "offset", m.Offset, "error", err)
 			rejected = append(rejected, store.Rejected{
 				Topic: f.cfg.Topic, Partition: partition, Offset: m.Offset, Reason: err.Error(), Value: m.Value,

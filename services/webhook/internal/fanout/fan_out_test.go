@@ -14,8 +14,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -32,30 +34,29 @@ const (
 	another = "0190cccc-0000-7000-8000-000000000002"
 )
 
-type world struct {
+type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
-	directory *webhooktest.Directory
+	directory *directorytest.Directory
 	fan       *fanout.FanOut
-	woken     atomic.Int32
+	// notified counts the batches whose keys were reported as stored.
+	notified atomic.Int32
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{t: t, pool: pgtest.New(t, store.Migrations()), directory: webhooktest.NewDirectory(t)}
-	webhooktest.SoundAtTheEnd(t, w.pool)
-	tel := telemetry.Discard()
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t)}
+	webhooktest.RequireConsistentRows(t, f.pool)
 	var err error
-	w.fan, err = fanout.New(fanout.Config{
-		Topic: "changes", Environment: "sandbox", Store: store.New(w.pool), Directory: w.directory.Client,
-		Stored: func([]int32) { w.woken.Add(1) }, Logger: tel.Logger, Meter: tel.Meters.Meter("test"),
-	})
+	f.fan, err = fanout.New(fanout.Deps{
+		Store: store.New(f.pool), Directory: f.directory.Client, Stored: func([]int32) { f.notified.Add(1) }, Telemetry: telemetry.Discard(),
+	}, fanout.Config{Topic: "changes", Environment: "sandbox"})
 	require.NoError(t, err)
-	return w
+	return f
 }
 
-func (w *world) subscribe(key int32, brands []string, scopes ...commonv1.Scope) {
-	w.directory.Subscribe(tenant, &tenantsv1.EndpointSubscription{
+func (f *fixture) subscribe(key int32, brands []string, scopes ...commonv1.Scope) {
+	f.directory.Subscribe(tenant, &tenantsv1.EndpointSubscription{
 		KeyId: key, Scopes: scopes, AllBrands: brands == nil, BrandIds: brands,
 	})
 }
@@ -80,10 +81,10 @@ func messages(t *testing.T, changes ...*eventsv1.Change) []kafka.Message {
 	return list
 }
 
-// deliveries gives the keys each event goes to.
-func (w *world) deliveries() map[string][]int32 {
-	rows, err := w.pool.Query(w.t.Context(), "SELECT event_id, key_id FROM deliveries WHERE state = 'PENDING' ORDER BY event_id, key_id")
-	require.NoError(w.t, err)
+// deliveries returns the keys that each event goes to.
+func (f *fixture) deliveries() map[string][]int32 {
+	rows, err := f.pool.Query(f.t.Context(), "SELECT event_id, key_id FROM deliveries WHERE state = 'PENDING' ORDER BY event_id, key_id")
+	require.NoError(f.t, err)
 	got := map[string][]int32{}
 	var id string
 	var key int32
@@ -91,42 +92,44 @@ func (w *world) deliveries() map[string][]int32 {
 		got[id] = append(got[id], key)
 		return nil
 	})
-	require.NoError(w.t, err)
+	require.NoError(f.t, err)
 	return got
 }
 
 func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
-	w := setup(t)
+	t.Parallel()
+	f := setup(t)
 	const orders, links = commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS
-	w.subscribe(1, nil, orders, links)
-	w.subscribe(2, nil, orders)
-	w.subscribe(3, nil, links)
-	w.subscribe(4, []string{brand}, orders)
-	w.subscribe(5, []string{another}, orders, links)
-	w.directory.Subscribe("0190bbbb-0000-7000-8000-000000000002", &tenantsv1.EndpointSubscription{
+	f.subscribe(1, nil, orders, links)
+	f.subscribe(2, nil, orders)
+	f.subscribe(3, nil, links)
+	f.subscribe(4, []string{brand}, orders)
+	f.subscribe(5, []string{another}, orders, links)
+	f.directory.Subscribe("0190bbbb-0000-7000-8000-000000000002", &tenantsv1.EndpointSubscription{
 		KeyId: 6, AllBrands: true, Scopes: []commonv1.Scope{orders, links},
 	})
 	byKey, byNobody, link := change("order.created", 1), change("order.updated", 0), change("personal_link.claimed", 3)
 	unseen := change("order.created", 0)
 	unseen.TenantId = uuid.NewString()
 
-	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, byKey, byNobody, link, unseen)))
+	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, byKey, byNobody, link, unseen)))
 	require.Equal(t, map[string][]int32{
 		byKey.GetEventId():    {2, 4},
 		byNobody.GetEventId(): {1, 2, 4},
 		link.GetEventId():     {1},
-	}, w.deliveries())
-	require.EqualValues(t, 1, w.woken.Load(), "the sender is woken once per batch")
+	}, f.deliveries())
+	require.EqualValues(t, 1, f.notified.Load(), "the sender is notified once per batch")
 }
 
 func TestABodyEqualsTheFeedItem(t *testing.T) {
-	w := setup(t)
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	t.Parallel()
+	f := setup(t)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	c := change("order.created", 0)
-	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))
+	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, c)))
 
 	var body []byte
-	require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT body FROM events WHERE event_id = $1", c.GetEventId()).Scan(&body))
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT body FROM events WHERE event_id = $1", c.GetEventId()).Scan(&body))
 	require.Equal(t, `{"id":"`+c.GetEventId()+`","type":"order.created","occurredAt":"2026-01-02T03:04:05.6789Z",`+
 		`"environment":"sandbox","data":{"id":"x","version":2}}`, string(body))
 
@@ -139,83 +142,87 @@ func TestABodyEqualsTheFeedItem(t *testing.T) {
 	require.True(t, bytes.Equal(page.Items[0], body))
 }
 
-func TestAChangeThatComesAgainHasNoEffect(t *testing.T) {
-	w := setup(t)
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+func TestAChangeThatIsDeliveredAgainHasNoEffect(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	c := change("order.created", 0)
 	twice := messages(t, c, c)
-	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
+	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
 	want := map[string][]int32{c.GetEventId(): {1}}
-	require.Equal(t, want, w.deliveries())
+	require.Equal(t, want, f.deliveries())
 
-	w.subscribe(2, nil, commonv1.Scope_SCOPE_ORDERS)
-	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
-	require.Equal(t, want, w.deliveries(), "an endpoint set after the change does not get it")
+	f.subscribe(2, nil, commonv1.Scope_SCOPE_ORDERS)
+	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
+	require.Equal(t, want, f.deliveries(), "an endpoint set after the change does not get it")
 
-	_, err := w.pool.Exec(t.Context(), "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
+	_, err := f.pool.Exec(t.Context(), "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
 	require.NoError(t, err)
-	require.NoError(t, w.fan.Handle(t.Context(), 0, twice))
-	require.Empty(t, w.deliveries(), "what was delivered is not queued again")
+	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
+	require.Empty(t, f.deliveries(), "what was delivered is not queued again")
 }
 
-func TestAMessageThatIsNoChangeIsKeptAside(t *testing.T) {
-	w := setup(t)
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	spoiled := func(spoil func(c *eventsv1.Change)) *eventsv1.Change {
+func TestAMessageThatIsNotAChangeIsStoredAside(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	invalid := func(set func(c *eventsv1.Change)) *eventsv1.Change {
 		c := change("order.created", 0)
-		spoil(c)
+		set(c)
 		return c
 	}
 	good := change("order.created", 0)
 	batch := messages(t,
-		spoiled(func(c *eventsv1.Change) { c.EventId = "7" }),
-		spoiled(func(c *eventsv1.Change) { c.TenantId = "" }),
-		spoiled(func(c *eventsv1.Change) { c.BrandId = "{" + brand + "}" }),
-		spoiled(func(c *eventsv1.Change) { c.Type = "order.\x00" }),
-		spoiled(func(c *eventsv1.Change) { c.OccurredAt = nil }),
-		spoiled(func(c *eventsv1.Change) { c.OccurredAt = &timestamppb.Timestamp{Seconds: 1 << 60} }),
-		spoiled(func(c *eventsv1.Change) { c.Data = []byte("{") }),
-		spoiled(func(c *eventsv1.Change) { c.Data = nil }),
-		spoiled(func(c *eventsv1.Change) { c.Data = []byte("\"\xff\"") }),
+		invalid(func(c *eventsv1.Change) { c.EventId = "7" }),
+		invalid(func(c *eventsv1.Change) { c.TenantId = "" }),
+		invalid(func(c *eventsv1.Change) { c.BrandId = "{" + brand + "}" }),
+		invalid(func(c *eventsv1.Change) { c.Type = "order.\x00" }),
+		invalid(func(c *eventsv1.Change) { c.OccurredAt = nil }),
+		invalid(func(c *eventsv1.Change) { c.OccurredAt = &timestamppb.Timestamp{Seconds: 1 << 60} }),
+		invalid(func(c *eventsv1.Change) { c.Data = []byte("{") }),
+		invalid(func(c *eventsv1.Change) { c.Data = nil }),
+		invalid(func(c *eventsv1.Change) { c.Data = []byte("\"\xff\"") }),
 		good,
 	)
 	batch = append(batch, kafka.Message{Value: []byte("\xffnonsense"), Offset: 10}, kafka.Message{Offset: 11})
 
-	require.NoError(t, w.fan.Handle(t.Context(), 3, batch))
-	require.NoError(t, w.fan.Handle(t.Context(), 3, batch), "again, after a crash before the commit of the offset")
-	require.Equal(t, map[string][]int32{good.GetEventId(): {1}}, w.deliveries())
-	var kept int
-	require.NoError(t, w.pool.QueryRow(t.Context(),
-		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`).Scan(&kept))
-	require.Equal(t, len(batch)-1, kept)
+	require.NoError(t, f.fan.Handle(t.Context(), 3, batch))
+	require.NoError(t, f.fan.Handle(t.Context(), 3, batch), "again, after a crash before the commit of the offset")
+	require.Equal(t, map[string][]int32{good.GetEventId(): {1}}, f.deliveries())
+	var stored int
+	require.NoError(t, f.pool.QueryRow(t.Context(),
+		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`).Scan(&stored))
+	require.Equal(t, len(batch)-1, stored)
 }
 
 func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
-	w := setup(t)
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	t.Parallel()
+	f := setup(t)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	c := change("order.created", 0)
-	w.directory.SetDown(true)
-	err := w.fan.Handle(t.Context(), 0, messages(t, c))
+	f.directory.Fail(problem.Unavailable())
+	err := f.fan.Handle(t.Context(), 0, messages(t, c))
 	require.Error(t, err)
-	require.Empty(t, w.deliveries())
-	require.Zero(t, w.woken.Load())
+	require.Empty(t, f.deliveries())
+	require.Zero(t, f.notified.Load())
 
-	w.directory.SetDown(false)
-	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, c)))
-	require.Len(t, w.deliveries(), 1)
+	f.directory.Fail(nil)
+	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, c)))
+	require.Len(t, f.deliveries(), 1)
 }
 
-func TestAnEventKeepsTheTraceItCameInWhereThatIsRecorded(t *testing.T) {
-	w := setup(t)
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+func TestAnEventKeepsItsTraceIfTheTraceIsRecorded(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	const recorded = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	msgs := messages(t, change("order.created", 0), change("order.created", 0), change("order.created", 0))
 	msgs[0] = kafka.WithTraceParent(msgs[0], recorded)
 	msgs[1] = kafka.WithTraceParent(msgs[1], "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
-	require.NoError(t, w.fan.Handle(t.Context(), 0, msgs))
-	rows, err := w.pool.Query(t.Context(), "SELECT traceparent FROM events ORDER BY event_id")
+	require.NoError(t, f.fan.Handle(t.Context(), 0, msgs))
+	rows, err := f.pool.Query(t.Context(), "SELECT traceparent FROM events ORDER BY event_id")
 	require.NoError(t, err)
-	kept, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	traces, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
-	require.Equal(t, []string{recorded, "", ""}, kept)
+	require.Equal(t, []string{recorded, "", ""}, traces)
 }

@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	// lookupTime ends a look-up that hangs; its messages are tried again.
-	lookupTime = 5 * time.Second
-	// lookupsAtOnce lets a batch that comes in during a look-up not wait for its end, and yet several share one.
-	lookupsAtOnce = 2
-	// mostInLookup bounds the batches of one look-up, which share its fate.
-	mostInLookup = 16
-	// mostInCall is how many tenants the directory lets a call name.
-	mostInCall = 1000
+	// lookupTimeout ends a lookup that hangs; its messages are tried again.
+	lookupTimeout = 5 * time.Second
+	// maxLookups is how many run at the same time: a batch that arrives during a lookup does not wait for its
+	// end, and yet several share the next one.
+	maxLookups = 2
+	// maxBatches is how many batches share a lookup: they succeed or fail together.
+	maxBatches = 16
+	// maxTenants is how many tenants the directory accepts in a call.
+	maxTenants = 1000
 )
 
-// subscriptions reads the endpoints of tenants. The batches of all partitions that wait go together in the next look-up,
-// never in one that is under way: that one may have read before an endpoint was set.
+// subscriptions looks up the endpoints of tenants. Batches of all partitions that wait share the next lookup, never one
+// that is in flight: that one may have read before an endpoint was set.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
-	runs      batcher.Batcher[*lookup]
+	lookups   batcher.Batcher[*lookup]
 }
 
 // endpoints are those of each tenant.
 type endpoints map[string][]*tenantsv1.EndpointSubscription
 
-// lookup is what a batch asks for. What is found may be that of other batches too, so nobody changes it.
+// lookup is one batch's part of a lookup. The result is shared with other batches and must not be changed.
 type lookup struct {
 	tenants []string
 	found   endpoints
@@ -39,11 +40,11 @@ type lookup struct {
 
 func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions {
 	s := &subscriptions{directory: directory}
-	s.runs.Process, s.runs.Timeout, s.runs.MaxConcurrent, s.runs.MaxItems = s.read, lookupTime, lookupsAtOnce, mostInLookup
+	s.lookups.Process, s.lookups.Timeout, s.lookups.MaxConcurrent, s.lookups.MaxItems = s.read, lookupTimeout, maxLookups, maxBatches
 	return s
 }
 
-// of gives the endpoints of every tenant of the batch, and perhaps of others.
+// of returns the endpoints of the tenants of the batch, and perhaps of others.
 func (s *subscriptions) of(ctx context.Context, changes []change) (endpoints, error) {
 	if len(changes) == 0 {
 		return endpoints{}, nil
@@ -52,7 +53,7 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (endpoints, er
 	for _, c := range changes {
 		l.tenants = append(l.tenants, c.GetTenantId())
 	}
-	if err := s.runs.Do(ctx, l); err != nil {
+	if err := s.lookups.Do(ctx, l); err != nil {
 		return nil, fmt.Errorf("endpoints of the tenants of a batch: %w", err)
 	}
 	return l.found, nil
@@ -65,7 +66,7 @@ func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
 	}
 	slices.Sort(tenants)
 	found := endpoints{}
-	for ids := range slices.Chunk(slices.Compact(tenants), mostInCall) {
+	for ids := range slices.Chunk(slices.Compact(tenants), maxTenants) {
 		resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids})
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package fanout_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -19,17 +21,17 @@ const (
 	pollInterval = time.Millisecond
 )
 
-// lookups are the calls of the directory, each held with its answer made until it is let go.
-type lookups struct {
+// heldLookups are calls of the directory that have read their response and wait to return it.
+type heldLookups struct {
 	t       *testing.T
 	entered chan []string
 	proceed chan struct{}
 }
 
-func (w *world) holdLookups() lookups {
-	l := lookups{t: w.t, entered: make(chan []string), proceed: make(chan struct{})}
-	over := w.t.Context().Done()
-	w.directory.OnList(func(tenantIDs []string) {
+func (f *fixture) holdLookups() heldLookups {
+	l := heldLookups{t: f.t, entered: make(chan []string), proceed: make(chan struct{})}
+	over := f.t.Context().Done()
+	f.onLookup(func(tenantIDs []string) {
 		select {
 		case l.entered <- tenantIDs:
 		case <-over:
@@ -42,8 +44,16 @@ func (w *world) holdLookups() lookups {
 	return l
 }
 
-// next gives what the next call asks for.
-func (l lookups) next() []string {
+// onLookup calls with the tenants of each lookup, before its response is returned.
+func (f *fixture) onLookup(call func(tenantIDs []string)) {
+	f.directory.OnCall(func(_ context.Context, req proto.Message) error {
+		call(req.(*tenantsv1.ListEndpointsRequest).GetTenantIds())
+		return nil
+	})
+}
+
+// next returns the tenants of the next call.
+func (l heldLookups) next() []string {
 	l.t.Helper()
 	select {
 	case ids := <-l.entered:
@@ -54,9 +64,9 @@ func (l lookups) next() []string {
 	}
 }
 
-// handled is a batch of one change each, handled at the same time as others.
+// handled are batches of one change each that are handled at the same time.
 type handled struct {
-	*world
+	*fixture
 	group errgroup.Group
 }
 
@@ -73,8 +83,9 @@ func (h *handled) startAndWait(c *eventsv1.Change, partition, waiting int) {
 }
 
 func TestBatchesThatWaitShareOneLookup(t *testing.T) {
-	w := setup(t)
-	calls, h := w.holdLookups(), &handled{world: w}
+	t.Parallel()
+	f := setup(t)
+	calls, h := f.holdLookups(), &handled{fixture: f}
 	want := map[string][]int32{}
 	of := func(tenantID string, key int32) *eventsv1.Change {
 		c := change("order.created", 0)
@@ -85,7 +96,7 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	ids := make([]string, 4)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("0190aaaa-0000-7000-8000-00000000001%d", i)
-		w.directory.Subscribe(ids[i], &tenantsv1.EndpointSubscription{
+		f.directory.Subscribe(ids[i], &tenantsv1.EndpointSubscription{
 			KeyId: int32(i + 1), AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 		})
 	}
@@ -98,35 +109,37 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	h.startAndWait(of(ids[3], 4), 4, 3)
 
 	calls.proceed <- struct{}{}
-	require.Equal(t, ids[2:], calls.next(), "each tenant once, for all who waited")
+	require.Equal(t, ids[2:], calls.next(), "each tenant once, for all batches that waited")
 	close(calls.proceed)
-	require.NoError(t, h.group.Wait(), "no fourth call, which nobody would have taken note of")
-	require.Equal(t, want, w.deliveries())
+	require.NoError(t, h.group.Wait(), "no fourth call, which would hang")
+	require.Equal(t, want, f.deliveries())
 }
 
 func TestAnEndpointSetDuringALookupIsFoundForTheChangesThatComeAfterIt(t *testing.T) {
-	w := setup(t)
-	calls, h := w.holdLookups(), &handled{world: w}
+	t.Parallel()
+	f := setup(t)
+	calls, h := f.holdLookups(), &handled{fixture: f}
 	for partition := range 2 {
 		h.start(change("order.created", 0), partition)
 		require.Equal(t, []string{tenant}, calls.next())
 	}
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	after := change("order.created", 0)
 	h.startAndWait(after, 2, 1)
 
 	calls.proceed <- struct{}{}
-	require.Equal(t, []string{tenant}, calls.next(), "it goes into none that is under way")
+	require.Equal(t, []string{tenant}, calls.next(), "it does not share a lookup in flight")
 	close(calls.proceed)
 	require.NoError(t, h.group.Wait())
-	require.Equal(t, map[string][]int32{after.GetEventId(): {1}}, w.deliveries())
+	require.Equal(t, map[string][]int32{after.GetEventId(): {1}}, f.deliveries())
 }
 
-func TestALookupOfManyTenantsIsSplitIntoCallsThatTheDirectoryTakes(t *testing.T) {
-	w := setup(t)
-	var asked []int
-	w.directory.OnList(func(tenantIDs []string) { asked = append(asked, len(tenantIDs)) })
-	w.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var sizes []int
+	f.onLookup(func(tenantIDs []string) { sizes = append(sizes, len(tenantIDs)) })
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	known := change("order.created", 0)
 	changes := []*eventsv1.Change{known}
 	for range 2000 {
@@ -134,15 +147,16 @@ func TestALookupOfManyTenantsIsSplitIntoCallsThatTheDirectoryTakes(t *testing.T)
 		c.TenantId = uuid.NewString()
 		changes = append(changes, c)
 	}
-	require.NoError(t, w.fan.Handle(t.Context(), 0, messages(t, changes...)))
-	require.Equal(t, []int{1000, 1000, 1}, asked)
-	require.Equal(t, map[string][]int32{known.GetEventId(): {1}}, w.deliveries())
+	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, changes...)))
+	require.Equal(t, []int{1000, 1000, 1}, sizes)
+	require.Equal(t, map[string][]int32{known.GetEventId(): {1}}, f.deliveries())
 }
 
-func TestABatchWithoutChangesAsksForNothing(t *testing.T) {
-	w := setup(t)
-	w.directory.OnList(func([]string) { t.Error("the directory was asked") })
+func TestABatchWithoutChangesNeedsNoLookup(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
 	msgs := messages(t, change("order.created", 0))
 	msgs[0].Value = nil
-	require.NoError(t, w.fan.Handle(t.Context(), 0, msgs))
+	require.NoError(t, f.fan.Handle(t.Context(), 0, msgs))
+	require.Zero(t, f.directory.Calls("ListEndpoints"))
 }

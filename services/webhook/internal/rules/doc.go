@@ -1,4 +1,4 @@
-// Package rules holds the decisions of webhook delivery without any I/O: who receives a change,
-// what a request carries as its signature, what an answer means and when to try again (API
-// specification, sections Events, Webhook delivery and Signature).
+// Package rules contains the decisions of webhook delivery, without any I/O: which keys receive a change,
+// how a request is signed, what a response means and when to try again (API specification, sections
+// Events, Webhook delivery and Signature).
 package rules

@@ -9,8 +9,7 @@ import (
 
 // Event ids are UUIDs of version 7: their first 48 bits are the milliseconds of the change.
 
-// FirstEventAt is a bound of event ids: no event of an earlier millisecond is at or above it, and
-// none of this one or a later is below.
+// FirstEventAt is the lowest id that an event of this millisecond can have.
 func FirstEventAt(at time.Time) string {
 	var id uuid.UUID
 	var ms [8]byte
@@ -19,7 +18,7 @@ func FirstEventAt(at time.Time) string {
 	return id.String()
 }
 
-// EventAt is the millisecond of the change of an event; zero for an id that tells none.
+// EventAt is the millisecond of the event's change; zero for an id of another version.
 func EventAt(eventID string) time.Time {
 	id, err := uuid.Parse(eventID)
 	if err != nil || id.Version() != timeOrdered {
@@ -33,7 +32,7 @@ func EventAt(eventID string) time.Time {
 // timeOrdered is the version of UUID that begins with a time.
 const timeOrdered = 7
 
-// EventAfter is the smallest id above an event's.
+// EventAfter is the next higher id.
 func EventAfter(eventID string) string {
 	id := uuid.MustParse(eventID)
 	for i := len(id) - 1; i >= 0; i-- {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestFirstEventAtBoundsTheEventsOfAMillisecond(t *testing.T) {
+	t.Parallel()
 	for range 100 {
 		before := time.Now()
 		id := uuid.Must(uuid.NewV7()).String()
@@ -22,6 +23,7 @@ func TestFirstEventAtBoundsTheEventsOfAMillisecond(t *testing.T) {
 }
 
 func TestEventAtIsTheTimeInAnID(t *testing.T) {
+	t.Parallel()
 	before := time.Now().Truncate(time.Millisecond)
 	at := rules.EventAt(uuid.Must(uuid.NewV7()).String())
 	require.False(t, at.Before(before))
@@ -31,6 +33,7 @@ func TestEventAtIsTheTimeInAnID(t *testing.T) {
 }
 
 func TestEventAfterIsTheNextID(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "0190aaaa-0000-7000-8000-000000000100", rules.EventAfter("0190aaaa-0000-7000-8000-0000000000ff"))
 	require.Equal(t, "0190aaaa-0000-7000-8000-000000000002", rules.EventAfter("0190aaaa-0000-7000-8000-000000000001"))
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 )
 
-// Outcome is what came of one POST.
+// Outcome is the result of one POST.
 type Outcome struct {
-	// Status is the receiver's HTTP status; 0 when none came back.
+	// Status is the receiver's HTTP status; 0 without a response.
 	Status int
-	// Problem says in words for the receiver's owner what went wrong. It never holds an address or
-	// any other text of our network. Empty when the event was delivered.
+	// Problem says what went wrong, in words for the receiver's owner. It never contains an address or
+	// other details of our network. Empty when the event was delivered.
 	Problem string
-	// Class is one of a few words for metrics: 2xx and its like, or why no status came back.
+	// Class is a label for metrics: 2xx to 5xx, or why there is no response.
 	Class string
-	// OurFault means that the receiver may be well: the attempt does not count.
-	OurFault bool
+	// Internal means that the failure is on our side: the attempt does not count.
+	Internal bool
 }
 
-// Classes of outcomes without a status.
+// Classes of outcomes without a response.
 const (
 	ClassForbidden   = "forbidden_address"
 	ClassInternal    = "internal"
@@ -46,8 +46,8 @@ const (
 // Delivered says whether the receiver has accepted the event.
 func (o Outcome) Delivered() bool { return o.Status >= firstSuccess && o.Status < afterSuccess }
 
-// Answered is the outcome of a POST the receiver answered. Redirects are not followed, so a 3xx is
-// a failure like any other.
+// Answered is the outcome of a POST with a response. Redirects are not followed, so a 3xx is a failure
+// like any other.
 func Answered(status int) Outcome {
 	o := Outcome{Status: status, Class: strconv.Itoa(status/statusesOfClass) + "xx"}
 	if !o.Delivered() {
@@ -56,7 +56,7 @@ func Answered(status int) Outcome {
 	return o
 }
 
-// Unanswered is the outcome of a POST that ended with err before any status came back.
+// Unanswered is the outcome of a POST that failed with err and has no response.
 func Unanswered(err error) Outcome {
 	if errors.Is(err, netguard.ErrForbiddenAddress) {
 		return Outcome{
@@ -70,7 +70,7 @@ func Unanswered(err error) Outcome {
 		return unresolved(dns)
 	}
 	if outOfResources(err) || errors.Is(err, context.Canceled) {
-		return Outcome{Problem: unreachable, Class: ClassInternal, OurFault: true}
+		return Outcome{Problem: unreachable, Class: ClassInternal, Internal: true}
 	}
 	if timedOut(err) {
 		return Outcome{Problem: "The webhook could not be reached: it did not answer in time.", Class: ClassTimeout}
@@ -83,13 +83,13 @@ func Unanswered(err error) Outcome {
 
 const unreachable = "The webhook could not be reached."
 
-// unresolved tells a name that does not exist, which is the receiver's matter, from a resolver
-// that did not answer, which is ours.
+// unresolved distinguishes a name that does not exist, an error of the receiver, from a resolver that did
+// not answer, a failure on our side.
 func unresolved(err *net.DNSError) Outcome {
 	return Outcome{
 		Problem:  "The webhook could not be reached: its host name could not be resolved.",
 		Class:    ClassDNS,
-		OurFault: !err.IsNotFound && (err.IsTemporary || err.IsTimeout),
+		Internal: !err.IsNotFound && (err.IsTemporary || err.IsTimeout),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 )
 
 func TestEveryStatusBut2xxIsAFailure(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{200, 201, 204, 299} {
 		o := rules.Answered(status)
 		require.True(t, o.Delivered(), "%d", status)
@@ -30,7 +31,8 @@ func TestEveryStatusBut2xxIsAFailure(t *testing.T) {
 	}
 }
 
-func TestFaultsBeforeAnAnswerAreToldApart(t *testing.T) {
+func TestFailuresWithoutAResponseAreDistinguished(t *testing.T) {
+	t.Parallel()
 	dialed := func(err error) error {
 		return &url.Error{Op: "Post", URL: "https://10.1.2.3/hook", Err: &net.OpError{
 			Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: err,
@@ -56,11 +58,11 @@ func TestFaultsBeforeAnAnswerAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := rules.Unanswered(c.err)
 			require.Contains(t, o.Problem, c.says)
-			require.Equal(t, c.ours, o.OurFault)
+			require.Equal(t, c.ours, o.Internal)
 			require.Equal(t, c.class, o.Class)
 			require.Zero(t, o.Status)
 			require.False(t, o.Delivered())
-			require.NotContains(t, o.Problem, "10.", "no address of our network is told")
+			require.NotContains(t, o.Problem, "10.", "no address of our network is shown")
 		})
 	}
 }

@@ -8,15 +8,15 @@ const MaxAttempts = 8
 const (
 	// maxJitter spreads retries that would fall on the same moment. It only ever adds.
 	maxJitter = 0.1
-	// FaultDelay is the pause after a fault of ours, which costs the receiver no attempt.
-	FaultDelay = 30 * time.Second
-	// faultGrace is how long such faults go on being free. A name whose own servers are broken
-	// looks like a fault of our resolver; without an end its deliveries would be tried forever.
-	faultGrace = 72 * time.Hour
+	// internalDelay is the pause after a failure on our side, which does not count as an attempt.
+	internalDelay = 30 * time.Second
+	// internalGrace is how long such failures do not count. A name whose own servers are broken looks
+	// like a failure of our resolver; without this limit its deliveries would be tried forever.
+	internalGrace = 72 * time.Hour
 )
 
-// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false
-// when there are no more attempts.
+// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false when no
+// attempt is left.
 func RetryDelay(attempts int, random float64) (delay time.Duration, ok bool) {
 	delays := [MaxAttempts - 1]time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
@@ -39,30 +39,30 @@ const (
 	Dropped   State = "DROPPED"
 )
 
-// Progress is where a delivery stands.
+// Progress of a delivery.
 type Progress struct {
-	// Attempts made before the one that is being judged.
+	// Attempts before the one that is judged.
 	Attempts int
 	// Age is the time since the event was fanned out.
 	Age time.Duration
 }
 
-// Verdict is what becomes of a delivery after an outcome.
+// Verdict is the new state of a delivery after an outcome.
 type Verdict struct {
 	State State
 	// Counted says whether the outcome used up an attempt.
 	Counted bool
-	// Wait is the time until the next try; zero when the state is final.
+	// Wait is the time until the next attempt; zero when the state is final.
 	Wait time.Duration
 }
 
-// Judge decides what an outcome means for a delivery. random is in [0, 1).
+// Judge decides what follows from an outcome. random is in [0, 1).
 func Judge(o Outcome, p Progress, random float64) Verdict {
 	if o.Delivered() {
 		return Verdict{State: Delivered, Counted: true}
 	}
-	if o.OurFault && p.Age < faultGrace {
-		return Verdict{State: Pending, Wait: FaultDelay}
+	if o.Internal && p.Age < internalGrace {
+		return Verdict{State: Pending, Wait: internalDelay}
 	}
 	delay, more := RetryDelay(p.Attempts+1, random)
 	if !more {

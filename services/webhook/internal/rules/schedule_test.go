@@ -12,6 +12,7 @@ import (
 const justBelowOne = 1 - 1e-9
 
 func TestRetriesFollowTheTable(t *testing.T) {
+	t.Parallel()
 	table := []time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 	}
@@ -31,8 +32,9 @@ func TestRetriesFollowTheTable(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeDecidesWhatBecomesOfADelivery(t *testing.T) {
-	ours := rules.Outcome{Problem: "x", OurFault: true}
+func TestAnOutcomeDecidesTheNextState(t *testing.T) {
+	t.Parallel()
+	ours := rules.Outcome{Problem: "x", Internal: true}
 	for name, c := range map[string]struct {
 		outcome  rules.Outcome
 		attempts int
@@ -44,7 +46,7 @@ func TestAnOutcomeDecidesWhatBecomesOfADelivery(t *testing.T) {
 		"another status is tried again":   {rules.Answered(500), 0, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Minute}},
 		"the seventh waits twelve hours":  {rules.Answered(500), 6, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: 12 * time.Hour}},
 		"the eighth failure is the last":  {rules.Answered(500), 7, time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
-		"a fault of ours costs nothing":   {ours, 7, time.Hour, rules.Verdict{State: rules.Pending, Wait: 30 * time.Second}},
+		"a failure on our side is free":   {ours, 7, time.Hour, rules.Verdict{State: rules.Pending, Wait: 30 * time.Second}},
 		"but not for days":                {ours, 3, 72 * time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}},
 		"and then it ends like any other": {ours, 7, 72 * time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
 	} {

@@ -15,6 +15,7 @@ import (
 //	printf %s "$T.$BODY" | openssl dgst -sha256 -hmac "$SECRET"
 //	printf %s "$ID.$T.$BODY" | openssl dgst -sha256 -hmac "$SECRET" -binary | base64
 func TestSignaturesEqualThoseOfOpenSSL(t *testing.T) {
+	t.Parallel()
 	const (
 		id   = "018f0000-0000-7000-8000-000000000001"
 		body = `{"id":"018f0000-0000-7000-8000-000000000001","type":"ping","data":{}}`

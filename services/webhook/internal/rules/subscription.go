@@ -9,8 +9,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Receives says whether the endpoint gets the change: its key has the scope the type needs and
-// reaches the brand, and the change was not made by the key's own request.
+// Receives says whether the endpoint receives the change: its key has the scope of the type and access to
+// the brand, and the change was not made by the key's own request.
 func Receives(e *tenantsv1.EndpointSubscription, c *eventsv1.Change) bool {
 	if e.GetKeyId() == c.GetOriginKeyId() {
 		return false
@@ -22,8 +22,8 @@ func Receives(e *tenantsv1.EndpointSubscription, c *eventsv1.Change) bool {
 	return e.GetAllBrands() || slices.Contains(e.GetBrandIds(), c.GetBrandId())
 }
 
-// scopeOf is the scope an event type needs. A type of no known family needs one that nobody has,
-// so that a new kind of record is never shown to a key that was not made for it.
+// scopeOf is the scope that an event type requires. No key receives a type of an unknown family, so a new
+// kind of record is never shown to a key without permission.
 func scopeOf(eventType string) commonv1.Scope {
 	family, _, _ := strings.Cut(eventType, ".")
 	switch family {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAChangeGoesToTheKeysThatMaySeeIt(t *testing.T) {
+	t.Parallel()
 	const (
 		orders = commonv1.Scope_SCOPE_ORDERS
 		links  = commonv1.Scope_SCOPE_PERSONAL_LINKS

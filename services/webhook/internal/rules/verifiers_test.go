@@ -15,8 +15,9 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
-// Receivers verify with code that is not ours; so do these tests.
+// Receivers verify signatures with libraries of others; so do these tests.
 func TestVerifiersOfOthersAcceptTheSignatures(t *testing.T) {
+	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"
 	body := []byte(`{"id":"` + id + `","type":"ping","data":{}}`)
 	secret := strings.Repeat("0123456789abcdef", 4)

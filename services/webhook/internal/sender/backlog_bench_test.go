@@ -1,4 +1,4 @@
-package sender_test
+package sender
 
 import (
 	"context"
@@ -16,21 +16,20 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
-	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
-	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
 const (
-	backlog   = 20_000
-	endpoints = 100
-	bareLoops = 64
+	backlogSize   = 20_000
+	endpointCount = 100
+	bareLoops     = 64
 )
 
 // sink is a receiver that does as little as possible.
@@ -56,26 +55,25 @@ func newSink(b *testing.B) *sink {
 	return s
 }
 
-// url gives each endpoint a host of its own, as in life: connections are kept per host.
+// url gives each endpoint a host of its own, as in production: connections are kept per host.
 func (s *sink) url(endpoint int) string {
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	return fmt.Sprintf("http://127.0.0.%d:%s/", endpoint%endpoints+1, port)
+	return fmt.Sprintf("http://127.0.0.%d:%s/", endpoint%endpointCount+1, port)
 }
 
-// BenchmarkBacklog delivers a standing backlog and compares its rate with that of bare goroutines
-// that sign and post the same bodies with the same client.
+// BenchmarkBacklog delivers a backlog and compares the rate with that of bare goroutines that sign and post
+// the same bodies with the same client.
 func BenchmarkBacklog(b *testing.B) {
 	secret := strings.Repeat("0123456789abcdef", 4)
 	body := []byte(`{"id":"` + uuid.NewString() + `","type":"order.created","data":"` + strings.Repeat("x", 700) + `"}`)
 	for b.Loop() {
 		s := newSink(b)
-		client := netguard.NewClient(netguard.Options{AllowLoopback: true})
-		poster := post.New(client, time.Now)
-		bare := rate(func() { postBare(b, poster, s, secret, body) })
+		client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
+		bare := rate(func() { postBare(b, client, s, secret, body) })
 
-		dir := webhooktest.NewDirectory(b)
-		for key := range int32(endpoints) {
-			dir.Set(&tenantsv1.Endpoint{
+		dir := directorytest.New(b)
+		for key := range int32(endpointCount) {
+			dir.SetEndpoint(&tenantsv1.Endpoint{
 				KeyId: key + 1, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE,
 				Url: s.url(int(key)), Secret: secret,
 			})
@@ -85,10 +83,9 @@ func BenchmarkBacklog(b *testing.B) {
 		st := store.New(pool)
 		fill(b, st, body)
 		s.got.Store(0)
-		tel := telemetry.Discard()
-		snd, err := sender.New(st, dir.Client, poster, sender.Limits{
-			Workers: 128, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: time.Second,
-		}, time.Now, sender.Telemetry{Logger: tel.Logger, Meter: tel.Meters.Meter("bench")})
+		snd, err := New(Deps{
+			Store: st, Directory: dir.Client, Client: client, Now: time.Now, Telemetry: telemetry.Discard(),
+		}, Config{Workers: 128, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: time.Second})
 		require.NoError(b, err)
 		ours := rate(func() { deliverAll(b, snd, s) })
 		pool.Close()
@@ -101,16 +98,16 @@ func BenchmarkBacklog(b *testing.B) {
 func rate(work func()) float64 {
 	began := time.Now()
 	work()
-	return backlog / time.Since(began).Seconds()
+	return backlogSize / time.Since(began).Seconds()
 }
 
-func postBare(b *testing.B, p *post.Poster, s *sink, secret string, body []byte) {
+func postBare(b *testing.B, client *webhookclient.Client, s *sink, secret string, body []byte) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range bareLoops {
 		group.Go(func() {
-			for n := next.Add(1); n <= backlog; n = next.Add(1) {
-				a := p.Post(b.Context(), post.Request{URL: s.url(int(n)), Secret: secret, EventID: "0190", Body: body})
+			for n := next.Add(1); n <= backlogSize; n = next.Add(1) {
+				a := client.Post(b.Context(), webhookclient.Request{URL: s.url(int(n)), Secret: secret, EventID: "0190", Body: body})
 				if !a.Delivered() {
 					b.Errorf("bare post: %s %v", a.Problem, a.Cause)
 				}
@@ -122,24 +119,24 @@ func postBare(b *testing.B, p *post.Poster, s *sink, secret string, body []byte)
 
 func fill(b *testing.B, st *store.Store, body []byte) {
 	b.Helper()
-	for from := 0; from < backlog; from += 1000 {
+	for from := 0; from < backlogSize; from += 1000 {
 		events := make([]store.Event, 1000)
 		for i := range events {
 			events[i] = store.Event{
 				TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: body,
-				KeyIDs: []int32{int32((from+i)%endpoints) + 1},
+				KeyIDs: []int32{int32((from+i)%endpointCount) + 1},
 			}
 		}
 		require.NoError(b, st.FanOut(b.Context(), events, nil))
 	}
 }
 
-func deliverAll(b *testing.B, snd *sender.Sender, s *sink) {
+func deliverAll(b *testing.B, snd *Sender, s *sink) {
 	b.Helper()
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- snd.Run(ctx) }()
-	require.Eventually(b, func() bool { return s.got.Load() >= backlog }, 5*time.Minute, time.Millisecond)
+	require.Eventually(b, func() bool { return s.got.Load() >= backlogSize }, 5*time.Minute, time.Millisecond)
 	stop()
 	require.NoError(b, <-ended)
 }

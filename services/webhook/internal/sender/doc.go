@@ -1,13 +1,25 @@
 // Package sender sends pending deliveries until each is delivered, has failed or is dropped.
 //
-// A delivery is sent at least once: a crash between the POST and the record of its outcome, or a
-// lease that ends first, sends it again. Never do two senders send one delivery at the same time,
-// because an attempt ends before its lease does, and a result is recorded only under the lease it
-// was made with. Leases and due times are by the database's clock; a sender's own only measures how
-// much of a lease is left, from a moment before the lease began. At most PerEndpoint deliveries of
-// one endpoint are under way at once over all instances, so an endpoint that is slow or dead delays
-// no other.
+// One tick of a sender, a file per step:
 //
-// Where to send and the secret are read anew for every batch, while it is claimed or after. While the
-// tenants service cannot say, or the tenant's API access is off, deliveries wait and lose nothing.
+//	sender.go     waits until something may be due
+//	notify.go     is told by the fan-out which keys have new deliveries
+//	claim.go      leases due deliveries, as many as workers are free
+//	endpoints.go  looks up where to send them
+//	dispatch.go   gives each to a worker, or back
+//	attempt.go    sends one
+//	record.go     stores the result
+//
+// A delivery is sent at least once: it is sent again after a crash between the POST and the storing of its
+// result, or when its lease ends first. Two senders never send one delivery at the same time: an attempt
+// ends before its lease does, and a result is stored only under the lease of its attempt.
+//
+// Leases and due times are by the database's clock. The sender's own clock only measures how much of a
+// lease is left, from a moment before the lease began.
+//
+// At most PerEndpoint requests to one endpoint are in flight over all instances, so an endpoint that is
+// slow or dead does not delay others.
+//
+// URL and secret are looked up for every batch, while it is claimed or after. While the tenants service
+// does not answer, or the tenant's API access is off, deliveries wait and none is lost.
 package sender

@@ -1,4 +1,4 @@
-package sender_test
+package sender
 
 import (
 	"net/http"
@@ -15,21 +15,22 @@ import (
 )
 
 func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T) {
-	w := setup(t)
+	t.Parallel()
+	f := setup(t)
 	receiver := webhooktest.NewReceiver(t)
 	receiver.Respond(webhooktest.Status(http.StatusInternalServerError))
-	w.directory.SetActive(7, receiver)
-	s := w.start()
+	f.activate(7, receiver)
+	s := f.start()
 	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	id, _ := w.eventIn(cause, 7)
+	id, _ := f.eventIn(cause, 7)
 	s.Wake()
-	again := w.until(id, 7, attempted(1))
-	w.clock.set(*again.Next)
+	again := f.until(id, 7, attempted(1))
+	f.clock.set(*again.Next)
 	s.Wake()
-	w.until(id, 7, attempted(2))
+	f.until(id, 7, attempted(2))
 
 	of := telemetry.ParseTraceParent(cause)
-	spans := w.tel.Spans("POST webhook")
+	spans := f.tel.Spans("POST webhook")
 	require.Len(t, spans, 2)
 	first, second := spans[0], spans[1]
 	require.Equal(t, of.TraceID(), first.SpanContext().TraceID())
@@ -45,45 +46,47 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 		require.Equal(t, "5xx", attributes["error.type"])
 		require.Equal(t, []string{"0", "1"}[i], attributes["http.request.resend_count"])
 		for key, value := range attributes {
-			require.NotContains(t, value, "127.0.0.1", "%s tells where the receiver is", key)
+			require.NotContains(t, value, "127.0.0.1", "%s contains the receiver's address", key)
 		}
 	}
 	for _, arrival := range receiver.Arrivals() {
-		require.Empty(t, arrival.Header.Get("Traceparent"), "the trace is nothing to the receiver")
+		require.Empty(t, arrival.Header.Get("Traceparent"), "the trace is not sent to the receiver")
 	}
 }
 
-func TestAnAttemptOfAnUnrecordedTraceIsNoSpan(t *testing.T) {
-	w := setup(t)
-	w.directory.SetActive(7, webhooktest.NewReceiver(t))
-	s := w.start()
+func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.activate(7, webhooktest.NewReceiver(t))
+	s := f.start()
 	for _, parent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "marked"} {
-		id, _ := w.eventIn(parent, 7)
+		id, _ := f.eventIn(parent, 7)
 		s.Wake()
-		w.until(id, 7, inState("DELIVERED"))
+		f.until(id, 7, inState("DELIVERED"))
 	}
-	require.Empty(t, w.tel.Names())
+	require.Empty(t, f.tel.Names())
 }
 
-func TestAttemptsAreMeasuredByClassAndTheFirstByHowLateItIs(t *testing.T) {
-	w := setup(t)
-	w.clock.set(time.Now())
+func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.clock.set(time.Now())
 	receiver := webhooktest.NewReceiver(t)
 	receiver.Respond(webhooktest.Status(http.StatusNotFound))
-	w.directory.SetActive(7, receiver)
-	s := w.start()
-	id, _ := w.event(7)
+	f.activate(7, receiver)
+	s := f.start()
+	id, _ := f.event(7)
 	s.Wake()
-	again := w.until(id, 7, attempted(1))
+	again := f.until(id, 7, attempted(1))
 	receiver.Respond(webhooktest.Status(http.StatusNoContent))
-	w.clock.set(*again.Next)
+	f.clock.set(*again.Next)
 	s.Wake()
-	w.until(id, 7, inState("DELIVERED"))
+	f.until(id, 7, inState("DELIVERED"))
 
-	require.Equal(t, map[string]float64{"class=4xx": 1, "class=2xx": 1}, w.tel.Values(t, "gifting.webhook.attempt.duration"))
-	require.Equal(t, map[string]float64{"class=4xx": 1}, w.tel.Values(t, "gifting.webhook.first_attempt.delay"))
+	require.Equal(t, map[string]float64{"class=4xx": 1, "class=2xx": 1}, f.tel.Values(t, "gifting.webhook.attempt.duration"))
+	require.Equal(t, map[string]float64{"class=4xx": 1}, f.tel.Values(t, "gifting.webhook.first_attempt.delay"))
 	require.Eventually(t, func() bool {
-		counts := w.tel.Values(t, "gifting.webhook.deliveries")
+		counts := f.tel.Values(t, "gifting.webhook.deliveries")
 		return counts["outcome=retry"] == 1 && counts["outcome=delivered"] == 1
-	}, soon, often)
+	}, waitLimit, pollInterval)
 }

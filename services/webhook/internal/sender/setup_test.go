@@ -1,4 +1,4 @@
-package sender_test
+package sender
 
 import (
 	"context"
@@ -11,22 +11,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
-	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 const (
-	tenant = "0190aaaa-0000-7000-8000-000000000001"
-	soon   = 10 * time.Second
-	often  = 5 * time.Millisecond
+	tenant       = "0190aaaa-0000-7000-8000-000000000001"
+	waitLimit    = 10 * time.Second
+	pollInterval = 5 * time.Millisecond
 )
 
-// clock stands still until it is moved.
+// clock is a time that changes only when it is set.
 type clock struct {
 	guard sync.Mutex
 	t     time.Time
@@ -46,77 +46,86 @@ func (c *clock) set(t time.Time) {
 
 func (c *clock) advance(d time.Duration) { c.set(c.now().Add(d)) }
 
-type world struct {
+type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
 	store     *store.Store
-	directory *webhooktest.Directory
+	directory *directorytest.Directory
 	clock     *clock
 	client    *http.Client
-	limits    sender.Limits
+	cfg       Config
 	tel       *telemetrytest.Record
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
-	webhooktest.SoundAtTheEnd(t, pool)
+	webhooktest.RequireConsistentRows(t, pool)
 	c := &clock{t: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	return &world{
+	return &fixture{
 		t: t, pool: pool, store: store.NewAt(pool, c.now),
-		directory: webhooktest.NewDirectory(t),
+		directory: directorytest.New(t),
 		clock:     c,
 		tel:       telemetrytest.New(),
 		client:    netguard.NewClient(netguard.Options{AllowLoopback: true}),
-		limits: sender.Limits{
+		cfg: Config{
 			Workers: 16, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: 50 * time.Millisecond,
 		},
 	}
 }
 
-// running is a sender at work.
+// activate makes the receiver the endpoint of the key.
+func (f *fixture) activate(key int32, r *webhooktest.Receiver) {
+	f.directory.SetEndpoint(r.Endpoint(key))
+}
+
+// lookups is how often endpoints were looked up.
+func (f *fixture) lookups() int { return f.directory.Calls("GetEndpoints") }
+
+// running is a sender that runs.
 type running struct {
-	*sender.Sender
-	// stop asks Run to end; wait gives what it gave.
+	*Sender
+	// stop asks Run to end; wait returns its result.
 	stop func()
 	wait func() error
 }
 
 // start runs a sender until the test ends or it is stopped.
-func (w *world) start() running {
-	w.t.Helper()
-	return w.startAt(w.clock.now)
+func (f *fixture) start() running {
+	f.t.Helper()
+	return f.startAt(f.clock.now)
 }
 
-// startAt runs a sender whose own clock is not the database's.
-func (w *world) startAt(now func() time.Time) running {
-	w.t.Helper()
-	s, err := sender.New(w.store, w.directory.Client, post.New(w.client, now), w.limits, now,
-		sender.Telemetry{Logger: w.tel.Logger, Meter: w.tel.Meters.Meter("test"), Tracer: w.tel.Tracers.Tracer("test")})
-	require.NoError(w.t, err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
+// startAt runs a sender with a clock that differs from the database's.
+func (f *fixture) startAt(now func() time.Time) running {
+	f.t.Helper()
+	s, err := New(Deps{
+		Store: f.store, Directory: f.directory.Client, Client: webhookclient.New(f.client, now), Now: now, Telemetry: f.tel.Telemetry,
+	}, f.cfg)
+	require.NoError(f.t, err)
+	ctx, stop := context.WithCancel(context.WithoutCancel(f.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	wait := sync.OnceValue(func() error { return <-ended })
-	w.t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		stop()
-		require.NoError(w.t, wait())
+		require.NoError(f.t, wait())
 	})
 	return running{Sender: s, stop: stop, wait: wait}
 }
 
-// event stores one event for the keys and gives its id and body.
-func (w *world) event(keys ...int32) (id string, body []byte) {
-	w.t.Helper()
-	return w.eventIn("", keys...)
+// event stores one event for the keys and returns its id and body.
+func (f *fixture) event(keys ...int32) (id string, body []byte) {
+	f.t.Helper()
+	return f.eventIn("", keys...)
 }
 
-// eventIn is event for one that was fanned out in a trace.
-func (w *world) eventIn(traceParent string, keys ...int32) (id string, body []byte) {
-	w.t.Helper()
+// eventIn stores an event that was fanned out in a trace.
+func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []byte) {
+	f.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
 	body = []byte(`{"id":"` + id + `"}`)
-	require.NoError(w.t, w.store.FanOut(w.t.Context(), []store.Event{{
+	require.NoError(f.t, f.store.FanOut(f.t.Context(), []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys, TraceParent: traceParent,
 	}}, nil))
 	return id, body
@@ -130,9 +139,9 @@ type row struct {
 	Logged   int
 }
 
-func (w *world) row(eventID string, key int32) row {
+func (f *fixture) row(eventID string, key int32) row {
 	var r row
-	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `
+	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `
 SELECT state, attempts, next_attempt_at, lease_token IS NOT NULL,
        (SELECT count(*) FROM attempts a WHERE a.event_id = d.event_id AND a.key_id = d.key_id)
   FROM deliveries d WHERE event_id = $1 AND key_id = $2`, eventID, key).
@@ -140,14 +149,14 @@ SELECT state, attempts, next_attempt_at, lease_token IS NOT NULL,
 	return r
 }
 
-// until waits for a delivery to be as the condition says.
-func (w *world) until(eventID string, key int32, is func(r row) bool) row {
-	w.t.Helper()
+// until waits until the condition is true of a delivery.
+func (f *fixture) until(eventID string, key int32, is func(r row) bool) row {
+	f.t.Helper()
 	var last row
-	require.Eventually(w.t, func() bool {
-		last = w.row(eventID, key)
+	require.Eventually(f.t, func() bool {
+		last = f.row(eventID, key)
 		return is(last)
-	}, soon, often, "delivery of %s", eventID)
+	}, waitLimit, pollInterval, "delivery of %s", eventID)
 	return last
 }
 

@@ -9,43 +9,43 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// promptly is until when an attempt belongs to the trace of its change. A later one, of a delivery
-// that is tried again, is a trace of its own that links there: a trace must not go on for days.
-const promptly = time.Minute
+// traceAge is how long after a change attempts belong to its trace. A later attempt has a trace of its own
+// with a link to the change's: a trace must not last for days.
+const traceAge = time.Minute
 
-// ofChange puts what is done for a delivery, its logs and exemplars, to the trace of its change.
-func ofChange(ctx context.Context, d store.Delivery) context.Context {
+// withTraceOf makes logs and exemplars belong to the trace of the delivery's change.
+func withTraceOf(ctx context.Context, d store.Delivery) context.Context {
 	if d.TraceParent == "" {
 		return ctx
 	}
 	return trace.ContextWithRemoteSpanContext(ctx, telemetry.ParseTraceParent(d.TraceParent))
 }
 
-// traced makes a span of an attempt, where its change's trace is recorded. It does not tell the URL,
-// in which partners may keep secrets; the receiver is not told the trace.
-func (s *Sender) traced(ctx context.Context, d store.Delivery, attempt func(ctx context.Context) post.Answer) post.Answer {
+// traced makes a span for an attempt if the trace of its change is recorded. The span does not contain the
+// URL, in which partners may keep secrets, and the trace is not sent to the receiver.
+func (s *Sender) traced(ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response) webhookclient.Response {
 	cause := trace.SpanContextFromContext(ctx)
-	if s.spans == nil || !cause.IsSampled() {
+	if s.tracer == nil || !cause.IsSampled() {
 		return attempt(ctx)
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithLinks(trace.Link{SpanContext: cause})}
-	if d.Age >= promptly {
+	if d.Age >= traceAge {
 		options = append(options, trace.WithNewRoot())
 	}
-	ctx, span := s.spans.Start(ctx, "POST webhook", options...)
+	ctx, span := s.tracer.Start(ctx, "POST webhook", options...)
 	defer span.End()
-	answer := attempt(ctx)
+	response := attempt(ctx)
 	span.SetAttributes(semconv.HTTPRequestMethodPost, semconv.HTTPRequestResendCount(d.Attempts))
-	if answer.Status > 0 {
-		span.SetAttributes(semconv.HTTPResponseStatusCode(answer.Status))
+	if response.Status > 0 {
+		span.SetAttributes(semconv.HTTPResponseStatusCode(response.Status))
 	}
-	if !answer.Delivered() {
-		span.SetAttributes(semconv.ErrorTypeKey.String(answer.Class))
+	if !response.Delivered() {
+		span.SetAttributes(semconv.ErrorTypeKey.String(response.Class))
 		span.SetStatus(codes.Error, "")
 	}
-	return answer
+	return response
 }

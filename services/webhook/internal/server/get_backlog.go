@@ -9,7 +9,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// GetBacklog gives what waits for the keys of a tenant.
+// GetBacklog returns what waits for the keys of a tenant.
 func (o *Operations) GetBacklog(ctx context.Context, req *webhookv1.GetBacklogRequest) (*webhookv1.GetBacklogResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
@@ -22,14 +22,10 @@ func (o *Operations) GetBacklog(ctx context.Context, req *webhookv1.GetBacklogRe
 	}
 	resp := &webhookv1.GetBacklogResponse{}
 	for _, b := range list {
-		key := &webhookv1.KeyBacklog{
-			KeyId: b.KeyID, Pending: b.Pending,
-			OldestCreatedAt: timestamppb.New(b.OldestCreatedAt), NextAttemptAt: timestamppb.New(b.NextAttemptAt),
-		}
-		if b.PausedUntil != nil {
-			key.PausedUntil = timestamppb.New(*b.PausedUntil)
-		}
-		resp.Keys = append(resp.Keys, key)
+		resp.Keys = append(resp.Keys, &webhookv1.KeyBacklog{
+			KeyId: b.KeyID, Pending: b.Pending, OldestCreatedAt: timestamppb.New(b.OldestCreatedAt),
+			NextAttemptAt: timestamppb.New(b.NextAttemptAt), PausedUntil: timestamp(b.PausedUntil),
+		})
 	}
 	return resp, nil
 }

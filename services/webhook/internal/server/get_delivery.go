@@ -9,7 +9,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// GetDelivery gives a delivery with its attempts and its body.
+// GetDelivery returns a delivery with its attempts and its body.
 func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDeliveryRequest) (*webhookv1.GetDeliveryResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
@@ -19,7 +19,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	}
 	logged, body, attempts, err := o.store.Get(ctx, endpoint, eventID)
 	if err != nil {
-		return nil, refused(err)
+		return nil, translate(err)
 	}
 	resp := &webhookv1.GetDeliveryResponse{Delivery: delivery(logged), Body: body}
 	for _, a := range attempts {

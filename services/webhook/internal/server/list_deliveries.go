@@ -7,23 +7,24 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// ListDeliveries gives a page of a key's deliveries, newest event first.
+// ListDeliveries returns a page of a key's deliveries, newest event first.
 func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeliveriesRequest) (*webhookv1.ListDeliveriesResponse, error) {
 	var errs fields.Errors
 	q := store.LogQuery{Endpoint: endpointOf(req.GetTenantId(), req.GetKeyId(), &errs), Limit: pageSize(req.PageSize, &errs)}
 	if req.State != nil {
-		state, known := states[req.GetState()]
-		if !known {
+		q.State = rules.State(enumname.String(req.GetState()))
+		if _, known := enumname.Parse[webhookv1.DeliveryState](string(q.State)); !known {
 			errs.Add("state", problem.FieldInvalid, "must be a state of a delivery")
 		}
-		q.State = state
 	}
 	tokens := cursor.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
 	q.Before = eventOf(req.GetPageToken(), tokens, &errs)
@@ -31,7 +32,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 		return nil, err
 	}
 	limit := q.Limit
-	q.Limit++ // One more says whether there is another page.
+	q.Limit++ // One more shows whether there is another page.
 	list, err := o.store.List(ctx, q)
 	if err != nil {
 		return nil, err
@@ -56,14 +57,14 @@ func pageSize(size *int32, errs *fields.Errors) int {
 	return limit
 }
 
-// tokenOf is the page token that stands after an event.
+// tokenOf is the page token after an event.
 func tokenOf(eventID string, tokens cursor.Binding) *string {
 	id := uuid.MustParse(eventID)
 	token := tokens.Encode(id[:])
 	return &token
 }
 
-// eventOf gives the event a page token stands after, or nothing without one.
+// eventOf is the event of a page token, empty without a token.
 func eventOf(token string, tokens cursor.Binding, errs *fields.Errors) string {
 	if token == "" {
 		return ""

@@ -3,13 +3,14 @@ package server
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
@@ -27,7 +28,7 @@ func NewOperations(s *store.Store, wake func(), log *slog.Logger) *Operations {
 	return &Operations{store: s, wake: wake, log: log}
 }
 
-// endpointOf reads the names that every call of the plane begins with.
+// endpointOf reads the fields that most calls begin with.
 func endpointOf(tenantID string, keyID int32, errs *fields.Errors) store.Endpoint {
 	if keyID <= 0 {
 		errs.Add("keyId", problem.FieldRequired, "must be the id of a key")
@@ -35,34 +36,24 @@ func endpointOf(tenantID string, keyID int32, errs *fields.Errors) store.Endpoin
 	return store.Endpoint{TenantID: errs.UUID("tenantId", tenantID), KeyID: keyID}
 }
 
-var states = map[webhookv1.DeliveryState]rules.State{
-	webhookv1.DeliveryState_DELIVERY_STATE_PENDING:   rules.Pending,
-	webhookv1.DeliveryState_DELIVERY_STATE_DELIVERED: rules.Delivered,
-	webhookv1.DeliveryState_DELIVERY_STATE_FAILED:    rules.Failed,
-	webhookv1.DeliveryState_DELIVERY_STATE_DROPPED:   rules.Dropped,
-}
-
 func delivery(l store.Logged) *webhookv1.Delivery {
-	d := &webhookv1.Delivery{
-		EventId: l.EventID, EventType: l.EventType, KeyId: l.KeyID, Attempts: int32(l.Attempts), //nolint:gosec // At most 8.
-		CreatedAt: timestamppb.New(l.CreatedAt),
+	state, _ := enumname.Parse[webhookv1.DeliveryState](string(l.State))
+	return &webhookv1.Delivery{
+		EventId: l.EventID, EventType: l.EventType, KeyId: l.KeyID, State: state,
+		Attempts:  int32(l.Attempts), //nolint:gosec // At most 8.
+		CreatedAt: timestamppb.New(l.CreatedAt), NextAttemptAt: timestamp(l.NextAttemptAt), FinishedAt: timestamp(l.FinishedAt),
 	}
-	for public, state := range states {
-		if state == l.State {
-			d.State = public
-		}
-	}
-	if l.NextAttemptAt != nil {
-		d.NextAttemptAt = timestamppb.New(*l.NextAttemptAt)
-	}
-	if l.FinishedAt != nil {
-		d.FinishedAt = timestamppb.New(*l.FinishedAt)
-	}
-	return d
 }
 
-// refused turns what the store refuses into the problem it stands for.
-func refused(err error) error {
+func timestamp(t *time.Time) *timestamppb.Timestamp {
+	if t == nil {
+		return nil
+	}
+	return timestamppb.New(*t)
+}
+
+// translate turns an error of the store into its problem.
+func translate(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.RecordNotFound()
 	}

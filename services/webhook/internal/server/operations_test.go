@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -26,7 +27,7 @@ import (
 
 const tenant = "0190aaaa-0000-7000-8000-000000000001"
 
-// operations is the operations plane on a database of its own.
+// operations is a fixture of the operations plane.
 type operations struct {
 	webhookv1.WebhookOperationsServiceClient
 	t     *testing.T
@@ -38,23 +39,29 @@ type operations struct {
 func newOperations(t *testing.T) *operations {
 	t.Helper()
 	o := &operations{t: t, pool: pgtest.New(t, store.Migrations())}
-	webhooktest.SoundAtTheEnd(t, o.pool)
+	webhooktest.RequireConsistentRows(t, o.pool)
 	o.store = store.New(o.pool)
 	tel := telemetry.Discard()
 	s := rpc.NewServer(rpc.Config{}, tel)
 	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, func() { o.woken++ }, tel.Logger))
+	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
+	return o
+}
+
+// serve serves until the test ends and returns a connection.
+func serve(t *testing.T, s *rpc.Server) *grpc.ClientConn {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(conn)
-	return o
+	return conn
 }
 
-// add stores an event for the keys and gives its id.
+// add stores an event for the keys and returns its id.
 func (o *operations) add(keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
@@ -72,7 +79,7 @@ func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
 	var results []store.Result
 	for _, d := range claimed.Deliveries {
 		results = append(results, store.Result{
-			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: []byte("told")},
+			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: []byte("response")},
 		})
 	}
 	_, err = o.store.Record(o.t.Context(), results)
@@ -92,6 +99,7 @@ func (o *operations) get(keyID int32, eventID string) *webhookv1.GetDeliveryResp
 }
 
 func TestTheLogOfAKey(t *testing.T) {
+	t.Parallel()
 	o := newOperations(t)
 	var ids []string
 	for range 5 {
@@ -100,7 +108,7 @@ func TestTheLogOfAKey(t *testing.T) {
 	o.attempt(failed, rules.Answered(500))
 	waiting := o.add(7)
 
-	t.Run("is paged, newest event first, and holds no other key's", func(t *testing.T) {
+	t.Run("is paged, newest event first, without other keys' deliveries", func(t *testing.T) {
 		var got []string
 		req := &webhookv1.ListDeliveriesRequest{TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
 		for {
@@ -135,16 +143,16 @@ func TestTheLogOfAKey(t *testing.T) {
 		require.EqualValues(t, 1, attempt.GetNumber())
 		require.EqualValues(t, 500, attempt.GetResponseStatus())
 		require.Contains(t, attempt.GetProblem(), "500")
-		require.Equal(t, "told", string(attempt.GetResponseBody()))
+		require.Equal(t, "response", string(attempt.GetResponseBody()))
 	})
-	t.Run("has nothing of another tenant", func(t *testing.T) {
+	t.Run("has nothing for another tenant", func(t *testing.T) {
 		_, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{TenantId: uuid.NewString(), KeyId: 7, EventId: ids[0]})
 		require.Equal(t, codes.NotFound, status.Code(err))
 		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: uuid.NewString(), KeyId: 7})
 		require.NoError(t, err)
 		require.Empty(t, resp.GetDeliveries())
 	})
-	t.Run("refuses what it cannot read, every fault at once", func(t *testing.T) {
+	t.Run("refuses invalid parameters, all errors at once", func(t *testing.T) {
 		_, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
 			TenantId: "x", PageSize: proto.Int32(101), State: webhookv1.DeliveryState(99).Enum(), PageToken: proto.String("x"),
 		})
@@ -158,7 +166,8 @@ func TestTheLogOfAKey(t *testing.T) {
 }
 
 func TestResending(t *testing.T) {
-	t.Run("one gives it a full set of attempts, and the log goes on", func(t *testing.T) {
+	t.Parallel()
+	t.Run("one delivery gives it all its attempts again, and the log goes on", func(t *testing.T) {
 		o := newOperations(t)
 		id := o.add(7)
 		o.attempt(failed, rules.Answered(500))
@@ -177,7 +186,7 @@ func TestResending(t *testing.T) {
 		require.Len(t, got.GetAttempts(), 2)
 		require.EqualValues(t, 2, got.GetAttempts()[1].GetNumber())
 	})
-	t.Run("one that does not exist is not found", func(t *testing.T) {
+	t.Run("a delivery that does not exist is not found", func(t *testing.T) {
 		o := newOperations(t)
 		_, err := o.ResendDelivery(t.Context(), &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: uuid.NewString()})
 		require.Equal(t, codes.NotFound, status.Code(err))
@@ -223,7 +232,7 @@ func TestResending(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 1, resp.GetResent())
 	})
-	t.Run("a span that is none is refused", func(t *testing.T) {
+	t.Run("an invalid span is refused", func(t *testing.T) {
 		o := newOperations(t)
 		for _, req := range []*webhookv1.ResendDeliveriesRequest{
 			{TenantId: tenant, KeyId: 7},
@@ -237,6 +246,7 @@ func TestResending(t *testing.T) {
 }
 
 func TestTheBacklogOfATenant(t *testing.T) {
+	t.Parallel()
 	o := newOperations(t)
 	began := time.Now().Add(-time.Minute)
 	o.add(7, 8)

@@ -19,7 +19,7 @@ import (
 // maxResent bounds the deliveries of one call.
 const maxResent = 1000
 
-// ResendDeliveries sends the finished deliveries of a span of events again.
+// ResendDeliveries makes the finished deliveries of a span of events due again.
 func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.ResendDeliveriesRequest) (*webhookv1.ResendDeliveriesResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
@@ -41,7 +41,7 @@ func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.Resend
 		resp.NextPageToken = tokenOf(slices.Max(resent), tokens)
 	}
 	o.wake()
-	o.log.InfoContext(ctx, "deliveries are sent again", "key_id", endpoint.KeyID, "deliveries", len(resent))
+	o.log.InfoContext(ctx, "deliveries are resent", "key_id", endpoint.KeyID, "deliveries", len(resent))
 	return resp, nil
 }
 

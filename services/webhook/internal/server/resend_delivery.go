@@ -7,7 +7,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// ResendDelivery sends a finished delivery again.
+// ResendDelivery makes a finished delivery due again.
 func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDeliveryRequest) (*webhookv1.ResendDeliveryResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
@@ -20,9 +20,9 @@ func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDe
 	}
 	logged, _, _, err := o.store.Get(ctx, endpoint, eventID)
 	if err != nil {
-		return nil, refused(err)
+		return nil, translate(err)
 	}
 	o.wake()
-	o.log.InfoContext(ctx, "delivery is sent again", "event_id", eventID, "key_id", endpoint.KeyID)
+	o.log.InfoContext(ctx, "delivery is resent", "event_id", eventID, "key_id", endpoint.KeyID)
 	return &webhookv1.ResendDeliveryResponse{Delivery: delivery(logged)}, nil
 }

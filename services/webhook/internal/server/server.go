@@ -1,4 +1,4 @@
-// Package server answers the webhook service's public RPCs.
+// Package server answers the webhook service's RPCs.
 package server
 
 import (
@@ -8,35 +8,40 @@ import (
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// Collectors are the methods that report the edge's field faults themselves.
+// Collectors are the methods that report the gateway's field errors themselves.
 func Collectors() []string { return []string{webhookv1.WebhookService_TestWebhook_FullMethodName} }
 
-// Config of a server. All fields are needed.
-type Config struct {
+// Deps are what a server works with.
+type Deps struct {
 	Pool      *pgxpool.Pool
 	Directory tenantsv1.DirectoryServiceClient
-	Poster    *post.Poster
-	// Environment stands in the envelope of a ping.
+	Client    *webhookclient.Client
+	Now       func() time.Time
+}
+
+// Config of a server. All fields are required.
+type Config struct {
+	// Environment is part of the envelope of a ping.
 	Environment string
-	// TestTimeout bounds a test: it holds a database transaction open, which the database ends
-	// when it has been idle for too long.
+	// TestTimeout bounds a test. A test keeps a transaction open, which the database ends when it has
+	// been idle for too long.
 	TestTimeout time.Duration
-	// Tests is how many run at once: each keeps a connection to the database.
+	// Tests is how many may run at the same time: each keeps a connection to the database.
 	Tests int
-	Now   func() time.Time
 }
 
 // Server implements WebhookService.
 type Server struct {
 	webhookv1.UnimplementedWebhookServiceServer
-	cfg    Config
-	places *places
+	deps  Deps
+	cfg   Config
+	slots *testSlots
 }
 
 // New makes a server.
-func New(cfg Config) *Server {
-	return &Server{cfg: cfg, places: newPlaces(cfg.Tests)}
+func New(deps Deps, cfg Config) *Server {
+	return &Server{deps: deps, cfg: cfg, slots: newTestSlots(cfg.Tests)}
 }

@@ -15,58 +15,57 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// answerTime is what a test leaves of the caller's deadline, so that a receiver that does not
-// answer gives an answer all the same.
-const answerTime = 500 * time.Millisecond
+// replyTime is the part of the caller's deadline that a test leaves to report a receiver that does not respond.
+const replyTime = 500 * time.Millisecond
 
 const (
 	noURL     = "The key has no webhook URL; nothing was sent."
 	accessOff = "API access is switched off for the tenant; nothing was sent."
 )
 
-// TestWebhook sends a signed ping to the key's webhook now. It is sent once per Idempotency-Key;
-// a repetition gets the stored answer.
+// TestWebhook sends a signed ping to the key's webhook now, once per Idempotency-Key. A repetition
+// returns the stored response.
 func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookRequest) (*webhookv1.TestWebhookResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// A repetition gets its answer also while every place is taken.
-	if answer, found, err := idempotency.Replay(ctx, s.cfg.Pool, empty); found || err != nil {
-		return answer, err
+	// A repetition needs no slot.
+	if resp, found, err := idempotency.Replay(ctx, s.deps.Pool, newResponse); found || err != nil {
+		return resp, err
 	}
 	if err := fields.FromContext(ctx).Err(); err != nil {
 		return nil, err
 	}
-	leave, err := s.places.enter(ctx, principal.KeyID)
+	release, err := s.slots.acquire(ctx, principal.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	return idempotency.RunExternal(ctx, s.cfg.Pool, empty, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	defer release()
+	return idempotency.RunExternal(ctx, s.deps.Pool, newResponse, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)
 	})
 }
 
-func empty() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
+func newResponse() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
 
-// timeout is the test's own, or less when the caller waits less long.
+// timeout is the test's own, or less if the caller's deadline is earlier.
 func (s *Server) timeout(ctx context.Context) time.Duration {
 	deadline, set := ctx.Deadline()
 	if !set {
 		return s.cfg.TestTimeout
 	}
-	return min(s.cfg.TestTimeout, time.Until(deadline)-answerTime)
+	return min(s.cfg.TestTimeout, time.Until(deadline)-replyTime)
 }
 
 func (s *Server) ping(ctx context.Context, keyID int32) (*webhookv1.TestWebhookResponse, error) {
-	resp, err := s.cfg.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
+	resp, err := s.deps.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoint: %w", err)
 	}
@@ -90,22 +89,22 @@ func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint) (*webhookv1.Te
 	body, err := restjson.Marshal(&eventsv1.Event{
 		Id:          id.String(),
 		Type:        "ping",
-		OccurredAt:  timestamppb.New(s.cfg.Now().UTC().Truncate(time.Microsecond)),
+		OccurredAt:  timestamppb.New(s.deps.Now().UTC().Truncate(time.Microsecond)),
 		Environment: s.cfg.Environment,
 		Data:        []byte("{}"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make ping: %w", err)
 	}
-	answer := s.cfg.Poster.Post(ctx, post.Request{URL: e.GetUrl(), Secret: e.GetSecret(), EventID: id.String(), Body: body})
-	return told(answer.Outcome), nil
+	resp := s.deps.Client.Post(ctx, webhookclient.Request{URL: e.GetUrl(), Secret: e.GetSecret(), EventID: id.String(), Body: body})
+	return report(resp.Outcome), nil
 }
 
 func unsent(why string) *webhookv1.TestWebhookResponse {
 	return &webhookv1.TestWebhookResponse{Error: &why}
 }
 
-func told(o rules.Outcome) *webhookv1.TestWebhookResponse {
+func report(o rules.Outcome) *webhookv1.TestWebhookResponse {
 	resp := &webhookv1.TestWebhookResponse{}
 	if o.Status != 0 {
 		status := int32(o.Status) //nolint:gosec // An HTTP status has three digits.

@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxCounted is as far as a backlog is counted.
+// MaxCounted is where counting a backlog ends.
 const MaxCounted = 100_000
 
 // Backlog is what waits for one key.
 type Backlog struct {
 	KeyID int32
-	// Pending is exact below MaxCounted, which stands for that many or more.
+	// Pending is exact below MaxCounted; MaxCounted means that many or more.
 	Pending         int32
 	OldestCreatedAt time.Time
 	NextAttemptAt   time.Time
@@ -44,9 +44,9 @@ SELECT k.key_id, waiting.pending, waiting.oldest, waiting.next, p.until
  WHERE waiting.pending > 0
  ORDER BY k.key_id`
 
-// Backlog gives what waits for the keys of a tenant.
+// Backlog returns what waits for the keys of a tenant.
 func (s *Store) Backlog(ctx context.Context, tenantID string) ([]Backlog, error) {
-	rows, err := s.pool.Query(ctx, selectBacklog, s.instead(), tenantID, MaxCounted)
+	rows, err := s.pool.Query(ctx, selectBacklog, s.nowOverride(), tenantID, MaxCounted)
 	if err != nil {
 		return nil, fmt.Errorf("read backlog: %w", err)
 	}

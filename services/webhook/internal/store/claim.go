@@ -11,12 +11,12 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
-// Delivery is a claimed row: whoever holds its token may send it until its lease ends.
+// Delivery is a claimed row. The claim with its token may send it until the lease ends.
 type Delivery struct {
 	Endpoint
 	EventID  string
 	Attempts int
-	// Resent says that the log has attempts of before those.
+	// Resent says that the delivery was sent again: the log has earlier attempts, which do not count.
 	Resent bool
 	// Age is the time from the fan-out to the claim.
 	Age   time.Duration
@@ -28,35 +28,35 @@ type Delivery struct {
 
 // ClaimRequest bounds a claim.
 type ClaimRequest struct {
-	// Lease is how long after the beginning of the claim the rows are due again if nobody records
-	// their outcome.
+	// Lease is how long after the beginning of the claim the rows are due again, unless their results are
+	// recorded before.
 	Lease time.Duration
-	// Limit of the rows in all.
+	// Limit is the most rows to claim.
 	Limit int
-	// PerEndpoint is how many rows of one endpoint may be leased at once, over all instances.
+	// PerEndpoint is how many rows of one endpoint may be leased, over all instances.
 	PerEndpoint int
 }
 
 // Claimed is the result of a claim.
 type Claimed struct {
 	Deliveries []Delivery
-	// Contended says that another instance was claiming for an endpoint that has rows due: they
-	// may have been left although there was room for them.
+	// Contended says that another instance was claiming for an endpoint with due rows. They may have been
+	// left although there were slots for them.
 	Contended bool
-	// More says that rows that are due may have been left for want of room: the end of an attempt
-	// makes some.
+	// More says that due rows may have been left because there were no slots for them. The end of an
+	// attempt frees one.
 	More bool
 }
 
-// unhurried makes a claim's commit not wait for the disk. A crash of the server that loses it makes the
-// rows due again, as the crash of a sender does.
-const unhurried = `SET LOCAL synchronous_commit = off`
+// asyncCommit lets a claim's commit not wait for the disk. If a crash of the server loses the claim, the rows
+// are due again, as after the crash of a sender.
+const asyncCommit = `SET LOCAL synchronous_commit = off`
 
-// claimLock keeps the advisory locks of this claim apart from all others of the database.
+// claimLock is the class of the advisory locks of claims.
 const claimLock = 0x77686b31
 
 // heads are the first pending row of each endpoint. The recursion skips from endpoint to endpoint in
-// deliveries_due: its cost grows with the endpoints that have rows pending, not with the rows.
+// deliveries_due: its cost grows with the number of endpoints that have pending rows, not with the rows.
 const heads = `head AS (
   (SELECT d.tenant_id, d.key_id, d.next_attempt_at
      FROM deliveries d
@@ -74,10 +74,10 @@ const heads = `head AS (
       LIMIT 1) n
 )`
 
-// The endpoints that have a row due, those with the fewest rows leased first, so that a new endpoint comes before the
-// next row of a busy one; those without room for a row are only named. Each endpoint with room is locked for the
-// transaction, without waiting, because the rows leased must not change between counting and claiming. Which of them are
-// locked is also noted in two settings of the transaction, where leaseRows finds it without a round trip in between.
+// lockEndpoints returns the endpoints that have a due row. Those with the fewest leased rows come first, so that a new
+// endpoint comes before the next row of a busy one. It locks each endpoint that has a slot for a row, without
+// waiting, because the number of leased rows must not change between counting and claiming. It also puts the locked
+// endpoints into two settings of the transaction, where leaseRows finds them without a round trip in between.
 const lockEndpoints = `
 WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
   SELECT h.tenant_id, h.key_id, busy.leased
@@ -104,9 +104,9 @@ WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
 )
 SELECT taken.tenant_id, taken.key_id, taken.leased, taken.got FROM taken CROSS JOIN noted`
 
-// A statement of its own after the locks, so that it sees what their last holders have committed.
-// Rows are taken round by round over the endpoints: the first of each, then the second. Where no
-// endpoint was due the settings are empty or not there.
+// leaseRows is a statement of its own after the locks, so it sees what their last holders have committed. It
+// takes the first row of each endpoint, then the second of each, and so on. If no endpoint was due, the settings
+// are empty or missing.
 const leaseRows = `
 WITH endpoint AS MATERIALIZED (
   SELECT e.tenant_id, e.key_id,
@@ -118,7 +118,7 @@ WITH endpoint AS MATERIALIZED (
                 nullif(current_setting('claim.keys', true), '')::int[]) AS e (tenant_id, key_id)
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at,
-         e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS turn
+         e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS slot
     FROM endpoint e
    CROSS JOIN LATERAL (
      SELECT r.tenant_id, r.event_id, r.key_id, r.next_attempt_at
@@ -129,7 +129,7 @@ WITH endpoint AS MATERIALIZED (
       LIMIT greatest($2 - e.leased, 0)
       FOR UPDATE SKIP LOCKED) d
 ), chosen AS MATERIALIZED (
-  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.turn, c.next_attempt_at LIMIT $3
+  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.slot, c.next_attempt_at LIMIT $3
 )
 UPDATE deliveries d
    SET lease_token = $4, next_attempt_at = ` + now + ` + $5::interval
@@ -140,14 +140,14 @@ RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, 
 
 // Claim leases due rows to the caller, in one round trip.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
-	token, at := uuid.NewString(), s.instead()
+	token, at := uuid.NewString(), s.nowOverride()
 	var (
 		claimed Claimed
 		found   locked
 	)
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		claimed, found = Claimed{}, locked{}
-		b.Queue(unhurried)
+		b.Queue(asyncCommit)
 		b.Queue(lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock).Query(func(rows pgx.Rows) (err error) {
 			found, err = lockedOf(rows, r, &claimed)
 			return err
@@ -171,10 +171,10 @@ func deliveriesOf(rows pgx.Rows, token string) ([]Delivery, error) {
 	})
 }
 
-// locked are the endpoints that a transaction claims for, and how many rows of each were leased before.
+// locked are the endpoints that a transaction has locked, with the number of rows that were leased before.
 type locked map[Endpoint]int
 
-// lockedOf takes what lockEndpoints found, and tells the claim of the endpoints that it could not lock.
+// lockedOf reads the result of lockEndpoints and notes in claimed which endpoints could not be locked.
 func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
 	found := locked{}
 	var (
@@ -197,7 +197,7 @@ func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
 	return found, err
 }
 
-// filled says whether the claim leaves an endpoint without room.
+// filled says whether the claim leaves an endpoint without a slot.
 func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
 	for _, d := range deliveries {
 		if l[d.Endpoint]++; l[d.Endpoint] >= perEndpoint {

@@ -20,7 +20,7 @@ type Event struct {
 	KeyIDs      []int32
 }
 
-// Rejected is a message that is no change.
+// Rejected is a message that is not a valid change.
 type Rejected struct {
 	Topic     string
 	Partition int
@@ -29,8 +29,8 @@ type Rejected struct {
 	Value     []byte
 }
 
-// An event that is stored already has been fanned out: it gets no further deliveries, whoever
-// subscribes by now.
+// An event that is stored already has been fanned out: it gets no further deliveries, even if more keys
+// subscribe now.
 const insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
@@ -50,14 +50,14 @@ INSERT INTO rejected_messages (topic, partition, "offset", reason, value, reject
 VALUES ($2, $3, $4, $5, $6, ` + now + `)
 ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
-// batch is what came of some messages of one Kafka partition.
+// batch is the result of some messages of one Kafka partition.
 type batch struct {
 	events   []Event
 	rejected []Rejected
 }
 
 // FanOut stores the events with one pending delivery per key, due now, and the rejected messages.
-// Events and messages stored before have no effect. Batches that come at the same time share one
+// Events and messages that are stored already have no effect. Batches that arrive at the same time share one
 // transaction.
 func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
 	if len(events) == 0 && len(rejected) == 0 {
@@ -74,7 +74,7 @@ func (s *Store) fanOut(ctx context.Context, batches []batch) error {
 	for _, b := range batches {
 		all.events, all.rejected = append(all.events, b.events...), append(all.rejected, b.rejected...)
 	}
-	c, at := columnsOf(all.events), s.instead()
+	c, at := columnsOf(all.events), s.nowOverride()
 	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		if len(all.events) > 0 {
 			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
@@ -94,7 +94,7 @@ func present(b []byte) []byte {
 	return b
 }
 
-// columns hold the rows of events and deliveries as arrays, one statement for a batch of any size.
+// columns are the events and deliveries as arrays, one per column.
 type columns struct {
 	tenants, ids                    postgres.UUIDs
 	types, traces                   []string

@@ -8,13 +8,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
-// ErrNotFound means that the key has no such delivery, or none any more.
+// ErrNotFound means that the key has no such delivery, or no longer has it.
 var ErrNotFound = errors.New("no such delivery")
 
-// Logged is a delivery as the log shows it.
+// Logged is a delivery in the log.
 type Logged struct {
 	EventID       string
 	EventType     string
@@ -41,7 +42,7 @@ type LogQuery struct {
 	Endpoint
 	// State; empty: any.
 	State rules.State
-	// Before is the event after which the page begins; empty: the newest.
+	// Before is the last event of the page before; empty: the page begins with the newest.
 	Before string
 	Limit  int
 }
@@ -49,20 +50,11 @@ type LogQuery struct {
 const (
 	loggedColumns = `d.event_id, e.type, d.key_id, d.state, d.attempts, d.created_at, d.next_attempt_at, d.finished_at`
 
-	selectLog = `
-SELECT ` + loggedColumns + `
+	loggedTables = `
   FROM deliveries d
-  JOIN events e ON e.tenant_id = d.tenant_id AND e.event_id = d.event_id
- WHERE d.tenant_id = $1 AND d.key_id = $2
-   AND ($3 = '' OR d.state = $3)
-   AND ($4::uuid IS NULL OR d.event_id < $4)
- ORDER BY d.event_id DESC
- LIMIT $5`
+  JOIN events e ON e.tenant_id = d.tenant_id AND e.event_id = d.event_id`
 
-	selectDelivery = `
-SELECT ` + loggedColumns + `, e.body
-  FROM deliveries d
-  JOIN events e ON e.tenant_id = d.tenant_id AND e.event_id = d.event_id
+	selectDelivery = `SELECT ` + loggedColumns + `, e.body` + loggedTables + `
  WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.event_id = $3`
 
 	selectAttempts = `
@@ -76,9 +68,19 @@ func (l *Logged) columns() []any {
 	return []any{&l.EventID, &l.EventType, &l.KeyID, &l.State, &l.Attempts, &l.CreatedAt, &l.NextAttemptAt, &l.FinishedAt}
 }
 
-// List gives a page of the log.
+// List returns a page of the log.
 func (s *Store) List(ctx context.Context, q LogQuery) ([]Logged, error) {
-	rows, err := s.pool.Query(ctx, selectLog, q.TenantID, q.KeyID, string(q.State), nullable(q.Before), q.Limit)
+	var w postgres.Where
+	w.And("d.tenant_id = ? AND d.key_id = ?", q.TenantID, q.KeyID)
+	if q.State != "" {
+		w.And("d.state = ?", string(q.State))
+	}
+	if q.Before != "" {
+		w.And("d.event_id < ?", q.Before)
+	}
+	limit := w.Arg(q.Limit)
+	rows, err := s.pool.Query(ctx,
+		`SELECT `+loggedColumns+loggedTables+` WHERE `+w.SQL()+` ORDER BY d.event_id DESC LIMIT `+limit, w.Args()...)
 	if err != nil {
 		return nil, fmt.Errorf("list deliveries: %w", err)
 	}
@@ -89,7 +91,7 @@ func (s *Store) List(ctx context.Context, q LogQuery) ([]Logged, error) {
 	return list, nil
 }
 
-// Get gives a delivery, what is sent, and every attempt that counted.
+// Get returns a delivery, the body that is sent, and every attempt that counted.
 func (s *Store) Get(ctx context.Context, e Endpoint, eventID string) (l Logged, body []byte, attempts []LoggedAttempt, err error) {
 	b := &pgx.Batch{}
 	b.Queue(selectDelivery, e.TenantID, e.KeyID, eventID).QueryRow(func(row pgx.Row) error {

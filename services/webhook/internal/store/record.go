@@ -21,19 +21,18 @@ type Attempt struct {
 	ResponseBody []byte
 }
 
-// Result is what came of a claimed delivery.
+// Result of sending a claimed delivery.
 type Result struct {
 	Delivery Delivery
 	Verdict  rules.Verdict
-	// Attempt is the line of the log; it is written when the attempt counted.
+	// Attempt is logged if it counted.
 	Attempt Attempt
 }
 
-// ErrLeaseLost means that the row was claimed again after the lease had ended: whoever holds it
-// now records what becomes of it.
+// ErrLeaseLost means that the row was claimed again after the lease had ended: that claim records the result.
 var ErrLeaseLost = errors.New("the delivery's lease was lost")
 
-// A final state has no next attempt and the time at which it was reached, a pending one the reverse.
+// A row in a final state has finished_at and no next_attempt_at, a pending row the reverse.
 const recordResults = `
 WITH result AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
@@ -57,8 +56,8 @@ WITH result AS MATERIALIZED (
 )
 SELECT event_id, key_id FROM done`
 
-// Record commits what becomes of claimed rows, each with a line in the log when its attempt counted,
-// and says of each result whether it was recorded: one is not when its lease was lost.
+// Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result
+// whether it was recorded: it is not if its lease was lost.
 func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, err error) {
 	rows, err := s.pool.Query(ctx, recordResults, s.resultColumns(results)...)
 	if err != nil {
@@ -102,22 +101,14 @@ func (s *Store) resultColumns(results []Result) []any {
 		tokens, states = append(tokens, d.Token), append(states, string(r.Verdict.State))
 		counted, waits = append(counted, r.Verdict.Counted), append(waits, r.Verdict.Wait.Microseconds())
 		began, durations = append(began, a.StartedAt), append(durations, a.Duration.Milliseconds())
-		statuses = append(statuses, nullable(a.Outcome.Status))
-		problems = append(problems, nullable(a.Outcome.Problem))
+		statuses = append(statuses, postgres.Nullable(a.Outcome.Status))
+		problems = append(problems, postgres.Nullable(a.Outcome.Problem))
 		bodies = append(bodies, present(a.ResponseBody))
 	}
 	return []any{
-		s.instead(), tenants, events, keys, tokens, states, counted, waits,
+		s.nowOverride(), tenants, events, keys, tokens, states, counted, waits,
 		began, durations, statuses, problems, bodies,
 	}
-}
-
-func nullable[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }
 
 const releaseRows = `
@@ -132,7 +123,7 @@ INSERT INTO pauses (tenant_id, key_id, until)
 SELECT p.tenant_id, p.key_id, ` + now + ` + $4::interval FROM unnest($2::uuid[], $3::int[]) AS p (tenant_id, key_id)
 ON CONFLICT (tenant_id, key_id) DO UPDATE SET until = excluded.until`
 
-// Release gives claimed rows back unsent: they are due after the given time.
+// Release gives claimed rows back without sending them. They are due after the given time.
 func (s *Store) Release(ctx context.Context, deliveries []Delivery, wait time.Duration) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -145,7 +136,7 @@ func (s *Store) Release(ctx context.Context, deliveries []Delivery, wait time.Du
 		tenants, events = append(tenants, d.TenantID), append(events, d.EventID)
 		keys, tokens = append(keys, d.KeyID), append(tokens, d.Token)
 	}
-	if _, err := s.pool.Exec(ctx, releaseRows, s.instead(), tenants, events, keys, tokens, wait); err != nil {
+	if _, err := s.pool.Exec(ctx, releaseRows, s.nowOverride(), tenants, events, keys, tokens, wait); err != nil {
 		return fmt.Errorf("release deliveries: %w", err)
 	}
 	return nil
@@ -163,7 +154,7 @@ func (s *Store) Pause(ctx context.Context, endpoints []Endpoint, length time.Dur
 	for _, e := range endpoints {
 		tenants, keys = append(tenants, e.TenantID), append(keys, e.KeyID)
 	}
-	if _, err := s.pool.Exec(ctx, insertPause, s.instead(), tenants, keys, length); err != nil {
+	if _, err := s.pool.Exec(ctx, insertPause, s.nowOverride(), tenants, keys, length); err != nil {
 		return fmt.Errorf("pause endpoints: %w", err)
 	}
 	return nil

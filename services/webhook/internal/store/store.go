@@ -1,9 +1,9 @@
 // Package store is the SQL of webhook delivery.
 //
-// Every time that is stored or compared is the database's, read when the transaction begins: all
-// instances share that clock, and so none whose own is wrong takes a row whose lease still runs.
-// Callers give and get durations. The one exception is when an attempt began, which only the log
-// holds.
+// Every time that is stored or compared is the database's, read when the transaction begins. All instances
+// share that clock, so an instance whose own clock is wrong does not claim a row that is still leased.
+// Callers pass and receive durations. The one exception is the start of an attempt, which is only in the
+// log.
 package store
 
 import (
@@ -27,9 +27,9 @@ func Migrations() postgres.Migrations {
 // Store reads and writes the deliveries.
 type Store struct {
 	pool *pgxpool.Pool
-	// clock stands in for the database's; nil but in tests.
+	// clock replaces the database's in tests; otherwise nil.
 	clock func() time.Time
-	// fanOuts are the batches of all partitions that this process fans out.
+	// fanOuts collects the batches of all partitions that this process fans out.
 	fanOuts *batcher.Batcher[batch]
 }
 
@@ -37,29 +37,28 @@ type Store struct {
 func New(pool *pgxpool.Pool) *Store { return NewAt(pool, nil) }
 
 const (
-	// fanOutTime ends a fan-out that hangs; its messages are tried again.
-	fanOutTime = 30 * time.Second
-	// maxTogether bounds the batches of one transaction, which share its fate.
-	maxTogether = 16
+	// fanOutTimeout ends a fan-out that hangs; its messages are tried again.
+	fanOutTimeout = 30 * time.Second
+	// maxBatches is how many batches one transaction stores: they succeed or fail together.
+	maxBatches = 16
 )
 
-// NewAt makes a store that takes the time from clock instead of the database, for tests that move
-// it.
+// NewAt makes a store with a clock of its own instead of the database's, for tests.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
 	s.fanOuts = &batcher.Batcher[batch]{
-		Process: s.fanOut, Timeout: fanOutTime, MaxConcurrent: 2, MaxItems: maxTogether,
+		Process: s.fanOut, Timeout: fanOutTimeout, MaxConcurrent: 2, MaxItems: maxBatches,
 		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}
 	return s
 }
 
-// now is the present in a statement whose first parameter is instead's. Unlike clock_timestamp() it
-// can be looked up in an index.
+// now is the current time in a statement whose first parameter is nowOverride. Unlike clock_timestamp() it can
+// be the bound of an index scan.
 const now = `coalesce($1::timestamptz, now())`
 
-// instead is the time to take instead of the database's, or nil.
-func (s *Store) instead() *time.Time {
+// nowOverride is the time to use instead of the database's, or nil.
+func (s *Store) nowOverride() *time.Time {
 	if s.clock == nil {
 		return nil
 	}
@@ -67,7 +66,7 @@ func (s *Store) instead() *time.Time {
 	return &t
 }
 
-// Endpoint names a key's webhook.
+// Endpoint is a key's webhook.
 type Endpoint struct {
 	TenantID string
 	KeyID    int32

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// Waiting tells of all deliveries that are not finished.
+// Waiting is a summary of all deliveries that are not finished.
 type Waiting struct {
-	// Deliveries is exact below MaxCounted, which stands for that many or more.
+	// Deliveries is exact below MaxCounted; MaxCounted means that many or more.
 	Deliveries int64
 	// Oldest is the age of the oldest of those that were counted.
 	Oldest time.Duration
-	// Due is how long the delivery that is due for longest has been due, of the endpoints that nobody
-	// is sending to and that are not paused: one that answers slowly, or never, waits for nobody else.
+	// Due is the longest time that a delivery has been due, without endpoints that are paused or that have
+	// a request in flight: a receiver that responds slowly or never is no problem of ours.
 	Due time.Duration
 }
 
-// The count follows the order of the index, so that it never reads what is finished; endpoints are
-// found as a claim finds them.
+// The count follows the order of the index and reads no finished rows. Endpoints are found as in a claim.
 const selectWaiting = `
 WITH RECURSIVE ` + heads + `, counted AS (
   SELECT count(*) AS deliveries, min(w.created_at) AS oldest
@@ -40,9 +39,9 @@ SELECT c.deliveries, greatest(interval '0', coalesce(` + now + ` - c.oldest, int
        ), interval '0')
   FROM counted c`
 
-// Waiting reads what waits now.
+// Waiting counts the deliveries that wait now.
 func (s *Store) Waiting(ctx context.Context) (w Waiting, err error) {
-	if err := s.pool.QueryRow(ctx, selectWaiting, s.instead(), MaxCounted).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
+	if err := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
 		return w, fmt.Errorf("count waiting deliveries: %w", err)
 	}
 	return w, nil

@@ -1,3 +1,5 @@
+// Package webhooktest contains what the tests of webhook delivery share: a receiver that verifies what it is
+// sent, and a check of the database.
 package webhooktest
 
 import (
@@ -10,13 +12,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Arrival is one request a receiver got.
+// Arrival is a request that a receiver got.
 type Arrival struct {
 	Header http.Header
 	Body   []byte
-	// Verified says whether the signature fits the body and the receiver's secret.
+	// Verified says whether the signature is that of the body with the receiver's secret.
 	Verified bool
 }
 
@@ -24,15 +28,15 @@ type Arrival struct {
 type Receiver struct {
 	URL string
 
-	guard    sync.Mutex
-	secret   string
-	respond  http.HandlerFunc
-	arrivals []Arrival
-	running  int
-	most     int
+	guard      sync.Mutex
+	secret     string
+	respond    http.HandlerFunc
+	arrivals   []Arrival
+	running    int
+	maxRunning int
 }
 
-// NewReceiver listens on loopback until the test ends and answers 200 unless told otherwise.
+// NewReceiver listens on loopback until the test ends and responds with 200 until Respond changes that.
 func NewReceiver(t testing.TB) *Receiver {
 	t.Helper()
 	r := &Receiver{secret: strings.Repeat("0123456789abcdef", 4), respond: Status(http.StatusOK)}
@@ -42,12 +46,12 @@ func NewReceiver(t testing.TB) *Receiver {
 	return r
 }
 
-// Status answers with a status.
+// Status responds with a status.
 func Status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// Blocked answers 200 once release is closed.
+// Blocked responds with 200 once release is closed.
 func Blocked(release <-chan struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		select {
@@ -58,18 +62,20 @@ func Blocked(release <-chan struct{}) http.HandlerFunc {
 	}
 }
 
-// Respond sets the answer to requests from now on.
-func (r *Receiver) Respond(answer http.HandlerFunc) {
+// Respond sets the response to requests from now on.
+func (r *Receiver) Respond(respond http.HandlerFunc) {
 	r.guard.Lock()
 	defer r.guard.Unlock()
-	r.respond = answer
+	r.respond = respond
 }
 
-// Secret is what the receiver verifies with.
-func (r *Receiver) Secret() string {
+// Endpoint is the receiver as the active endpoint of a key.
+func (r *Receiver) Endpoint(keyID int32) *tenantsv1.Endpoint {
 	r.guard.Lock()
 	defer r.guard.Unlock()
-	return r.secret
+	return &tenantsv1.Endpoint{
+		KeyId: keyID, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: r.URL, Secret: r.secret,
+	}
 }
 
 // Rotate changes the secret.
@@ -86,19 +92,19 @@ func (r *Receiver) Arrivals() []Arrival {
 	return append([]Arrival(nil), r.arrivals...)
 }
 
-// MostAtOnce is how many requests were under way at the same time at most.
-func (r *Receiver) MostAtOnce() int {
+// MaxConcurrent is the most requests that were in flight at the same time.
+func (r *Receiver) MaxConcurrent() int {
 	r.guard.Lock()
 	defer r.guard.Unlock()
-	return r.most
+	return r.maxRunning
 }
 
-// ServeHTTP records the request and answers it.
+// ServeHTTP records the request and responds to it.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
 	r.guard.Lock()
 	r.running++
-	r.most = max(r.most, r.running)
+	r.maxRunning = max(r.maxRunning, r.running)
 	r.arrivals = append(r.arrivals, Arrival{
 		Header: req.Header.Clone(), Body: body,
 		Verified: verify(req.Header.Get("Service-Signature"), r.secret, body),
@@ -114,7 +120,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	respond(w, req)
 }
 
-// verify does what the API specification tells receivers to do, written apart from the sender.
+// verify does what the API specification tells receivers to do, without the sender's code.
 func verify(header, secret string, body []byte) bool {
 	parts := map[string]string{}
 	for member := range strings.SplitSeq(header, ",") {

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unsound names the rows that no statement may leave behind. The tables have no constraints that would say
-// so, because they took a third of the time of their statements.
-const unsound = `
+// inconsistent selects the rows that no statement may leave behind. The tables have no constraints against
+// them, because checking those took a third of the time of their statements.
+const inconsistent = `
 SELECT 'delivery ' || d.key_id || ' of ' || d.event_id FROM deliveries d
  WHERE d.state NOT IN ('PENDING', 'DELIVERED', 'FAILED', 'DROPPED')
     OR d.attempts NOT BETWEEN 0 AND 8 OR d.attempts_before NOT BETWEEN 0 AND 30000
@@ -26,11 +26,11 @@ SELECT 'attempt ' || a.number || ' of ' || a.event_id FROM attempts a
     OR NOT EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = a.tenant_id AND d.event_id = a.event_id AND d.key_id = a.key_id)`
 
-// SoundAtTheEnd looks, when the test is over, for rows that no statement may leave behind.
-func SoundAtTheEnd(t *testing.T, pool *pgxpool.Pool) {
+// RequireConsistentRows checks, when the test ends, that no statement has left inconsistent rows.
+func RequireConsistentRows(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	t.Cleanup(func() {
-		rows, err := pool.Query(context.Background(), unsound)
+		rows, err := pool.Query(context.Background(), inconsistent)
 		require.NoError(t, err)
 		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package sender_test
+package sender
 
 import (
 	"bytes"
@@ -14,20 +14,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
-	w := setup(t)
+	t.Parallel()
+	f := setup(t)
 	receiver := webhooktest.NewReceiver(t)
 	receiver.Respond(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("thank you")) })
-	w.directory.SetActive(7, receiver)
-	w.start()
+	f.activate(7, receiver)
+	f.start()
 
-	id, body := w.event(7)
-	w.until(id, 7, inState("DELIVERED"))
+	id, body := f.event(7)
+	f.until(id, 7, inState("DELIVERED"))
 
 	arrivals := receiver.Arrivals()
 	require.Len(t, arrivals, 1)
@@ -37,13 +39,13 @@ func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 	require.Equal(t, "application/json", got.Header.Get("Content-Type"))
 	require.Equal(t, id, got.Header.Get("Service-Event-Id"))
 	require.Equal(t, id, got.Header.Get("Webhook-Id"))
-	require.Equal(t, strconv.FormatInt(w.clock.now().Unix(), 10), got.Header.Get("Webhook-Timestamp"))
+	require.Equal(t, strconv.FormatInt(f.clock.now().Unix(), 10), got.Header.Get("Webhook-Timestamp"))
 	require.True(t, strings.HasPrefix(got.Header.Get("Webhook-Signature"), "v1,"))
 
 	var status int
 	var problem *string
 	var kept []byte
-	require.NoError(t, w.pool.QueryRow(t.Context(),
+	require.NoError(t, f.pool.QueryRow(t.Context(),
 		"SELECT response_status, problem, response_body FROM attempts WHERE event_id = $1 AND number = 1", id).
 		Scan(&status, &problem, &kept))
 	require.Equal(t, 200, status)
@@ -52,30 +54,31 @@ func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 }
 
 func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
-	w := setup(t)
+	t.Parallel()
+	f := setup(t)
 	receiver := webhooktest.NewReceiver(t)
 	receiver.Respond(webhooktest.Status(http.StatusInternalServerError))
-	w.directory.SetActive(7, receiver)
-	s := w.start()
-	id, _ := w.event(7)
+	f.activate(7, receiver)
+	s := f.start()
+	id, _ := f.event(7)
 
 	for i, delay := range []time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 	} {
-		r := w.until(id, 7, attempted(i+1))
+		r := f.until(id, 7, attempted(i+1))
 		require.Equal(t, "PENDING", r.State)
-		pause := r.Next.Sub(w.clock.now())
+		pause := r.Next.Sub(f.clock.now())
 		require.GreaterOrEqual(t, pause, delay)
 		require.LessOrEqual(t, pause, delay+delay/10)
 
-		justBefore := store.NewAt(w.pool, func() time.Time { return r.Next.Add(-time.Microsecond) })
+		justBefore := store.NewAt(f.pool, func() time.Time { return r.Next.Add(-time.Microsecond) })
 		early, err := justBefore.Claim(t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: 1, PerEndpoint: 8})
 		require.NoError(t, err)
 		require.Empty(t, early.Deliveries, "nothing is due before its time")
-		w.clock.set(*r.Next)
+		f.clock.set(*r.Next)
 		s.Wake()
 	}
-	r := w.until(id, 7, inState("FAILED"))
+	r := f.until(id, 7, inState("FAILED"))
 	require.Equal(t, row{State: "FAILED", Attempts: 8, Logged: 8}, r)
 
 	arrivals := receiver.Arrivals()
@@ -95,7 +98,8 @@ func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 }
 
 func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
-	elsewhere := webhooktest.NewReceiver(t)
+	t.Parallel()
+	redirectTarget := webhooktest.NewReceiver(t)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -113,32 +117,32 @@ func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
 		status  int
 		says    string
 	}{
-		"a server error":    {arrange: answers(webhooktest.Status(503)), status: 503, says: "HTTP status 503"},
-		"a client error":    {arrange: answers(webhooktest.Status(404)), status: 404, says: "HTTP status 404"},
-		"a redirect":        {arrange: answers(http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP), status: 302, says: "HTTP status 302"},
-		"a closed port":     {arrange: unreached(closed.URL), says: "could not be reached"},
-		"no answer in time": {arrange: unreached("http://" + silent.Addr().String()), says: "did not answer in time"},
-		"no URL at all":     {arrange: unreached("http://%zz"), says: "could not be reached"},
-		"a private address": {arrange: unreached("https://10.0.0.1/hook"), says: "does not lead to a public address", guarded: true},
-		"plain HTTP":        {arrange: unreached("http://example.com/hook"), says: "must use HTTPS", guarded: true},
+		"a server error":      {arrange: answers(webhooktest.Status(503)), status: 503, says: "HTTP status 503"},
+		"a client error":      {arrange: answers(webhooktest.Status(404)), status: 404, says: "HTTP status 404"},
+		"a redirect":          {arrange: answers(http.RedirectHandler(redirectTarget.URL, http.StatusFound).ServeHTTP), status: 302, says: "HTTP status 302"},
+		"a closed port":       {arrange: unreached(closed.URL), says: "could not be reached"},
+		"no response in time": {arrange: unreached("http://" + silent.Addr().String()), says: "did not answer in time"},
+		"no URL at all":       {arrange: unreached("http://%zz"), says: "could not be reached"},
+		"a private address":   {arrange: unreached("https://10.0.0.1/hook"), says: "does not lead to a public address", guarded: true},
+		"plain HTTP":          {arrange: unreached("http://example.com/hook"), says: "must use HTTPS", guarded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := setup(t)
-			w.limits.Timeout = 500 * time.Millisecond
+			f := setup(t)
+			f.cfg.Timeout = 500 * time.Millisecond
 			if c.guarded {
-				w.client = netguard.NewClient(netguard.Options{})
+				f.client = netguard.NewClient(netguard.Options{})
 			}
 			receiver := webhooktest.NewReceiver(t)
 			c.arrange(receiver)
-			w.directory.SetActive(7, receiver)
-			w.start()
-			id, _ := w.event(7)
+			f.activate(7, receiver)
+			f.start()
+			id, _ := f.event(7)
 
-			r := w.until(id, 7, attempted(1))
+			r := f.until(id, 7, attempted(1))
 			require.Equal(t, "PENDING", r.State)
 			var status *int
 			var problem string
-			require.NoError(t, w.pool.QueryRow(t.Context(),
+			require.NoError(t, f.pool.QueryRow(t.Context(),
 				"SELECT response_status, problem FROM attempts WHERE event_id = $1", id).Scan(&status, &problem))
 			require.Contains(t, problem, c.says)
 			if c.status == 0 {
@@ -148,11 +152,12 @@ func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
 			}
 		})
 	}
-	require.Empty(t, elsewhere.Arrivals(), "redirects are not followed")
+	require.Empty(t, redirectTarget.Arrivals(), "redirects are not followed")
 }
 
-func TestOnlyTheBeginningOfAnAnswerIsKept(t *testing.T) {
-	w := setup(t)
+func TestOnlyTheBeginningOfAResponseIsLogged(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
 	receiver := webhooktest.NewReceiver(t)
 	receiver.Respond(func(rw http.ResponseWriter, _ *http.Request) {
 		chunk := bytes.Repeat([]byte{0xff, 0}, 32<<10)
@@ -162,47 +167,48 @@ func TestOnlyTheBeginningOfAnAnswerIsKept(t *testing.T) {
 			}
 		}
 	})
-	w.directory.SetActive(7, receiver)
-	w.start()
-	id, _ := w.event(7)
-	w.until(id, 7, inState("DELIVERED"))
+	f.activate(7, receiver)
+	f.start()
+	id, _ := f.event(7)
+	f.until(id, 7, inState("DELIVERED"))
 
 	var kept []byte
-	require.NoError(t, w.pool.QueryRow(t.Context(), "SELECT response_body FROM attempts WHERE event_id = $1", id).Scan(&kept))
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT response_body FROM attempts WHERE event_id = $1", id).Scan(&kept))
 	require.Equal(t, bytes.Repeat([]byte{0xff, 0}, 512), kept)
 }
 
-func TestAFaultOfOursCostsNoAttempt(t *testing.T) {
+func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
+	t.Parallel()
 	t.Run("no resolver answers", func(t *testing.T) {
-		w := setup(t)
-		nobody := func(context.Context, string, string) (net.Conn, error) {
+		f := setup(t)
+		unreachable := func(context.Context, string, string) (net.Conn, error) {
 			return (&net.Dialer{}).Dial("tcp", "127.0.0.1:1")
 		}
-		w.client = netguard.NewClient(netguard.Options{Resolver: &net.Resolver{PreferGo: true, Dial: nobody}})
-		w.directory.Set(&tenantsv1.Endpoint{
+		f.client = netguard.NewClient(netguard.Options{Resolver: &net.Resolver{PreferGo: true, Dial: unreachable}})
+		f.directory.SetEndpoint(&tenantsv1.Endpoint{
 			KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: "https://hooks.example.com/", Secret: "s",
 		})
-		w.start()
-		id, _ := w.event(7)
-		due := w.clock.now().Add(30 * time.Second)
-		r := w.until(id, 7, func(r row) bool { return !r.Leased && r.Next.Equal(due) })
+		f.start()
+		id, _ := f.event(7)
+		due := f.clock.now().Add(30 * time.Second)
+		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.Equal(due) })
 		require.Equal(t, row{State: "PENDING", Next: r.Next}, r)
 	})
 	t.Run("the tenants service is down", func(t *testing.T) {
-		w := setup(t)
+		f := setup(t)
 		receiver := webhooktest.NewReceiver(t)
-		w.directory.SetActive(7, receiver)
-		w.directory.SetDown(true)
-		s := w.start()
-		id, _ := w.event(7)
-		r := w.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(w.clock.now()) })
+		f.activate(7, receiver)
+		f.directory.Fail(problem.Unavailable())
+		s := f.start()
+		id, _ := f.event(7)
+		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
 		require.Zero(t, r.Attempts)
 		require.Empty(t, receiver.Arrivals())
 
-		w.directory.SetDown(false)
-		w.clock.advance(time.Second)
+		f.directory.Fail(nil)
+		f.clock.advance(time.Second)
 		s.Wake()
-		r = w.until(id, 7, inState("DELIVERED"))
+		r = f.until(id, 7, inState("DELIVERED"))
 		require.Equal(t, 1, r.Attempts)
 	})
 }

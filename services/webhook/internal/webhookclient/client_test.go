@@ -1,4 +1,4 @@
-package post_test
+package webhookclient_test
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
-	"github.com/partnergifting/platform/services/webhook/internal/post"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-// endless is the body of an answer that never ends.
+// endless is the body of a response that never ends.
 type endless struct {
 	read   int
 	closed bool
@@ -34,17 +34,18 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestAtMost64KiBOfAnAnswerAreRead(t *testing.T) {
+func TestAtMost64KiBOfAResponseAreRead(t *testing.T) {
+	t.Parallel()
 	t.Run("counted at the body", func(t *testing.T) {
 		body := &endless{}
 		client := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: r}, nil
 		})}
-		answer := post.New(client, time.Now).Post(t.Context(), post.Request{URL: "https://example.com/"})
-		require.NoError(t, answer.Cause)
+		response := webhookclient.New(client, time.Now).Post(t.Context(), webhookclient.Request{URL: "https://example.com/"})
+		require.NoError(t, response.Cause)
 		require.Equal(t, 64<<10, body.read)
 		require.True(t, body.closed)
-		require.Len(t, answer.Body, 1<<10, "kept of it")
+		require.Len(t, response.Body, 1<<10, "kept for the log")
 	})
 
 	t.Run("a receiver that never ends is cut off", func(t *testing.T) {
@@ -56,9 +57,9 @@ func TestAtMost64KiBOfAnAnswerAreRead(t *testing.T) {
 		client := netguard.NewClient(netguard.Options{AllowLoopback: true, Timeout: time.Minute})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		answer := post.New(client, time.Now).Post(ctx, post.Request{URL: receiver.URL, Body: []byte("{}")})
-		require.NoError(t, answer.Cause)
-		require.NoError(t, ctx.Err(), "the bound ended the reading, not the time")
+		response := webhookclient.New(client, time.Now).Post(ctx, webhookclient.Request{URL: receiver.URL, Body: []byte("{}")})
+		require.NoError(t, response.Cause)
+		require.NoError(t, ctx.Err(), "the limit of 64 KiB ended the reading, not the timeout")
 		require.Error(t, <-cut, "the connection is closed, not drained")
 	})
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
-// retentionLock lets one instance at a time delete: two that each delete a delivery of one event
-// would each still see the other's and leave the event behind.
+// retentionLock is held by the one instance that deletes. Two that each delete a delivery of one event would
+// each still see the other's delivery, and the event would stay.
 const retentionLock = 0x77686b32_72657465
 
-// Attempts go with their delivery. One that was taken up again meanwhile has not finished and stays.
+// Attempts are deleted with their delivery. A delivery that was resent meanwhile is not finished and stays.
 const deleteFinished = `
 DELETE FROM deliveries d
  USING (
@@ -27,9 +27,9 @@ DELETE FROM deliveries d
    AND d.finished_at = old.finished_at
 RETURNING d.tenant_id, d.event_id`
 
-// An event gets all its deliveries in the statement that inserts it, and so none while this runs.
-// Kafka keeps changes for less long than this log and cannot bring one again whose event is gone,
-// which would be fanned out anew.
+// An event gets all its deliveries in the statement that inserts it, so it gets none while this runs. Kafka
+// keeps changes for a shorter time than this log, so it cannot deliver one again whose event is deleted; that
+// one would be fanned out again.
 const deleteUnneeded = `
 DELETE FROM events e
  USING unnest($1::uuid[], $2::uuid[]) AS g (tenant_id, event_id)
@@ -37,9 +37,9 @@ DELETE FROM events e
    AND NOT EXISTS (
      SELECT 1 FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.event_id)`
 
-// DeleteFinished deletes up to limit of the deliveries that finished longer ago than keep, oldest
-// first, with their attempts and with the events that no delivery needs any more. It gives how many
-// deliveries it deleted: none while another instance deletes.
+// DeleteFinished deletes up to limit deliveries that finished longer ago than keep, oldest first, with their
+// attempts and with the events that have no other deliveries. It returns how many deliveries it deleted:
+// none while another instance deletes.
 func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	var tenants, events postgres.UUIDs
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -49,7 +49,7 @@ func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit in
 		if err != nil || !alone {
 			return err
 		}
-		rows, err := tx.Query(ctx, deleteFinished, s.instead(), keep, limit)
+		rows, err := tx.Query(ctx, deleteFinished, s.nowOverride(), keep, limit)
 		if err != nil {
 			return err
 		}

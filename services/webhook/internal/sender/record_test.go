@@ -14,9 +14,10 @@ import (
 )
 
 func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
 	st := store.New(pool)
-	const tenant, deliveries = "0190aaaa-0000-7000-8000-000000000001", 4
+	const deliveries = 4
 	require.NoError(t, st.FanOut(t.Context(), []store.Event{{
 		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
 	}}, nil))
@@ -33,10 +34,10 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	results[2].Attempt.Outcome.Problem = "no text: \x00"
 	results[3].Delivery.Token = uuid.NewString()
 
-	// The first result waits for its row, and the others for the first: so they go together.
+	// The first result waits for its row, and the others for the first: so they are recorded together.
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	// Whose connection the pool waits for when it closes, should the test fail before it lets the others go on.
+	// If the test fails before it rolls back, the pool would wait for this connection when it closes.
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
 	require.NoError(t, err)
@@ -45,8 +46,8 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	for i, result := range results {
 		done[i] = make(chan error, 1)
 		go func() { done[i] <- r.record(t.Context(), result) }()
-		// Running first: before the first result has come, none waits either.
-		require.Eventually(t, func() bool { return r.runs.Running() == 1 && r.runs.Waiting() == i }, 5*time.Second, time.Millisecond)
+		// Running first: before the first result arrives, none waits either.
+		require.Eventually(t, func() bool { return r.batches.Running() == 1 && r.batches.Waiting() == i }, waitLimit, pollInterval)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-done[0])

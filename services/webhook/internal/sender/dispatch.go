@@ -1,0 +1,72 @@
+package sender
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// pauseDuration is how long an endpoint is not claimed for while its tenant's API access is off.
+const pauseDuration = 15 * time.Second
+
+// dispatch gives each claimed delivery to a worker, or back. leaseEnd is when their leases end; early is
+// the lookup that ran while they were claimed.
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, early earlyLookup) {
+	found, err := s.endpointsOf(ctx, deliveries, early)
+	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or given back even if the process is asked to stop.
+	if err != nil {
+		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
+		s.release(ctx, deliveries, s.cfg.Poll)
+		return
+	}
+	var paused []store.Delivery
+	for _, d := range deliveries {
+		to := found[d.KeyID]
+		if to.paused {
+			paused = append(paused, d)
+			continue
+		}
+		s.busy.Add(1)
+		s.workers.Go(func() {
+			s.deliver(ctx, leased{Delivery: d, until: leaseEnd}, to)
+			s.busy.Add(-1)
+			s.slotFreed()
+		})
+	}
+	s.pause(ctx, paused)
+}
+
+// pause gives deliveries back and keeps their endpoints from being claimed for a while.
+func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
+	if len(deliveries) == 0 {
+		return
+	}
+	s.metrics.count(ctx, paused, len(deliveries))
+	seen := map[store.Endpoint]bool{}
+	var list []store.Endpoint
+	for _, d := range deliveries {
+		if !seen[d.Endpoint] {
+			seen[d.Endpoint] = true
+			list = append(list, d.Endpoint)
+		}
+	}
+	var wait time.Duration
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	if err := s.store.Pause(ctx, list, pauseDuration); err != nil {
+		s.log.WarnContext(ctx, "cannot pause endpoints", "endpoints", len(list), "error", err)
+		wait = pauseDuration // Without the pause the deliveries themselves must wait.
+	}
+	s.release(ctx, deliveries, wait)
+}
+
+// release gives deliveries back: they are due again after wait. If that fails, they are due when their
+// leases end.
+func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, wait time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := s.store.Release(ctx, deliveries, wait); err != nil {
+		s.log.WarnContext(ctx, "cannot release deliveries before their leases end", "error", err)
+	}
+}

@@ -1,0 +1,119 @@
+package sender
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+const (
+	// lookupTimeout bounds a lookup of endpoints.
+	lookupTimeout = 3 * time.Second
+	// earlyLookupAge is how old an early lookup may be when the claim ends. An older one is repeated.
+	earlyLookupAge = time.Second
+)
+
+// endpoint is where a key's deliveries go now. The zero value is an endpoint that is gone.
+type endpoint struct {
+	url, secret string
+	paused      bool
+}
+
+func (e endpoint) gone() bool { return e.url == "" && !e.paused }
+
+// endpoints are those of the keys that were looked up.
+type endpoints map[int32]endpoint
+
+// earlyLookup is a lookup that runs while deliveries are claimed.
+type earlyLookup struct {
+	began  time.Time
+	result chan lookupResult
+}
+
+type lookupResult struct {
+	found endpoints
+	err   error
+}
+
+// startLookup looks up the endpoints of the keys in the background, until ctx ends.
+func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
+	early := earlyLookup{began: time.Now(), result: make(chan lookupResult, 1)}
+	if len(keys) == 0 {
+		early.result <- lookupResult{}
+		return early
+	}
+	s.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		found, err := s.lookUp(ctx, keys)
+		early.result <- lookupResult{found, err}
+	})
+	return early
+}
+
+// endpointsOf returns the endpoints of the deliveries. It looks up again those that the early lookup did
+// not include, those that it found gone, because that is final, and all if the claim took too long.
+func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, early earlyLookup) (endpoints, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	var known endpoints
+	if time.Since(early.began) < earlyLookupAge {
+		result := <-early.result
+		if result.err != nil {
+			return nil, result.err
+		}
+		known = result.found
+	}
+	var keys []int32
+	for _, d := range deliveries {
+		if known[d.KeyID].gone() {
+			keys = append(keys, d.KeyID)
+		}
+	}
+	if len(keys) == 0 {
+		return known, nil
+	}
+	found, err := s.lookUp(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for key, e := range known {
+		if !e.gone() {
+			found[key] = e
+		}
+	}
+	return found, nil
+}
+
+// lookUp reads the endpoints of the keys from the tenants service. It leaves out keys that do not exist:
+// their endpoints are gone.
+func (s *Sender) lookUp(ctx context.Context, keys []int32) (endpoints, error) {
+	slices.Sort(keys)
+	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys)})
+	if err != nil {
+		return nil, fmt.Errorf("get endpoints: %w", err)
+	}
+	found := make(endpoints, len(keys))
+	for _, e := range resp.GetEndpoints() {
+		found[e.GetKeyId()] = endpointOf(e)
+	}
+	return found, nil
+}
+
+// endpointOf treats an unknown state as a pause: nothing is sent and nothing is lost.
+func endpointOf(e *tenantsv1.Endpoint) endpoint {
+	switch e.GetState() {
+	case tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
+		return endpoint{}
+	case tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE:
+		return endpoint{url: e.GetUrl(), secret: e.GetSecret(), paused: e.GetUrl() == "" || e.GetSecret() == ""}
+	case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
+		return endpoint{paused: true}
+	default:
+		return endpoint{paused: true}
+	}
+}

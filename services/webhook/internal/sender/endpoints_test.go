@@ -1,0 +1,100 @@
+package sender
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+func TestDeliveriesWaitWhileAccessIsOff(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := webhooktest.NewReceiver(t)
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
+	open := webhooktest.NewReceiver(t)
+	f.activate(8, open)
+	s := f.start()
+
+	first, _ := f.event(7, 8)
+	f.until(first, 8, inState("DELIVERED"))
+	f.until(first, 7, func(r row) bool { return !r.Leased })
+	for range 20 {
+		id, _ := f.event(7, 8)
+		s.Wake()
+		f.until(id, 8, inState("DELIVERED"))
+	}
+	require.Equal(t, row{State: "PENDING", Next: f.row(first, 7).Next}, f.row(first, 7), "a pause consumes nothing")
+
+	f.activate(7, receiver)
+	f.clock.advance(15 * time.Second)
+	s.Wake()
+	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 21 }, waitLimit, pollInterval)
+	require.Equal(t, 1, f.until(first, 7, inState("DELIVERED")).Attempts)
+}
+
+func TestDeliveriesOfAnEndpointThatIsGoneAreDropped(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
+	f.start()
+	id, _ := f.event(7, 8)
+	require.Equal(t, row{State: "DROPPED"}, f.until(id, 7, inState("DROPPED")))
+	require.Equal(t, row{State: "DROPPED"}, f.until(id, 8, inState("DROPPED")), "a key that does not exist")
+}
+
+func TestARotatedSecretSignsTheNextAttempt(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := webhooktest.NewReceiver(t)
+	receiver.Respond(webhooktest.Status(http.StatusServiceUnavailable))
+	f.activate(7, receiver)
+	s := f.start()
+	id, _ := f.event(7)
+	r := f.until(id, 7, attempted(1))
+
+	receiver.Respond(webhooktest.Status(http.StatusOK))
+	receiver.Rotate(strings.Repeat("fedcba9876543210", 4))
+	f.activate(7, receiver)
+	f.clock.set(*r.Next)
+	s.Wake()
+	f.until(id, 7, inState("DELIVERED"))
+	arrivals := receiver.Arrivals()
+	require.Len(t, arrivals, 2)
+	require.True(t, arrivals[1].Verified)
+	require.NotEqual(t, arrivals[0].Header.Get("Service-Signature"), arrivals[1].Header.Get("Service-Signature"))
+}
+
+func TestADeadEndpointDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.PerEndpoint = 4
+	dead, alive := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
+	release := make(chan struct{})
+	dead.Respond(webhooktest.Blocked(release))
+	f.activate(7, dead)
+	f.activate(8, alive)
+	var backlog string
+	for range 50 {
+		backlog, _ = f.event(7)
+	}
+	s := f.start()
+	require.Eventually(t, func() bool { return len(dead.Arrivals()) == 4 }, waitLimit, pollInterval)
+
+	for range 20 {
+		id, _ := f.event(8)
+		s.Wake()
+		f.until(id, 8, inState("DELIVERED"))
+	}
+	require.Len(t, dead.Arrivals(), 4, "the dead endpoint has no more than PerEndpoint")
+
+	close(release)
+	f.until(backlog, 7, inState("DELIVERED"))
+	require.Eventually(t, func() bool { return len(dead.Arrivals()) == 50 }, waitLimit, pollInterval)
+	require.LessOrEqual(t, dead.MaxConcurrent(), 4)
+}

@@ -1,4 +1,0 @@
-package store
-
-// RetentionLock is the lock of the instance that deletes.
-const RetentionLock int64 = retentionLock

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+)
+
+func TestFinishedDeliveriesAreDeletedAfterTheirTime(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, tenantA, noon, 1, 2)
+	f.add(t, tenantB, noon, 3)
+	f.finish(t, noon)
+	f.add(t, tenantA, noon, 1) // Never sent.
+
+	f.now = noon.Add(retention)
+	require.Zero(t, f.delete(t, 100), "kept for the whole retention")
+	f.now = noon.Add(retention + time.Microsecond)
+	var batches []int
+	require.NoError(t, daemon.InBatches(t.Context(), 2, func(_ context.Context, limit int) (int, error) {
+		batches = append(batches, f.delete(t, limit))
+		return batches[len(batches)-1], nil
+	}))
+	require.Equal(t, []int{2, 1}, batches)
+	require.Equal(t, 1, f.count(t, "deliveries"), "the pending one stays")
+	require.Equal(t, 1, f.count(t, "events"))
+	require.Zero(t, f.count(t, "attempts"))
+}
+
+func TestAnEventStaysWhileADeliveryNeedsIt(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, tenantA, noon, 1, 2)
+	require.NoError(t, f.Pause(t.Context(), []Endpoint{{TenantID: tenantA, KeyID: 2}}, retention))
+	f.finish(t, noon)
+
+	f.now = noon.Add(retention + time.Minute)
+	require.Equal(t, 1, f.delete(t, 100))
+	require.Equal(t, 1, f.count(t, "events"))
+	f.finish(t, noon.Add(retention+time.Minute))
+	require.Equal(t, 1, f.count(t, "attempts"), "it could still be sent")
+
+	f.now = noon.Add(2*retention + 2*time.Minute)
+	require.Equal(t, 1, f.delete(t, 100))
+	require.Zero(t, f.count(t, "events"))
+}
+
+func TestOneInstanceDeletesAtATime(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, tenantA, noon, 1)
+	f.finish(t, noon)
+	f.now = noon.Add(2 * retention)
+	err := pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
+		require.Zero(t, f.delete(t, 100), "another instance deletes")
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, f.delete(t, 100))
+}
+
+// The delivery is resent while its deletion waits for its row.
+func TestADeliveryThatIsResentMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.add(t, tenantA, noon, 1)
+	f.finish(t, noon)
+	f.now = noon.Add(2 * retention)
+	deleted := make(chan int, 1)
+	require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE deliveries
+SET state = 'PENDING', attempts = 0, attempts_before = attempts, next_attempt_at = $1, finished_at = NULL`, f.now)
+		go func() {
+			n, _ := f.DeleteFinished(t.Context(), retention, 100)
+			deleted <- n
+		}()
+		require.Eventually(t, func() bool {
+			var waits bool
+			return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits) == nil && waits
+		}, 10*time.Second, time.Millisecond)
+		return err
+	}))
+	require.Zero(t, <-deleted)
+	require.Equal(t, 1, f.count(t, "attempts"))
+	require.Equal(t, id, f.claim(t, f.now, 1, 1)[0].EventID)
+}

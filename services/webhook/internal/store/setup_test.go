@@ -1,0 +1,99 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+const (
+	tenantA = "0190aaaa-0000-7000-8000-000000000001"
+	tenantB = "0190bbbb-0000-7000-8000-000000000002"
+	// retention is how long finished deliveries are kept.
+	retention = 24 * time.Hour
+)
+
+var (
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+	delivered = rules.Verdict{State: rules.Delivered, Counted: true}
+	failed    = rules.Verdict{State: rules.Failed, Counted: true}
+	retryIn1h = rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}
+)
+
+// fixture is a store whose clock shows what the last call has set.
+type fixture struct {
+	*Store
+	now time.Time
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	pool := pgtest.New(t, Migrations())
+	webhooktest.RequireConsistentRows(t, pool)
+	f := &fixture{now: noon}
+	f.Store = NewAt(pool, func() time.Time { return f.now })
+	return f
+}
+
+// add stores an event for the keys and returns its id.
+func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) string {
+	t.Helper()
+	f.now = at
+	id := uuid.Must(uuid.NewV7()).String()
+	require.NoError(t, f.FanOut(t.Context(), []Event{
+		{TenantID: tenant, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: keys},
+	}, nil))
+	return id
+}
+
+func (f *fixture) claim(t *testing.T, at time.Time, limit, perEndpoint int) []Delivery {
+	t.Helper()
+	f.now = at
+	claimed, err := f.Claim(t.Context(), request(limit, perEndpoint))
+	require.NoError(t, err)
+	require.False(t, claimed.Contended)
+	return claimed.Deliveries
+}
+
+func request(limit, perEndpoint int) ClaimRequest {
+	return ClaimRequest{Lease: 30 * time.Second, Limit: limit, PerEndpoint: perEndpoint}
+}
+
+// record records the result of an attempt that got the status.
+func (f *fixture) record(t *testing.T, d Delivery, v rules.Verdict, status int) error {
+	t.Helper()
+	attempt := Attempt{StartedAt: f.now, Outcome: rules.Answered(status)}
+	recorded, err := f.Record(t.Context(), []Result{{Delivery: d, Verdict: v, Attempt: attempt}})
+	if err == nil && !recorded[0] {
+		return ErrLeaseLost
+	}
+	return err
+}
+
+// finish claims what is due and records it as delivered.
+func (f *fixture) finish(t *testing.T, at time.Time) {
+	t.Helper()
+	for _, d := range f.claim(t, at, 100, 100) {
+		require.NoError(t, f.record(t, d, delivered, 200))
+	}
+}
+
+func (f *fixture) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+func (f *fixture) delete(t *testing.T, limit int) int {
+	t.Helper()
+	deleted, err := f.DeleteFinished(t.Context(), retention, limit)
+	require.NoError(t, err)
+	return deleted
+}

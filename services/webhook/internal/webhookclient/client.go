@@ -1,0 +1,101 @@
+// Package webhookclient sends one event to one receiver. Deliveries and tests share it, and with it the
+// HTTP client that decides which addresses may be reached.
+package webhookclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+)
+
+const (
+	// maxRead bounds what is read of a response, so that its connection can be used again.
+	maxRead = 64 << 10
+	// maxLogged is how much of it the log keeps.
+	maxLogged = 1 << 10
+
+	userAgent = "Partner-Gifting-Webhooks/1"
+)
+
+// Request is an event for a receiver.
+type Request struct {
+	URL     string
+	Secret  string
+	EventID string
+	Body    []byte
+}
+
+// Response is the receiver's response, or why there is none.
+type Response struct {
+	rules.Outcome
+	// Body is the beginning of the response's body.
+	Body []byte
+	// Cause is the error of a request without a response, for our log only. It does not contain the
+	// URL, in which partners may keep secrets.
+	Cause error
+}
+
+// Client sends requests.
+type Client struct {
+	http *http.Client
+	now  func() time.Time
+}
+
+// New makes a client. The HTTP client must be safe for URLs that partners choose; now is the time in
+// the signatures.
+func New(client *http.Client, now func() time.Time) *Client {
+	return &Client{http: client, now: now}
+}
+
+// Post signs the request and sends it once. ctx bounds the whole exchange. The status of the response
+// counts as soon as it arrives, even when the body that follows is incomplete or slow.
+func (c *Client) Post(ctx context.Context, r Request) Response {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return failed(err)
+	}
+	c.sign(req.Header, r)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return Response{Outcome: rules.Answered(resp.StatusCode), Body: readStart(resp.Body)}
+}
+
+func failed(err error) Response {
+	cause := err
+	if withURL, ok := errors.AsType[*url.Error](err); ok {
+		cause = withURL.Err
+	}
+	return Response{Outcome: rules.Unanswered(err), Cause: cause}
+}
+
+func (c *Client) sign(h http.Header, r Request) {
+	now := c.now()
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", userAgent)
+	h.Set("Service-Event-Id", r.EventID)
+	h.Set("Service-Signature", rules.Signature(r.Secret, now, r.Body))
+	h.Set("Webhook-Id", r.EventID)
+	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	h.Set("Webhook-Signature", rules.StandardSignature(r.Secret, r.EventID, now, r.Body))
+}
+
+// readStart returns the beginning of the body and drains the rest up to maxRead.
+func readStart(body io.Reader) []byte {
+	bounded := io.LimitReader(body, maxRead)
+	start := make([]byte, maxLogged)
+	n, err := io.ReadFull(bounded, start)
+	if err == nil {
+		_, _ = io.Copy(io.Discard, bounded)
+	}
+	return start[:n]
+}
