@@ -34,7 +34,7 @@ const (
 	placeOrder  = "services/orders/internal/store/place_order.go"
 	readOrder   = "services/orders/internal/store/read.go"
 	stockUnits  = "services/catalog/internal/store/reservations.go"
-	sendWebhook = "services/webhook/internal/post/post.go"
+	sendWebhook = "services/webhook/internal/webhookclient/client.go"
 
 	randPackage = "math/rand/v2"
 	uuidPackage = "github.com/google/uuid"
@@ -78,10 +78,10 @@ var mutations = []mutation{
 	return &ordersv1.GetOrderResponse{Order: order}, nil`}}},
 	{"oversold stock", stock, []replacement{{stockUnits, `SET stock = stock + returned.units`,
 		`SET stock = stock + returned.units + (random() < 0.5)::int`}}},
-	{"unsent webhook", delivery, []replacement{imports(sendWebhook, randPackage), {sendWebhook, `resp, err := p.client.Do(req)`, `
+	{"unsent webhook", delivery, []replacement{imports(sendWebhook, randPackage), {sendWebhook, `resp, err := c.http.Do(req)`, `
 	resp, err := &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, error(nil)
 	if rand.N(50) > 0 {
-		resp, err = p.client.Do(req)
+		resp, err = c.http.Do(req)
 	}`}}},
 	{"foreign order", leak, []replacement{
 		{readOrder, `WHERE tenant_id = $1 AND id = $2`, `WHERE $1::text <> '' AND id = $2`},
