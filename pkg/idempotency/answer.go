@@ -36,26 +36,27 @@ func encodeProblem(e *problem.Error) ([]byte, error) {
 	return raw, nil
 }
 
-// decodeAnswer fills into, or gives the stored problem as the error.
-func decodeAnswer(raw []byte, into proto.Message) error {
+// decodeAnswer returns the stored answer, or the stored problem as the error.
+func decodeAnswer[R proto.Message](raw []byte) (none R, _ error) {
 	var st spb.Status
 	if err := proto.Unmarshal(raw, &st); err != nil {
-		return fmt.Errorf("decode answer: %w", err)
+		return none, fmt.Errorf("decode answer: %w", err)
 	}
 	if codes.Code(st.GetCode()) != codes.OK { //nolint:gosec // The value was written from a codes.Code.
-		return problem.FromStatus(status.FromProto(&st))
+		return none, problem.FromStatus(status.FromProto(&st))
 	}
 	if len(st.GetDetails()) != 1 {
-		return fmt.Errorf("decode answer: %d details", len(st.GetDetails()))
+		return none, fmt.Errorf("decode answer: %d details", len(st.GetDetails()))
 	}
-	if err := st.GetDetails()[0].UnmarshalTo(into); err != nil {
-		return fmt.Errorf("decode answer: %w", err)
+	answer := none.ProtoReflect().New().Interface().(R)
+	if err := st.GetDetails()[0].UnmarshalTo(answer); err != nil {
+		return none, fmt.Errorf("decode answer: %w", err)
 	}
-	return nil
+	return answer, nil
 }
 
-// storable says whether the problem is an outcome of the operation, which a repetition must meet
-// again, rather than a fault after which the key stays free.
+// storable says whether the problem is an outcome of the operation, which a repetition gets again.
+// After any other error the key stays free.
 func storable(e *problem.Error) bool {
 	switch e.Code {
 	case problem.IdempotencyInProgress, problem.IdempotencyKeyReused:

@@ -1,12 +1,14 @@
-// Package idempotency runs a request at most once per API key and Idempotency-Key and replays its
-// answer (API specification, section Limits).
+// Package idempotency runs a request at most once per API key and Idempotency-Key, and returns its
+// stored answer to repetitions (API specification, section Limits). An operation uses one of three
+// functions: Run when it decides before its transaction, RunInTx when it decides from rows that it
+// locks, RunExternal when its effect is outside the database.
 //
 // The answer commits in the transaction of the effect, so a crash at any point leaves both or
-// neither. While a request runs, a second one under its key is refused at once: it never waits on
-// a lock. Stored are the 2xx and every 409 and 422 the operation itself decided; any other fault
-// leaves the key free. An operation's preparation runs outside the transaction and may run twice,
-// so what it takes elsewhere must be keyed by Request.ReservationKey.
+// neither. While a request runs, a second one under its key is refused at once: it never waits for
+// a lock. What is stored is every 2xx, and every 409 and 422 that the operation itself decided. After
+// any other error the key is free. What Run prepares is outside the transaction and may run twice,
+// so a reservation in another service must be keyed by Request.ReservationKey.
 //
-// Each service stores the answers to its own operations. That a key names one request over all of
-// them is the work of the one Register.
+// Each service stores the answers to its own operations. The one Register makes a key name one
+// request over all services.
 package idempotency

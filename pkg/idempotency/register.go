@@ -12,26 +12,27 @@ import (
 )
 
 const (
-	claimElsewhere = `SELECT idempotency_claim_elsewhere($1, $2, $3, $4)`
-	release        = `SELECT idempotency_release($1, $2, $3)`
+	claimForOther = `SELECT idempotency_claim_elsewhere($1, $2, $3, $4)`
+	release       = `SELECT idempotency_release($1, $2, $3)`
 )
 
 // Register makes an Idempotency-Key name one request of its API key over the operations of all services. It keeps the
-// claims of the other services' requests beside the stored answers of its own service, so that Run meets both in the
-// look-up and the claim it makes anyway.
+// claims of requests to other services in the table of its own service's answers, so that Run finds both with the
+// look-up and the claim that it makes anyway.
 //
-// A claim stands from before its request runs until it is released, which only happens when the request is known to
-// have stored nothing. A claim that a crash or an unknown outcome left keeps the key for that same request, until the
-// retention removes it.
+// A claim is made before its request runs. It is released only when the request is known to have stored nothing. A
+// claim that is left by a crash or an unknown outcome keeps the key for the same request until the retention deletes it.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
-
-	Pool *pgxpool.Pool
+	pool *pgxpool.Pool
 }
+
+// NewRegister makes the register in the database of one service.
+func NewRegister(pool *pgxpool.Pool) *Register { return &Register{pool: pool} }
 
 // ClaimKey implements commonv1.IdempotencyRegisterServiceServer.
 func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
-	_, err := r.Pool.Exec(ctx, claimElsewhere, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint(), req.GetOwner())
+	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint(), req.GetOwner())
 	switch {
 	case err == nil:
 		return &commonv1.ClaimKeyResponse{}, nil
@@ -46,7 +47,7 @@ func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) 
 
 // ReleaseKey implements commonv1.IdempotencyRegisterServiceServer.
 func (r *Register) ReleaseKey(ctx context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
-	if _, err := r.Pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint()); err != nil {
+	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint()); err != nil {
 		return nil, fmt.Errorf("release idempotency key: %w", err)
 	}
 	return &commonv1.ReleaseKeyResponse{}, nil
@@ -56,7 +57,7 @@ func reused() error {
 	return problem.New(problem.IdempotencyKeyReused, "This Idempotency-Key was used before with a different request.")
 }
 
-// Stored says whether err, the outcome of a request under an Idempotency-Key, is stored as its answer.
+// Stored says whether err, the outcome of a request with an Idempotency-Key, is stored as its answer.
 func Stored(err error) bool {
 	if err == nil {
 		return true

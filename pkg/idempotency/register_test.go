@@ -3,7 +3,6 @@ package idempotency_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,16 +39,16 @@ func (r register) release(t *testing.T, fingerprint string) {
 func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
 	t.Helper()
 	pool := setup(t)
-	return pool, register{&idempotency.Register{Pool: pool}}
+	return pool, register{idempotency.NewRegister(pool)}
 }
 
 func TestAKeyThatNamesARequestHereIsRefusedElsewhere(t *testing.T) {
 	pool, r := setupRegister(t)
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.True(t, problem.Is(r.claim(t.Context(), "g"), problem.IdempotencyKeyReused))
 	r.release(t, "f")
-	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("b", "two"))
+	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("b", "two"))
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError(), "a release takes no stored answer away")
 }
@@ -59,13 +58,13 @@ func TestAKeyThatNamesARequestElsewhereIsRefusedHere(t *testing.T) {
 	require.NoError(t, r.claim(t.Context(), "g"))
 	for name, fingerprint := range map[string]string{"another request": "f", "even the same fingerprint": "g"} {
 		t.Run(name, func(t *testing.T) {
-			_, err := idempotency.Run(request(t.Context(), 1, "k", fingerprint), pool, empty, effect("a", "one"))
+			_, err := idempotency.Run(request(t.Context(), 1, "k", fingerprint), pool, effect("a", "one"))
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
 	t.Run("also when it is claimed after the look-up", func(t *testing.T) {
 		late := register{r.Register}
-		_, err := idempotency.Run(request(t.Context(), 2, "k", "f"), pool, empty, func(ctx context.Context) (idempotency.Effect[*answer], error) {
+		_, err := idempotency.Run(request(t.Context(), 2, "k", "f"), pool, func(ctx context.Context) (idempotency.Effect[*answer], error) {
 			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: elsewhere})
 			require.NoError(t, err)
 			return effect("b", "two")(ctx)
@@ -74,7 +73,7 @@ func TestAKeyThatNamesARequestElsewhereIsRefusedHere(t *testing.T) {
 	})
 	require.Zero(t, effects(t, pool))
 	t.Run("another API key has keys of its own", func(t *testing.T) {
-		_, err := idempotency.Run(request(t.Context(), 3, "k", "f"), pool, empty, effect("c", "three"))
+		_, err := idempotency.Run(request(t.Context(), 3, "k", "f"), pool, effect("c", "three"))
 		require.NoError(t, err)
 	})
 }
@@ -88,7 +87,7 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 	r.release(t, "g")
 	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim stands")
 	r.release(t, "g")
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.Equal(t, 1, effects(t, pool))
 }
@@ -96,7 +95,7 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 func TestAClaimMeetsARequestThatRuns(t *testing.T) {
 	pool, r := setupRegister(t)
 	ctx := request(t.Context(), 1, "k", "f")
-	_, err := idempotency.RunExternal(ctx, pool, empty, func(ctx context.Context) (*answer, error) {
+	_, err := idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
 		require.True(t, problem.Is(r.claim(ctx, "g"), problem.IdempotencyInProgress))
 		return nil, errors.New("it failed")
 	})
@@ -114,7 +113,7 @@ func TestClaimAndRunAtOnceNeverBothWin(t *testing.T) {
 		var wonHere, wonElsewhere atomic.Bool
 		var group errgroup.Group
 		group.Go(func() error {
-			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, empty, effect("a", "one"))
+			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 			wonHere.Store(err == nil)
 			return unlessRefused(err)
 		})
@@ -160,11 +159,10 @@ func TestManyClaimsAndReleasesAtOnceLeaveTheKeyFree(t *testing.T) {
 
 func TestAClaimIsKeptAsLongAsAnAnswerSinceItsLastUse(t *testing.T) {
 	pool, r := setupRegister(t)
-	retention := &idempotency.Retention{Pool: pool, Keep: time.Hour, Log: slog.New(slog.DiscardHandler)}
 	age := func() {
 		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = created_at - interval '40 minutes'")
 		require.NoError(t, err)
-		require.NoError(t, retention.Sweep(t.Context()))
+		require.NoError(t, idempotency.DeleteOld(t.Context(), pool, time.Hour))
 	}
 	require.NoError(t, r.claim(t.Context(), "g"))
 	age()

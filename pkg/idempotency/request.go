@@ -13,12 +13,12 @@ type Request struct {
 	KeyID       int32
 	Key         string
 	Fingerprint []byte
-	// ID is the request id of this occurrence; a stored problem keeps it as its instance.
+	// ID is the id of this HTTP request. A stored problem keeps it as its instance.
 	ID string
 }
 
-// FromContext gives the request of a call that came through the edge with an Idempotency-Key. ok
-// is false for every other call.
+// FromContext returns the request of a call that came through the edge with an Idempotency-Key, and
+// false for every other call.
 func FromContext(ctx context.Context) (Request, bool) {
 	r := caller.RequestFrom(ctx)
 	p, err := caller.PrincipalFrom(ctx)
@@ -28,8 +28,8 @@ func FromContext(ctx context.Context) (Request, bool) {
 	return Request{KeyID: p.KeyID, Key: r.IdempotencyKey, Fingerprint: r.Fingerprint, ID: r.ID}, true
 }
 
-// ReservationKey names the request towards other services, so that what was taken there before a
-// crash is found again.
+// ReservationKey names the request in other services, so that a reservation made before a crash is
+// found again.
 func (r Request) ReservationKey() []byte {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, r.KeyID)

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-)
 
-// DefaultRetention is how long an answer is kept: integrators are told so.
-const DefaultRetention = 30 * 24 * time.Hour
+	"github.com/partnergifting/platform/pkg/daemon"
+)
 
 const (
 	retentionEvery = time.Hour
@@ -21,44 +20,21 @@ const deleteOld = `DELETE FROM idempotency_answers WHERE (key_id, idempotency_ke
   SELECT key_id, idempotency_key FROM idempotency_answers WHERE created_at < now() - $1::interval
   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-// Retention deletes answers that are older than they are kept for.
-type Retention struct {
-	Pool *pgxpool.Pool
-	// Keep zero: DefaultRetention.
-	Keep time.Duration
-	Log  *slog.Logger
+// Retention is the part that deletes answers once they have been kept long enough. Several instances share the work.
+func Retention(pool *pgxpool.Pool, cfg Config, log *slog.Logger) daemon.Part {
+	return daemon.Every("idempotency", retentionEvery, log, func(ctx context.Context) error {
+		return DeleteOld(ctx, pool, cfg.Retention)
+	})
 }
 
-// Run deletes once an hour until ctx ends. Several instances share the work.
-func (r *Retention) Run(ctx context.Context) error {
-	tick := time.NewTicker(retentionEvery)
-	defer tick.Stop()
-	for {
-		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "delete old idempotency answers", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// Sweep deletes what is old by the database's clock, which also dated the answers: an instance with
-// a wrong clock deletes nothing too early. Its batches hold no lock for long.
-func (r *Retention) Sweep(ctx context.Context) error {
-	keep := r.Keep
-	if keep <= 0 {
-		keep = DefaultRetention
-	}
-	for {
-		tag, err := r.Pool.Exec(ctx, deleteOld, keep, retentionBatch)
+// DeleteOld deletes the answers older than keep by the database's clock, which also dated them: an
+// instance with a wrong clock deletes nothing too early.
+func DeleteOld(ctx context.Context, pool *pgxpool.Pool, keep time.Duration) error {
+	return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+		tag, err := pool.Exec(ctx, deleteOld, keep, limit)
 		if err != nil {
-			return fmt.Errorf("delete old answers: %w", err)
+			return 0, fmt.Errorf("delete old answers: %w", err)
 		}
-		if tag.RowsAffected() < retentionBatch {
-			return nil
-		}
-	}
+		return int(tag.RowsAffected()), nil
+	})
 }

@@ -40,93 +40,89 @@ const (
 
 // Effect is what an operation decided to do.
 type Effect[R proto.Message] struct {
-	// Answer is what the caller gets, now and on every replay.
+	// Answer is what the caller gets, now and on every repetition.
 	Answer R
 	// Queue adds the statements of the effect to the transaction. It may be called more than once.
 	// Nil: there is nothing to do.
 	Queue func(b *pgx.Batch)
-	// Translate turns an error of those statements into the problem it stands for. Nil: none does.
+	// Translate turns an error of those statements into a problem, or returns it as it is. Nil: all
+	// errors are returned as they are.
 	Translate func(err error) error
 }
 
-// Run decides a POST once. prepare works out the effect, outside of any transaction; the effect
-// and its stored answer then commit together in one round trip. A repetition gets the first answer
-// into a message made by empty, with gRPC header caller.ReplayedHeader set. A call without an
-// Idempotency-Key runs as it is.
+// Run runs a POST at most once. prepare decides the effect, outside of any transaction; the effect
+// and its answer then commit together in one round trip. A repetition gets the first answer, with
+// the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just runs.
 func Run[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, empty func() R, prepare func(ctx context.Context) (Effect[R], error),
-) (R, error) {
-	req, ok := FromContext(ctx)
-	if !ok {
-		return runOnce(ctx, pool, prepare)
-	}
-	if answer, found, err := replay(ctx, pool, req, empty); found || err != nil {
-		return answer, err
+	ctx context.Context, pool *pgxpool.Pool, prepare func(ctx context.Context) (Effect[R], error),
+) (answer R, err error) {
+	req, keyed := FromContext(ctx)
+	if keyed {
+		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+			return answer, err
+		}
 	}
 	effect, err := prepare(ctx)
 	if err == nil {
 		err = commit(ctx, pool, req, effect)
 	}
-	if err == nil {
-		return effect.Answer, nil
-	}
-	if p, isProblem := problem.As(err); isProblem && storable(p) {
+	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
 		err = store(ctx, pool, req, p)
 	}
-	return unclaimed(ctx, pool, req, empty, err)
+	if err != nil {
+		return outcome[R](ctx, pool, req, err)
+	}
+	return effect.Answer, nil
 }
 
-// Replay gives the stored answer to the request of ctx, if there is one. It only looks: whether a
-// request may run is decided by Run.
-func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, empty func() R) (answer R, found bool, err error) {
-	req, ok := FromContext(ctx)
-	if !ok {
+// Replay returns the stored answer to the request of ctx, if there is one. It only looks: Run
+// decides whether a request may run.
+func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool) (answer R, found bool, err error) {
+	req, keyed := FromContext(ctx)
+	if !keyed {
 		return answer, false, nil
 	}
-	return replay(ctx, pool, req, empty)
+	return replay[R](ctx, pool, req)
 }
 
-// unclaimed says what err, of a transaction that was to hold the claim, means to the caller.
-func unclaimed[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, req Request, empty func() R, err error,
-) (answer R, _ error) {
-	switch postgres.State(err) {
-	case stateInProgress:
-		return answer, inProgress()
-	case stateAnswered:
-		answer, found, err := replay(ctx, pool, req, empty)
-		if err == nil && !found {
-			err = inProgress() // The row was released, or its time was over, right after the claim met it.
-		}
-		return answer, err
-	default:
-		return answer, err
+func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request) (answer R, found bool, err error) {
+	var fingerprint, raw []byte
+	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&fingerprint, &raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return answer, false, nil
 	}
-}
-
-func runOnce[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, prepare func(ctx context.Context) (Effect[R], error),
-) (R, error) {
-	effect, err := prepare(ctx)
-	if err == nil && effect.Queue != nil {
-		err = effect.translate(postgres.Pipeline(ctx, pool, effect.Queue))
+	if err != nil {
+		return answer, false, fmt.Errorf("look up idempotency key: %w", err)
 	}
-	return effect.Answer, err
+	// A row without an answer is the claim of another service's request.
+	if raw == nil || subtle.ConstantTimeCompare(fingerprint, req.Fingerprint) != 1 {
+		return answer, true, reused()
+	}
+	// It fails only outside of a gRPC call, in a test.
+	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
+	answer, err = decodeAnswer[R](raw)
+	return answer, true, err
 }
 
+// commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.
 func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, effect Effect[R]) error {
+	if req.Key == "" {
+		if effect.Queue == nil {
+			return nil
+		}
+		return effect.translate(postgres.Pipeline(ctx, pool, effect.Queue))
+	}
 	raw, err := encodeAnswer(effect.Answer)
 	if err != nil {
 		return err
 	}
-	err = postgres.Pipeline(ctx, pool, func(b *pgx.Batch) {
+	return effect.translate(postgres.Pipeline(ctx, pool, func(b *pgx.Batch) {
 		b.Queue(claim, req.KeyID, req.Key)
 		if effect.Queue != nil {
 			effect.Queue(b)
 		}
 		b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
-	})
-	return effect.translate(err)
+	}))
 }
 
 func (e Effect[R]) translate(err error) error {
@@ -139,7 +135,7 @@ func (e Effect[R]) translate(err error) error {
 	return e.Translate(err)
 }
 
-// store commits a problem as the request's answer and gives it back.
+// store commits a problem as the answer to the request, and returns the problem.
 func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Error) error {
 	p.Instance = req.ID
 	raw, err := encodeProblem(p)
@@ -156,29 +152,20 @@ func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Erro
 	return p
 }
 
-func replay[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, req Request, empty func() R,
-) (answer R, found bool, err error) {
-	var fingerprint, raw []byte
-	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&fingerprint, &raw)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return answer, false, nil
+// outcome returns what the caller gets when the transaction with the claim ended with err.
+func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err error) (answer R, _ error) {
+	switch postgres.State(err) {
+	case stateInProgress:
+		return answer, inProgress()
+	case stateAnswered:
+		answer, found, err := replay[R](ctx, pool, req)
+		if err == nil && !found {
+			err = inProgress() // The row was released or deleted right after the claim met it.
+		}
+		return answer, err
+	default:
+		return answer, err
 	}
-	if err != nil {
-		return answer, false, fmt.Errorf("look up idempotency key: %w", err)
-	}
-	// Without an answer it names a request of another service.
-	if raw == nil || subtle.ConstantTimeCompare(fingerprint, req.Fingerprint) != 1 {
-		return answer, true, reused()
-	}
-	// Outside of a gRPC call, in a test, there is no header to set.
-	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
-	answer = empty()
-	if err := decodeAnswer(raw, answer); err != nil {
-		var none R
-		return none, true, err
-	}
-	return answer, true, nil
 }
 
 func inProgress() error {

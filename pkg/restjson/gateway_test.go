@@ -71,11 +71,11 @@ func TestMarshalerDecodes(t *testing.T) {
 func TestMarshalerEncodes(t *testing.T) {
 	require.Equal(t, "application/json", restjson.Marshaler{}.ContentType(nil))
 	for want, give := range map[string]any{
-		`null`:                            nil,
-		`{"amount":"","currency":""}`:     &commonv1.Money{},
-		`[]`:                              []*commonv1.Money(nil),
+		`null`:                        nil,
+		`{"amount":"","currency":""}`: &commonv1.Money{},
+		`[]`:                          []*commonv1.Money(nil),
 		`[{"id":"a","name":"","slug":"","primaryColour":null,"logoUrl":null},null]`: []*tenantsv1.Brand{{Id: "a"}, nil},
-		`["1970-01-01T00:00:00Z"]`:        []*timestamppb.Timestamp{{}},
+		`["1970-01-01T00:00:00Z"]`: []*timestamppb.Timestamp{{}},
 	} {
 		got, err := restjson.Marshaler{}.Marshal(give)
 		require.NoError(t, err)

@@ -33,9 +33,9 @@ func TestUnmarshalQuery(t *testing.T) {
 	)
 	since := &timestamppb.Timestamp{Seconds: 1717150530}
 	tests := []struct {
-		name  string
-		query string
-		want  *ordersv1.ListOrdersRequest
+		name    string
+		query   string
+		want    *ordersv1.ListOrdersRequest
 		invalid []problem.Violation
 	}{
 		{"no parameters", ``, &ordersv1.ListOrdersRequest{}, nil},

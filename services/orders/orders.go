@@ -44,8 +44,7 @@ type Config struct {
 	// OpeningHours and OpeningZone are when the service operator works.
 	OpeningHours string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
 	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
-	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a POST is kept."`
+	Idempotency  idempotency.Config
 	// OperatorName signs what the operator's team writes on an order.
 	OperatorName string `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
 	// DetailsRetention is how long the delivery details of an order outlive its end.
@@ -75,7 +74,7 @@ type Service struct {
 	conns    []*grpc.ClientConn
 	rpc      *rpc.Server
 	recovery *reservations.Recovery
-	answers  *idempotency.Retention
+	answers  daemon.Part
 	kept     *retention.Retention
 	waker    *outbox.Waker
 }
@@ -97,6 +96,9 @@ func schema() []postgres.Migrations {
 
 // New builds the service; it opens the database and fails when that cannot be reached.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hou
 	if s.recovery.Interval == 0 {
 		s.recovery.Interval = defaultRecoveryInterval
 	}
-	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
 	s.kept = &retention.Retention{Store: orders, Details: cfg.DetailsRetention, Audit: cfg.AuditRetention, Log: s.tel.Logger}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
@@ -148,7 +150,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hou
 		Hours:   hours,
 		Clock:   time.Now,
 	}
-	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, &idempotency.Register{Pool: s.pool})
+	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.pool))
 	ordersv1.RegisterOrdersServiceServer(s.rpc, face)
 	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, &server.Operations{Orders: face, OperatorName: operatorName(cfg)})
 	ordersv1.RegisterClaimsServiceServer(s.rpc, &server.Claims{Orders: face})
@@ -177,7 +179,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "reservations", Run: s.recovery.Run},
-		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		s.answers,
 		daemon.Part{Name: "retention", Run: s.kept.Run},
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)

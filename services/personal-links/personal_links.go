@@ -43,9 +43,8 @@ type Config struct {
 	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a name of which DNS knows all instances, or the instances."`
 	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// ClaimURL and a token make the claimUrl of a link; links keep the one they were made with.
-	ClaimURL string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
-	// IdempotencyRetention is how long the answer to a POST is kept for its repetition.
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a POST is kept."`
+	ClaimURL    string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
+	Idempotency idempotency.Config
 	// DetailsRetention counts from the claim or the cancellation.
 	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
 	// RecoveryInterval is how often claims that a crash left behind are looked for.
@@ -74,7 +73,7 @@ type Service struct {
 	waker     *outbox.Waker
 	claims    *claims.Saga
 	recovery  time.Duration
-	answers   *idempotency.Retention
+	answers   daemon.Part
 	retention *store.Retention
 }
 
@@ -95,6 +94,9 @@ func schema() []postgres.Migrations {
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
 		return nil, fmt.Errorf("seal keys: %w", err)
@@ -137,7 +139,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring) err
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
 	links := store.New(s.pool, ring)
 	s.retention = &store.Retention{Store: links, Keep: cfg.DetailsRetention, Log: s.tel.Logger}
 	if s.retention.Keep <= 0 {
@@ -193,7 +195,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 		daemon.Part{Name: "claims", Run: func(ctx context.Context) error { return s.claims.Recover(ctx, s.recovery) }},
-		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		s.answers,
 		daemon.Part{Name: "retention", Run: s.retention.Run},
 	)
 }

@@ -89,7 +89,7 @@ func TestAnAnswerIsKeptFor30DaysByDefault(t *testing.T) {
 	}
 	var cfg personallinks.Config
 	require.NoError(t, settings.Load(&cfg))
-	require.Equal(t, 30*24*time.Hour, cfg.IdempotencyRetention)
+	require.Equal(t, 30*24*time.Hour, cfg.Idempotency.Retention)
 }
 
 func TestResealTellsWhatItDid(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Reseal seals everything of the links again under the ring's first key while the service runs, and
 // tells its progress on out. Once it has succeeded, another key is needed only for the answers
-// stored under it, which IdempotencyRetention ends.
+// stored under it, which the idempotency retention ends.
 func Reseal(ctx context.Context, cfg Config, out io.Writer) error {
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {

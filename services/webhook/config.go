@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -36,8 +37,8 @@ type Config struct {
 	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often to look for due retries."`
 	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; less than the database's statement time-out."`
 
-	IdempotencyRetention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the response to a webhook test is stored."`
-	LogRetention         time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
+	Idempotency  idempotency.Config
+	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
 }
 
 var (

@@ -18,6 +18,6 @@ func TestDefaults(t *testing.T) {
 		require.Equal(t, 10*time.Second, cfg.Timeout)
 	})
 	t.Run("the response to a test is stored for 30 days", func(t *testing.T) {
-		require.Equal(t, 30*24*time.Hour, cfg.IdempotencyRetention)
+		require.Equal(t, 30*24*time.Hour, cfg.Idempotency.Retention)
 	})
 }

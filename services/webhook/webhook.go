@@ -48,7 +48,7 @@ type Service struct {
 	sender  *sender.Sender
 	changes *kafka.Consumer
 	// answers and log delete what is past retention.
-	answers *idempotency.Retention
+	answers daemon.Part
 	log     daemon.Part
 }
 
@@ -125,7 +125,7 @@ func (s *Service) assemble(cfg Config) error {
 		return err
 	}
 
-	s.answers = &idempotency.Retention{Pool: s.pool, Keep: cfg.IdempotencyRetention, Log: s.tel.Logger}
+	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
 	s.log = daemon.Every("retention", retentionInterval, s.tel.Logger, func(ctx context.Context) error {
 		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 			return deliveries.DeleteFinished(ctx, cfg.LogRetention, limit)
@@ -150,7 +150,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
-		daemon.Part{Name: "idempotency", Run: s.answers.Run},
+		s.answers,
 		s.log,
 	)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // maxLengths are the field lengths of the API specification, section Limits, which the services
@@ -90,7 +91,9 @@ func TestPublishedTimes(t *testing.T) {
 		}
 		return numbers
 	}
-	keys := strconv.Itoa(int(idempotency.DefaultRetention / (24 * time.Hour)))
+	var kept idempotency.Config
+	require.NoError(t, settings.Defaults(&kept))
+	keys := strconv.Itoa(int(kept.Retention / (24 * time.Hour)))
 
 	t.Run("keys are stored as long as answers are", func(t *testing.T) {
 		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))

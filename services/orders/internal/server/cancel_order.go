@@ -19,7 +19,6 @@ func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderReque
 	errs := fields.FromContext(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.CancelOrderResponse]{
-		Empty: func() *ordersv1.CancelOrderResponse { return &ordersv1.CancelOrderResponse{} },
 		Decide: func(current *rules.Current) (*rules.Change, error) {
 			if err := errs.Err(); err != nil {
 				return nil, err

@@ -32,7 +32,7 @@ func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Princ
 func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string, a store.Action[R]) (answer R, err error) {
 	id, ok := fields.ParseUUID(orderID)
 	if !ok {
-		if answer, found, err := idempotency.Replay(ctx, s.Store.Pool(), a.Empty); found || err != nil {
+		if answer, found, err := idempotency.Replay[R](ctx, s.Store.Pool()); found || err != nil {
 			return answer, err
 		}
 		return answer, problem.RecordNotFound()

@@ -68,7 +68,6 @@ func (o *Operations) change(
 ) (*ordersv1.Order, error) {
 	return changeOrder(ctx, o.Orders, a.OrderID, store.Action[*ordersv1.Order]{
 		TenantID: a.TenantID,
-		Empty:    func() *ordersv1.Order { return &ordersv1.Order{} },
 		Decide: func(current *rules.Current) (*rules.Change, error) {
 			change, err := decide(current)
 			if change == nil && err == nil {

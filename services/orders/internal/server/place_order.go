@@ -28,9 +28,8 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	if err != nil {
 		return nil, err
 	}
-	empty := func() *ordersv1.PlaceOrderResponse { return &ordersv1.PlaceOrderResponse{} }
 	for attempt := 1; ; attempt++ {
-		resp, err := idempotency.Run(ctx, s.Store.Pool(), empty,
+		resp, err := idempotency.Run(ctx, s.Store.Pool(),
 			func(ctx context.Context) (idempotency.Effect[*ordersv1.PlaceOrderResponse], error) {
 				return s.preparePlaceOrder(ctx, p, req)
 			})

@@ -63,7 +63,6 @@ func (o *Operations) postOnce(a rules.Audit, message *rules.Message) store.Actio
 	var posted *store.PostedMessage
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
-		Empty:    func() *ordersv1.ConversationEntry { return &ordersv1.ConversationEntry{} },
 	}.Posting(message, func() error { return nil }, o.Orders.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {

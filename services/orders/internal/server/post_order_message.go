@@ -25,7 +25,6 @@ func (s *Server) PostOrderMessage(
 		Kind: ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_API_KEY, Name: p.KeyName,
 	}, strconv.Itoa(int(p.KeyID)), req.GetBody())
 	action := store.Action[*ordersv1.PostOrderMessageResponse]{
-		Empty: func() *ordersv1.PostOrderMessageResponse { return &ordersv1.PostOrderMessageResponse{} },
 		Answer: func(*ordersv1.Order) *ordersv1.PostOrderMessageResponse {
 			return &ordersv1.PostOrderMessageResponse{Id: message.Record.GetId()}
 		},

@@ -20,7 +20,6 @@ func (s *Server) UpdateDelivery(
 		return nil, err
 	}
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.UpdateDeliveryResponse]{
-		Empty: func() *ordersv1.UpdateDeliveryResponse { return &ordersv1.UpdateDeliveryResponse{} },
 		Decide: func(current *rules.Current) (*rules.Change, error) {
 			return rules.CorrectDeliveryOf(current, req, fields.FromContext(ctx), s.now())
 		},

@@ -23,8 +23,6 @@ type Action[R proto.Message] struct {
 	OrderID  string
 	// OriginKeyID is the key whose request it is; 0 when it is no key's.
 	OriginKeyID int32
-	// Empty makes an answer to replay into.
-	Empty func() R
 	// Read adds further reads to those of the order, behind its lock. Nil: none.
 	Read func(b *pgx.Batch, tenantID, orderID string)
 	// Decide says what becomes of the order: a pure function. Nil without error: nothing does.
@@ -65,7 +63,7 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 			a.Read(b, a.TenantID, a.OrderID)
 		}
 	}
-	return idempotency.RunInTx(ctx, s.pool, a.Empty, read, func() (effect idempotency.Effect[R], err error) {
+	return idempotency.RunInTx(ctx, s.pool, read, func() (effect idempotency.Effect[R], err error) {
 		if l.current.Record == nil {
 			return effect, ErrNotFound
 		}

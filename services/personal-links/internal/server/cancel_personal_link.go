@@ -47,7 +47,7 @@ func (p *Public) CancelPersonalLink(
 	rules.CheckReason(c.reason, c.errs)
 	c.linkID, _ = fields.ParseUUID(req.GetLinkId())
 	for range maxSettled {
-		stored, err := idempotency.RunInTx(ctx, p.Store.Pool(), emptySealed, c.lock, func() (sealedEffect, error) { return c.decide(ctx) })
+		stored, err := idempotency.RunInTx(ctx, p.Store.Pool(), c.lock, func() (sealedEffect, error) { return c.decide(ctx) })
 		if errors.Is(err, rules.ErrMarked) {
 			if _, err := p.Claims.Settle(ctx, c.link); err != nil {
 				return nil, err

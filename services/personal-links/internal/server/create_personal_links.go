@@ -22,7 +22,7 @@ func (p *Public) CreatePersonalLinks(
 		return nil, err
 	}
 	a := answers{ring: p.Ring, tenantID: principal.TenantID}
-	stored, err := idempotency.Run(ctx, p.Store.Pool(), emptySealed, func(ctx context.Context) (sealedEffect, error) {
+	stored, err := idempotency.Run(ctx, p.Store.Pool(), func(ctx context.Context) (sealedEffect, error) {
 		return p.prepareBatch(ctx, principal, a, req)
 	})
 	if err != nil {

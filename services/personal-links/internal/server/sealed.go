@@ -17,8 +17,6 @@ type (
 	sealedEffect = idempotency.Effect[*sealed]
 )
 
-func emptySealed() *sealed { return &sealed{} }
-
 // answers of one tenant.
 type answers struct {
 	ring     *seal.Ring

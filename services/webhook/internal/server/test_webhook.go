@@ -35,7 +35,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	// A repetition needs no slot.
-	if resp, found, err := idempotency.Replay(ctx, s.deps.Pool, newResponse); found || err != nil {
+	if resp, found, err := idempotency.Replay[*webhookv1.TestWebhookResponse](ctx, s.deps.Pool); found || err != nil {
 		return resp, err
 	}
 	if err := fields.FromContext(ctx).Err(); err != nil {
@@ -46,14 +46,12 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	defer release()
-	return idempotency.RunExternal(ctx, s.deps.Pool, newResponse, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	return idempotency.RunExternal(ctx, s.deps.Pool, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)
 	})
 }
-
-func newResponse() *webhookv1.TestWebhookResponse { return &webhookv1.TestWebhookResponse{} }
 
 // timeout is the test's own, or less if the caller's deadline is earlier.
 func (s *Server) timeout(ctx context.Context) time.Duration {

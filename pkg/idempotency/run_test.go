@@ -1,0 +1,279 @@
+package idempotency_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+type answer = webhookv1.TestWebhookResponse
+
+func setup(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool := pgtest.New(t, idempotency.Migrations())
+	_, err := pool.Exec(t.Context(), `CREATE TABLE effects (id int GENERATED ALWAYS AS IDENTITY, name text UNIQUE);
+CREATE TABLE counter AS SELECT 0 AS n`)
+	require.NoError(t, err)
+	return pool
+}
+
+func request(ctx context.Context, keyID int32, key, fingerprint string) context.Context {
+	ctx = caller.WithPrincipal(ctx, caller.Principal{TenantID: "t", KeyID: keyID})
+	return caller.WithRequest(ctx, caller.Request{IdempotencyKey: key, Fingerprint: []byte(fingerprint), ID: "first"})
+}
+
+// effect inserts a row and answers with text.
+func effect(name, text string) func(context.Context) (idempotency.Effect[*answer], error) {
+	return func(context.Context) (idempotency.Effect[*answer], error) {
+		return idempotency.Effect[*answer]{
+			Answer: &answer{Error: proto.String(text)},
+			Queue:  func(b *pgx.Batch) { b.Queue("INSERT INTO effects (name) VALUES ($1)", name) },
+		}, nil
+	}
+}
+
+func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM effects").Scan(&n))
+	return n
+}
+
+const countUp = "UPDATE counter SET n = n + 1"
+
+// counting are the three ways to run a request. Each answers with the counter and counts up, unless decide, which is
+// called before, returns an error.
+var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error){
+	"Run": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
+		return idempotency.Run(ctx, pool, func(ctx context.Context) (e idempotency.Effect[*answer], err error) {
+			n := 0
+			if err := pool.QueryRow(ctx, "SELECT n FROM counter").Scan(&n); err != nil {
+				return e, err
+			}
+			e.Answer = &answer{ResponseStatus: proto.Int32(int32(n))}
+			e.Queue = func(b *pgx.Batch) { b.Queue(countUp) }
+			return e, decide()
+		})
+	},
+	"RunInTx": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
+		n := 0
+		return idempotency.RunInTx(ctx, pool, func(b *pgx.Batch) {
+			b.Queue("SELECT n FROM counter FOR UPDATE").QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		}, func() (e idempotency.Effect[*answer], err error) {
+			e.Answer = &answer{ResponseStatus: proto.Int32(int32(n))}
+			e.Queue = func(b *pgx.Batch) { b.Queue("UPDATE counter SET n = $1", n+1) }
+			return e, decide()
+		})
+	},
+	"RunExternal": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
+		return idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
+			if err := decide(); err != nil {
+				return nil, err
+			}
+			n := 0
+			err := pool.QueryRow(ctx, countUp+" RETURNING n - 1").Scan(&n)
+			return &answer{ResponseStatus: proto.Int32(int32(n))}, err
+		})
+	},
+}
+
+func accept() error { return nil }
+
+func counted(t *testing.T, pool *pgxpool.Pool) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT n FROM counter").Scan(&n))
+	return n
+}
+
+func TestARepetitionGetsTheFirstAnswerAndHasNoEffect(t *testing.T) {
+	t.Parallel()
+	for name, run := range counting {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := setup(t)
+			ctx := request(t.Context(), 1, "k", "f")
+			for range 3 {
+				got, err := run(ctx, pool, accept)
+				require.NoError(t, err)
+				require.Zero(t, got.GetResponseStatus())
+			}
+			require.Equal(t, 1, counted(t, pool))
+
+			_, err := run(request(t.Context(), 1, "k", "other"), pool, accept)
+			require.True(t, problem.Is(err, problem.IdempotencyKeyReused))
+			_, err = run(request(t.Context(), 2, "k", "f"), pool, accept)
+			require.NoError(t, err, "another API key has keys of its own")
+			for range 2 {
+				_, err = run(t.Context(), pool, accept)
+				require.NoError(t, err, "a call without a key just runs")
+			}
+			require.Equal(t, 4, counted(t, pool))
+			require.Zero(t, pool.Stat().AcquiredConns())
+		})
+	}
+}
+
+func TestOnlyARefusalThatTheOperationDecidedIsStored(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Run", "RunInTx"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run, pool := counting[name], setup(t)
+			stored := request(t.Context(), 1, "conflict", "f")
+			_, err := run(stored, pool, func() error { return problem.New(problem.OutOfStock, "none left") })
+			require.True(t, problem.Is(err, problem.OutOfStock))
+			_, err = run(stored, pool, accept)
+			p, ok := problem.As(err)
+			require.True(t, ok)
+			require.Equal(t, "none left", p.Detail)
+			require.Equal(t, "first", p.Instance, "the repeated body names the first request")
+
+			free := request(t.Context(), 1, "free", "f")
+			for _, other := range []error{
+				problem.New(problem.InvalidRequest, "no"), problem.New(problem.NotFound, "no"),
+				problem.New(problem.InternalError, "no"), problem.New(problem.ServiceUnavailable, "no"), errors.New("broken"),
+			} {
+				_, err = run(free, pool, func() error { return other })
+				require.ErrorIs(t, err, other)
+			}
+			require.Zero(t, counted(t, pool))
+			_, err = run(free, pool, accept)
+			require.NoError(t, err)
+			require.Equal(t, 1, counted(t, pool))
+			require.Zero(t, pool.Stat().AcquiredConns())
+		})
+	}
+}
+
+func TestAConflictFoundByTheDatabaseIsStored(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	_, err := idempotency.Run(request(t.Context(), 1, "k1", "f"), pool, effect("same", "one"))
+	require.NoError(t, err)
+	clash := func(ctx context.Context) (idempotency.Effect[*answer], error) {
+		e, err := effect("same", "two")(ctx)
+		e.Translate = func(error) error { return problem.New(problem.ExternalOrderIDConflict, "taken") }
+		return e, err
+	}
+	for range 2 {
+		_, err = idempotency.Run(request(t.Context(), 1, "k2", "f"), pool, clash)
+		require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
+	}
+	require.Equal(t, 1, effects(t, pool))
+}
+
+func TestManyConcurrentRequestsWithOneKeyHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	const callers = 50
+	var done, refused atomic.Int32
+	var group errgroup.Group
+	for range callers {
+		group.Go(func() error {
+			got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("only", "one"))
+			switch {
+			case problem.Is(err, problem.IdempotencyInProgress):
+				refused.Add(1)
+				return nil
+			case err != nil:
+				return err
+			case got.GetError() != "one":
+				return errors.New("another answer")
+			}
+			done.Add(1)
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, callers, done.Load()+refused.Load())
+	require.Positive(t, done.Load())
+	require.Equal(t, 1, effects(t, pool))
+}
+
+func TestConcurrentRequestsThatLockRunOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	const callers = 30
+	var group errgroup.Group
+	for i := range callers {
+		// Every other one without a key.
+		ctx := t.Context()
+		if i%2 == 0 {
+			ctx = request(ctx, 1, string(rune('a'+i)), "f")
+		}
+		group.Go(func() error {
+			_, err := counting["RunInTx"](ctx, pool, accept)
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.Equal(t, callers, counted(t, pool))
+}
+
+func TestASecondRequestWithTheKeyNeverWaits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"RunInTx", "RunExternal"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run, pool := counting[name], setup(t)
+			ctx := request(t.Context(), 1, "k", "f")
+			_, err := run(ctx, pool, func() error {
+				_, second := run(ctx, pool, accept)
+				require.True(t, problem.Is(second, problem.IdempotencyInProgress), "%v", second)
+				return nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, 1, counted(t, pool))
+		})
+	}
+}
+
+func TestACallWhoseCallerLeavesHasNoEffect(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	ctx, leave := context.WithCancel(request(t.Context(), 1, "k", "f"))
+	_, err := counting["RunInTx"](ctx, pool, func() error { leave(); return nil })
+	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, counted(t, pool))
+	_, err = counting["RunInTx"](request(t.Context(), 1, "k", "f"), pool, accept)
+	require.NoError(t, err)
+	require.Equal(t, 1, counted(t, pool))
+}
+
+func TestARequestWhoseConnectionIsCutHasNoEffect(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	ctx := request(t.Context(), 1, "k", "f")
+	_, err := counting["RunInTx"](ctx, pool, func() error {
+		// Waits, up to a minute, until the server's process has ended and its locks are released.
+		_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+WHERE datname = current_database() AND state = 'idle in transaction'`)
+		return err
+	})
+	require.True(t, postgres.Unavailable(err), "%v", err)
+	require.Zero(t, counted(t, pool))
+	require.Zero(t, pool.Stat().AcquiredConns())
+	_, err = counting["RunInTx"](ctx, pool, accept)
+	require.NoError(t, err, "the key is free")
+	require.Equal(t, 1, counted(t, pool))
+}
+
+func TestReservationKeysDiffer(t *testing.T) {
+	t.Parallel()
+	one := idempotency.Request{KeyID: 1, Key: "k"}
+	require.Equal(t, one.ReservationKey(), idempotency.Request{KeyID: 1, Key: "k", ID: "x"}.ReservationKey())
+	require.NotEqual(t, one.ReservationKey(), idempotency.Request{KeyID: 2, Key: "k"}.ReservationKey())
+}
