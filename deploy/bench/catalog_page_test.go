@@ -50,7 +50,7 @@ func BenchmarkPageOfGifts(b *testing.B) {
 		_, err := db.Exec(b.Context(), statement)
 		require.NoError(b, err)
 	}
-	edge := newClient(b, p.Env["GIFTING_URL"], newKeyring(b, p.NewTenant(b)))
+	edge := newClient(b, p.Env["GIFTING_URL"], newKeyring(b, p.DemoTenant(b)))
 	var after, last string
 	var byEdge, bySQL time.Duration
 	for b.Loop() {

@@ -14,7 +14,7 @@ type bar struct {
 	good         bool
 }
 
-// The measures of plots of bars, in pixels.
+// Sizes in pixels.
 const (
 	rowHeight = 22
 	labels    = 380

@@ -1,22 +1,78 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"path"
+	"strings"
+)
 
-// Goal is a limit of one metric. Its benchmark is a single one, so that one which did not run is missed by name; the metric
-// may hold the wild cards of path.Match.
+// Goal is a limit of one metric. It names a single benchmark, so that one which did not run is reported; the metric may hold
+// the wild cards of path.Match.
 type Goal struct {
-	Benchmark, Metric string
-	// What the number is, to a reader.
-	What  string
-	Limit float64
-	// Least: the limit is the least that is good, else the most. Without a limit the number is only shown.
-	Least bool
+	Benchmark string `json:"benchmark"`
+	Metric    string `json:"metric"`
+	// What describes the number to a reader.
+	What  string  `json:"what"`
+	Limit float64 `json:"limit"`
+	// Least says that the limit is a minimum, not a maximum.
+	Least bool `json:"least"`
 }
 
-// Rates are how many changes a second a whole run makes to see how long they take.
+// Outcome is a goal with its result. One without a measurement has the goal's metric, wild cards included, and is not reached.
+type Outcome struct {
+	Goal
+
+	Measured bool    `json:"measured"`
+	Value    float64 `json:"value"`
+	Reached  bool    `json:"reached"`
+}
+
+// Compare compares results with goals, in the order of the goals and then of the results.
+func Compare(results []Result, goals []Goal) (all []Outcome) {
+	for _, g := range goals {
+		found := false
+		for _, r := range results {
+			for _, metric := range r.names() {
+				if r.Benchmark != g.Benchmark || !matches(g.Metric, metric) {
+					continue
+				}
+				o := Outcome{Goal: g, Measured: true, Value: r.Metrics[metric]}
+				o.Metric, o.Reached = metric, o.Value == g.Limit || (o.Value > g.Limit) == g.Least
+				all, found = append(all, o), true
+			}
+		}
+		if !found {
+			all = append(all, Outcome{Goal: g})
+		}
+	}
+	return all
+}
+
+// matches takes a slash for a part of the name where the pattern has no wild cards.
+func matches(pattern, metric string) bool {
+	matched, _ := path.Match(pattern, metric) // The patterns are well formed.
+	return matched && strings.Contains(pattern, "*") || pattern == metric
+}
+
+// place says where it was measured.
+func (o Outcome) place() string {
+	if !strings.Contains(o.Metric, "*") && (strings.Contains(o.Benchmark, "/") || strings.Contains(o.Metric, growthAt)) {
+		return o.Benchmark + " " + strings.Replace(o.Metric, growthAt, " at ", 1)
+	}
+	return o.Benchmark
+}
+
+func (o Outcome) limit() string {
+	if o.Least {
+		return "≥ " + number(o.Limit)
+	}
+	return "≤ " + number(o.Limit)
+}
+
+// Rates are the changes per second at which a whole run measures latencies.
 func Rates() []int { return []int{20, 50, 200, 500} }
 
-// Endpoints are how many receivers they then go to.
+// Endpoints are the numbers of receivers that these changes go to.
 func Endpoints() []int { return []int{1, 100} }
 
 // Goals are the limits of the platform.

@@ -11,21 +11,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Machine is what the figures are of.
+// Machine describes where the benchmarks ran.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
-	// Load is the average of runnable processes of the minute before the run.
+	// Load is the average number of runnable processes in the minute before the run.
 	Load       string `json:"load"`
 	Go         string `json:"go"`
 	PostgreSQL string `json:"postgresql"`
 	// Fsync off favours whatever writes to PostgreSQL most directly.
 	Fsync string `json:"fsync"`
-	// Kafka is the kind that the benchmarks of delivery and programs use. The others have a broker in their process.
+	// Kafka is the kind that the benchmarks of delivery and programs use. The others run an embedded broker.
 	Kafka string `json:"kafka"`
 }
 
-// Here looks at this machine and the server at the URL.
+// Here describes this machine and the server at the URL.
 func Here(ctx context.Context, server, kafka string) (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), Kafka: kafka, Processor: processor()}
 	load, _ := os.ReadFile("/proc/loadavg") // Of Linux.

@@ -1,4 +1,4 @@
-// Package report makes one report of what benchmarks print: a table for the terminal, JSON, and plots.
+// Package report makes one report of the output of benchmarks: a table for the terminal, JSON, and plots.
 package report
 
 import (
@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Result is what one benchmark measured, by the units that it names.
+// Result has the metrics of one benchmark by their units.
 type Result struct {
 	Benchmark string             `json:"benchmark"`
 	Metrics   map[string]float64 `json:"metrics"`
 }
 
 var (
-	// line is that of a result; the number behind the name is that of processors.
+	// line is a result; the number behind the name counts processors.
 	line = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.+)$`)
-	// loose is a result whose name was printed before, because the benchmark logged in between.
+	// loose is a result whose name was printed earlier, because the benchmark logged in between.
 	loose = regexp.MustCompile(`^\s+\d+\t\s*([-+0-9].*)$`)
 	name  = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s*$`)
 )

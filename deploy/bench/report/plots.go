@@ -1,8 +1,11 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// plots are the pictures of a report by the names of their files. What was not measured has none.
+// plots are the pictures of a report, by file name. There is none without a measurement.
 func (r Report) plots() map[string]string {
 	out := map[string]string{}
 	for file, p := range map[string]struct {
@@ -11,9 +14,9 @@ func (r Report) plots() map[string]string {
 	}{
 		"ratios.svg":    {"Ratios; the line is the limit", r.ratios()},
 		"latency.svg":   {"From a change's record to its arrival, ms; the line is the limit", r.latencies()},
-		"growth.svg":    {"Slower than at the smallest size, times; the line is the limit", r.grown()},
-		"cost.svg":      {"Processor time of a request, µs", r.costs()},
-		"footprint.svg": {"Memory of the programs, MB", r.footprints()},
+		"growth.svg":    {"Slower than at the smallest size, times; the line is the limit", r.growth()},
+		"cost.svg":      {"Processor time of a request, µs", r.metrics("CostOfRequest/", "platform-µs", "database-µs", "redis-µs")},
+		"footprint.svg": {"Memory of the programs, MB", r.metrics("Footprint/", "idle-MB", "loaded-MB")},
 	} {
 		if len(p.bars) > 0 {
 			out[file] = plotBars(p.title, p.bars)
@@ -22,64 +25,55 @@ func (r Report) plots() map[string]string {
 	return out
 }
 
-// judged gives the bars of what stands against a limit.
-func (r Report) judged(wanted func(Judged) bool) (bars []bar) {
-	for _, j := range r.Judged {
-		if j.Measured && wanted(j) {
-			bars = append(bars, bar{label: j.place() + ": " + j.What, value: j.Seen, limit: j.Limit, good: j.Reached})
+func (o Outcome) bar(label string) bar {
+	return bar{label: label, value: o.Value, limit: o.Limit, good: o.Reached}
+}
+
+func (r Report) ratios() (bars []bar) {
+	for _, o := range r.Outcomes {
+		if o.Measured && o.Least {
+			bars = append(bars, o.bar(o.place()+": "+o.What))
 		}
 	}
 	return bars
 }
 
-func (r Report) ratios() []bar { return r.judged(func(j Judged) bool { return j.Least }) }
-
-func (r Report) grown() (bars []bar) {
-	for _, j := range r.Judged {
-		operation, size, found := strings.Cut(j.Metric, growthAt)
-		if found && j.Measured {
-			bars = append(bars, bar{label: operation + " at " + size, value: j.Seen, limit: j.Limit, good: j.Reached})
+func (r Report) growth() (bars []bar) {
+	for _, o := range r.Outcomes {
+		if operation, size, found := strings.Cut(o.Metric, growthAt); found && o.Measured {
+			bars = append(bars, o.bar(operation+" at "+size))
 		}
 	}
 	return bars
 }
 
 func (r Report) latencies() (bars []bar) {
-	limits := map[[2]string]Judged{}
-	for _, j := range r.Judged {
-		limits[[2]string{j.Benchmark, j.Metric}] = j
-	}
 	for _, result := range r.Results {
 		if !strings.HasPrefix(result.Benchmark, "ChangeTo") {
 			continue
 		}
 		for _, percentile := range []string{"p50", "p95", "p99"} {
 			metric := percentile + "-ms-from-record"
-			limit := limits[[2]string{result.Benchmark, metric}]
-			bars = append(bars, bar{
-				label: result.Benchmark + " " + percentile, value: result.Metrics[metric], limit: limit.Limit, good: limit.Reached,
-			})
+			o := Outcome{Value: result.Metrics[metric]}
+			if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Benchmark == result.Benchmark && o.Metric == metric }); i >= 0 {
+				o = r.Outcomes[i]
+			}
+			bars = append(bars, o.bar(result.Benchmark+" "+percentile))
 		}
 	}
 	return bars
 }
 
-func (r Report) costs() []bar {
-	return r.columns("CostOfRequest/", "platform-µs", "database-µs", "redis-µs")
-}
-
-func (r Report) footprints() []bar { return r.columns("Footprint/", "idle-MB", "loaded-MB") }
-
-// columns gives the bars of some metrics of the benchmarks whose names begin so.
-func (r Report) columns(begin string, metrics ...string) (bars []bar) {
+// metrics returns bars of some metrics of the benchmarks with a prefix.
+func (r Report) metrics(prefix string, metrics ...string) (bars []bar) {
 	for _, result := range r.Results {
-		of, found := strings.CutPrefix(result.Benchmark, begin)
+		name, found := strings.CutPrefix(result.Benchmark, prefix)
 		if !found {
 			continue
 		}
 		for _, metric := range metrics {
 			if value, measured := result.Metrics[metric]; measured {
-				bars = append(bars, bar{label: of + " " + metric, value: value})
+				bars = append(bars, bar{label: name + " " + metric, value: value})
 			}
 		}
 	}

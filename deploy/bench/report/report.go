@@ -12,15 +12,15 @@ import (
 type Report struct {
 	At      time.Time `json:"at"`
 	Version string    `json:"version"`
-	// Machine is what it ran on.
-	Machine Machine  `json:"machine"`
-	Results []Result `json:"results"`
-	Judged  []Judged `json:"judged"`
+	// Machine is the one it ran on.
+	Machine  Machine   `json:"machine"`
+	Results  []Result  `json:"results"`
+	Outcomes []Outcome `json:"outcomes"`
 }
 
 // Write writes the report as JSON and as plots into a folder.
 func (r Report) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // To be looked at by whoever may.
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // The report is no secret.
 		return fmt.Errorf("folder of the report: %w", err)
 	}
 	text, err := json.MarshalIndent(r, "", "  ")

@@ -32,7 +32,8 @@ func parsed(t *testing.T) []report.Result {
 	return results
 }
 
-func TestEveryResultIsReadByTheNameOfItsBenchmark(t *testing.T) {
+func TestResultsAreReadByTheNameOfTheirBenchmark(t *testing.T) {
+	t.Parallel()
 	results := parsed(t)
 	require.Len(t, results, 3)
 	require.Equal(t, "PlaceOrder", results[0].Benchmark)
@@ -43,16 +44,18 @@ func TestEveryResultIsReadByTheNameOfItsBenchmark(t *testing.T) {
 	require.Equal(t, "GrowthOfFeed", results[2].Benchmark)
 }
 
-func TestANumberThatIsNoneIsAFault(t *testing.T) {
+func TestAnInvalidNumberIsAnError(t *testing.T) {
+	t.Parallel()
 	_, err := report.Parse(strings.NewReader("BenchmarkX-2 \t 1\t nonsense ms\n"))
 	require.ErrorContains(t, err, "result of X")
 }
 
-func TestAResultIsHeldAgainstItsLimit(t *testing.T) {
-	verdicts := map[string]bool{}
-	for _, j := range report.Judge(parsed(t), report.Goals()) {
-		if j.Measured {
-			verdicts[j.Benchmark+" "+j.Metric] = j.Reached
+func TestAResultIsComparedWithItsLimit(t *testing.T) {
+	t.Parallel()
+	reached := map[string]bool{}
+	for _, o := range report.Compare(parsed(t), report.Goals()) {
+		if o.Measured {
+			reached[o.Benchmark+" "+o.Metric] = o.Reached
 		}
 	}
 	require.Equal(t, map[string]bool{
@@ -60,24 +63,26 @@ func TestAResultIsHeldAgainstItsLimit(t *testing.T) {
 		"ChangeToFeed/rate=200 p99-ms-from-record": true,
 		"GrowthOfFeed end-growth-1M":               true,
 		"GrowthOfFeed end-growth-10M":              false,
-	}, verdicts)
+	}, reached)
 }
 
-func TestAGoalOfWhatDidNotRunIsNotMeasuredAndNotReached(t *testing.T) {
-	judged := report.Judge(parsed(t), []report.Goal{
+func TestAGoalWithoutAResultIsNotMeasuredAndNotReached(t *testing.T) {
+	t.Parallel()
+	outcomes := report.Compare(parsed(t), []report.Goal{
 		{Benchmark: "PlaceOrder", Metric: "edge/grpc", What: "another metric", Limit: 0},
 		{Benchmark: "ChangeToFeed/rate=50", Metric: "p99-ms-from-record", What: "another rate", Limit: 30},
 		{Benchmark: "GrowthOfOrders", Metric: "*-growth-*", What: "all of them", Limit: 1.3},
 	})
-	require.Len(t, judged, 3)
-	for _, j := range judged {
-		require.False(t, j.Measured, j.What)
-		require.False(t, j.Reached, j.What)
+	require.Len(t, outcomes, 3)
+	for _, o := range outcomes {
+		require.False(t, o.Measured, o.What)
+		require.False(t, o.Reached, o.What)
 	}
 }
 
-func TestTheTableTellsWhatWasMissedAndEverythingMeasured(t *testing.T) {
-	made := report.Report{Results: parsed(t), Judged: report.Judge(parsed(t), report.Goals())}
+func TestTheTableShowsMissedGoalsAndAllResults(t *testing.T) {
+	t.Parallel()
+	made := report.Report{Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
 	var table strings.Builder
 	require.NoError(t, made.WriteTable(&table))
 	for _, wanted := range []string{
@@ -98,8 +103,9 @@ func TestTheTableTellsWhatWasMissedAndEverythingMeasured(t *testing.T) {
 }
 
 func TestTheReportIsWrittenAsJSONAndPlots(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
-	made := report.Report{Results: parsed(t), Judged: report.Judge(parsed(t), report.Goals())}
+	made := report.Report{Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
 	require.NoError(t, made.Write(dir))
 	written, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
@@ -113,16 +119,18 @@ func TestTheReportIsWrittenAsJSONAndPlots(t *testing.T) {
 	require.Equal(t, []string{"growth.svg", "latency.svg", "ratios.svg", "report.json"}, names)
 }
 
-func TestNothingIsPlottedOfWhatWasNotMeasured(t *testing.T) {
-	made := report.Report{Judged: report.Judge(nil, report.Goals())}
+func TestThereIsNoPlotWithoutAResult(t *testing.T) {
+	t.Parallel()
+	made := report.Report{Outcomes: report.Compare(nil, report.Goals())}
 	dir := t.TempDir()
 	require.NoError(t, made.Write(dir))
-	written, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	plots, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 	require.NoError(t, err)
-	require.Empty(t, written)
+	require.Empty(t, plots)
 }
 
-func TestTheMachineTellsWhichBenchmarksUseWhichKafka(t *testing.T) {
+func TestTheMachineNamesTheBenchmarksOfEachKafka(t *testing.T) {
+	t.Parallel()
 	require.Contains(t, report.Machine{Kafka: "apache"}.String(),
 		"Kafka apache for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others")
 }

@@ -5,17 +5,18 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
 func (r Result) names() []string { return slices.Sorted(maps.Keys(r.Metrics)) }
 
-// WriteTable writes what stands against a limit, and then all that was measured.
+// WriteTable writes the results that have a limit, then all results.
 func (r Report) WriteTable(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // The writer keeps the first error.
-	r.writeJudged(line)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // Flush returns the first error.
+	r.writeOutcomes(line)
 	r.writeGrowth(line)
 	r.writeColumns(line, "Latency, ms from", "ChangeTo",
 		column{"record: p50", "p50-ms-from-record"}, column{"p95", "p95-ms-from-record"}, column{"p99", "p99-ms-from-record"},
@@ -25,11 +26,11 @@ func (r Report) WriteTable(to io.Writer) error {
 		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
 		column{"max", "max-ms-from-due"}, column{"begun late by", "max-ms-late"}, column{"load", "load"})
 	r.writeColumns(line, "Cost of a request", "CostOfRequest/", columns("platform-µs", "database-µs", "redis-µs", "allocations",
-		"allocated-KB", "postgres-trips", "redis-trips", "grpc-calls")...)
+		"allocated-KB", "postgres-round-trips", "redis-round-trips", "grpc-calls")...)
 	r.writeColumns(line, "Programs", "Footprint/", columns("start-ms", "idle-MB", "loaded-MB", "binary-MB")...)
 	line("\nMeasured\n")
 	for _, result := range r.Results {
-		if tabled(result.Benchmark) {
+		if slices.ContainsFunc(tabled, func(prefix string) bool { return strings.HasPrefix(result.Benchmark, prefix) }) {
 			continue
 		}
 		var all []string
@@ -44,38 +45,130 @@ func (r Report) WriteTable(to io.Writer) error {
 	return w.Flush()
 }
 
-// tabled says whether a benchmark has a table of its own.
-func tabled(benchmark string) bool {
-	for _, begin := range []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"} {
-		if strings.HasPrefix(benchmark, begin) {
-			return true
+// tabled are the prefixes of the benchmarks that have a table of their own.
+var tabled = []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"}
+
+// writeOutcomes writes the results that have a limit. Sizes within theirs are only counted, and what was not measured takes
+// one line for all places, because a quick run leaves out many.
+func (r Report) writeOutcomes(line func(string, ...any)) {
+	line("Against the limits\n")
+	growth, reached := 0, 0
+	missing := map[string][]string{} // Places by what is measured there.
+	for _, o := range r.Outcomes {
+		if o.Reached {
+			reached++
+		}
+		switch {
+		case !o.Measured:
+			missing[o.What] = append(missing[o.What], o.place())
+		case o.Reached && strings.Contains(o.Metric, growthAt):
+			growth++
+		default:
+			result := map[bool]string{true: "reached", false: "MISSED"}[o.Reached]
+			line("  %s\t%s\t%s\t%s\t%s\n", o.What, o.place(), number(o.Value), o.limit(), result)
 		}
 	}
-	return false
+	if growth > 0 {
+		line("  slower than at the smallest size\twithin the limit: %d operations and sizes\t\t\treached\n", growth)
+	}
+	for _, o := range r.Outcomes {
+		if places := missing[o.What]; len(places) > 0 {
+			if more := len(places) - 1; more > 0 {
+				places[0] = fmt.Sprintf("%s and %d more", places[0], more)
+			}
+			line("  %s\t%s\t-\t%s\tnot measured\n", o.What, places[0], o.limit())
+			delete(missing, o.What)
+		}
+	}
+	line("  %d of %d reached\n", reached, len(r.Outcomes))
 }
+
+// The middles of the names of what the benchmarks of growth measure.
+const (
+	msAt     = "-ms-"
+	growthAt = "-growth-"
+)
 
 // writeGrowth writes a table of operations by sizes.
 func (r Report) writeGrowth(line func(string, ...any)) {
 	for _, result := range r.Results {
-		g, ok := growthOf(result)
-		if !ok {
+		var operations, sizes []string
+		for _, metric := range result.names() {
+			operation, size, found := strings.Cut(metric, msAt)
+			if !found || !strings.HasPrefix(result.Benchmark, "GrowthOf") {
+				continue
+			}
+			operations, sizes = append(operations, operation), append(sizes, size)
+		}
+		if len(sizes) == 0 {
 			continue
 		}
+		operations = slices.Compact(operations) // The metrics are sorted.
+		slices.SortFunc(sizes, func(a, b string) int { return rows(a) - rows(b) })
+		sizes = slices.Compact(sizes)
 		line("\n%s", result.Benchmark)
-		for _, size := range g.sizes {
+		for _, size := range sizes {
 			line("\tms at %s", size)
 		}
 		line("\tslower by\n")
-		for _, operation := range g.operations {
+		for _, operation := range operations {
 			line("  %s", operation)
-			for _, size := range g.sizes {
+			for _, size := range sizes {
 				line("\t%s", number(result.Metrics[operation+msAt+size]))
 			}
-			for _, size := range g.sizes[1:] {
+			for _, size := range sizes[1:] {
 				line("\t%s", number(result.Metrics[operation+growthAt+size]))
 			}
 			line("\n")
 		}
+	}
+}
+
+// rows reads a size such as 10k or 3M.
+func rows(size string) int {
+	n, _ := strconv.Atoi(strings.TrimRight(size, "kM")) // Written by the benchmark.
+	if strings.HasSuffix(size, "M") {
+		return n * 1_000_000
+	}
+	return n * 1_000
+}
+
+// column is a metric with its heading.
+type column struct{ heading, metric string }
+
+// columns have the names of their metrics.
+func columns(metrics ...string) (all []column) {
+	for _, metric := range metrics {
+		all = append(all, column{metric, metric})
+	}
+	return all
+}
+
+// writeColumns writes a table of the benchmarks with a prefix.
+func (r Report) writeColumns(line func(string, ...any), title, prefix string, columns ...column) {
+	written := false
+	for _, result := range r.Results {
+		name, found := strings.CutPrefix(result.Benchmark, prefix)
+		if !found {
+			continue
+		}
+		if !written {
+			written = true
+			line("\n%s", title)
+			for _, c := range columns {
+				line("\t%s", c.heading)
+			}
+			line("\n")
+		}
+		line("  %s", name)
+		for _, c := range columns {
+			text := "-"
+			if value, measured := result.Metrics[c.metric]; measured {
+				text = number(value)
+			}
+			line("\t%s", text)
+		}
+		line("\n")
 	}
 }
 

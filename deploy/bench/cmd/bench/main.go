@@ -1,8 +1,7 @@
 // Command bench runs the benchmarks of the platform one after the other and makes one report of them: a table on the
 // terminal, and JSON and plots in a folder. `make bench` runs it on servers of its own.
 //
-// It fails when a benchmark does not run to its end, not when a limit is missed: how busy the machine was is for a
-// reader to judge.
+// It fails when a benchmark fails, not when a limit is missed: only a reader knows how busy the machine was.
 package main
 
 import (
@@ -27,7 +26,7 @@ const (
 )
 
 func main() {
-	quick := flag.Bool("quick", false, "fewer turns and smaller sizes")
+	quick := flag.Bool("quick", false, "fewer iterations and smaller sizes")
 	dir := flag.String("out", ".local/bench", "folder of the report")
 	only := flag.String("bench", ".", "which benchmarks, as of go test -bench")
 	flag.Parse()
@@ -40,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir, only string, quick bool) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // To be looked at by whoever may.
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // The report is no secret.
 		return err
 	}
 	made := report.Report{At: time.Now().UTC().Truncate(time.Second), Version: version(ctx)}
@@ -50,7 +49,7 @@ func run(ctx context.Context, dir, only string, quick bool) error {
 		return err
 	}
 	failed := measure(ctx, dir, only, quick, &made)
-	made.Judged = report.Judge(made.Results, report.Goals())
+	made.Outcomes = report.Compare(made.Results, report.Goals())
 	if err := made.Write(dir); err != nil {
 		return err
 	}
@@ -61,15 +60,14 @@ func run(ctx context.Context, dir, only string, quick bool) error {
 	return failed
 }
 
-// packages are those that have benchmarks, in the order in which they run. They run by themselves, or one would be in
-// the way of the other.
+// packages have benchmarks. They run one after the other, because they would slow each other down.
 func packages() []string {
 	return []string{
 		"./deploy/bench", "./deploy/bench/delivery", "./deploy/bench/growth", "./pkg/restjson",
 	}
 }
 
-// measure runs the benchmarks and keeps their results. One that fails does not keep the others from running.
+// measure runs the benchmarks and collects their results. If one fails, the others still run.
 func measure(ctx context.Context, dir, only string, quick bool, into *report.Report) (failed error) {
 	for _, pkg := range packages() {
 		if ctx.Err() != nil {
@@ -99,7 +97,7 @@ func runPackage(ctx context.Context, dir, pkg, only string, quick bool) ([]repor
 		return nil, err
 	}
 	defer func() { _ = output.Close() }()
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...) //nolint:gosec // What to measure is whoever calls it to say.
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...) //nolint:gosec // The caller chooses what to measure.
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	failed := cmd.Run()
@@ -117,7 +115,7 @@ func outputOf(dir, pkg string) string {
 	return filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".txt")
 }
 
-// version is what is measured, as git tells it.
+// version is that of the sources, from git.
 func version(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output()
 	if err != nil {
