@@ -21,11 +21,10 @@ type checker struct {
 
 // Check says what is wrong with the objects of a rendered chart; nothing, if nothing is.
 func Check(objects Objects) ([]string, error) {
-	known, err := programs.All()
-	if err != nil {
-		return nil, err
+	c := &checker{objects: objects, pods: pods(objects), programs: map[string]programs.Program{}}
+	for _, p := range programs.All() {
+		c.programs[string(p.Name)] = p
 	}
-	c := &checker{objects: objects, pods: pods(objects), programs: known}
 	for _, rule := range []func(){
 		c.names,
 		c.restricted, c.images, c.resources, c.volumes,

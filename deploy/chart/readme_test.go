@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
-)
 
-var parts = []string{"gateway", "tenants", "catalog", "orders", "personalLinks", "events", "webhook"}
+	"github.com/partnergifting/platform/deploy/programs"
+)
 
 // A row of a table of values: `value`, and its default where it has a column.
 var row = regexp.MustCompile("(?m)^\\| `([A-Za-z<>.]+)` \\|(?: `([^`]*)` \\|)?")
@@ -57,7 +57,7 @@ func collect(t *testing.T, into, told map[string]string, path string, value any)
 		return
 	}
 	for name, one := range inner {
-		if path == "" && slices.Contains(parts, name) {
+		if path == "" && slices.ContainsFunc(programs.All(), func(p programs.Program) bool { return part(p) == name }) {
 			name = "<part>"
 		}
 		collect(t, into, told, strings.TrimPrefix(path+"."+name, "."), one)

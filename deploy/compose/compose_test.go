@@ -3,11 +3,10 @@
 package compose_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,13 +28,22 @@ func load(t *testing.T) *types.Project {
 	return project
 }
 
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(content)
+}
+
 // own says whether a service runs an image of this repository.
 func own(s types.ServiceConfig) bool { return s.Build != nil }
 
 func TestEveryContainerIsHardened(t *testing.T) {
+	t.Parallel()
 	pinned := regexp.MustCompile(`^[^:@\s]+:v?[0-9]+\.[0-9]+[^\s]*$`)
 	for name, s := range load(t).Services {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			require.False(t, s.Privileged)
 			require.Equal(t, []string{"ALL"}, s.CapDrop)
 			require.Empty(t, s.CapAdd)
@@ -60,79 +68,87 @@ func TestEveryContainerIsHardened(t *testing.T) {
 	}
 }
 
-func TestWhatServesSaysWhetherItIsReady(t *testing.T) {
-	// The collector's image has nothing to ask with, and nobody waits for it.
-	silent := []string{"collector"}
+func TestEveryServerHasAHealthCheck(t *testing.T) {
+	t.Parallel()
 	for name, s := range load(t).Services {
-		if s.Restart == "no" || slices.Contains(silent, name) {
-			continue
-		}
-		require.NotNil(t, s.HealthCheck, name)
-		if own(s) {
-			require.Equal(t, types.HealthCheckTest{"CMD", s.Command[0], "ready"}, s.HealthCheck.Test, name)
+		// The collector's image has no program to ask with, and no service waits for it.
+		if s.Restart != "no" && name != "collector" {
+			require.NotNil(t, s.HealthCheck, name)
 		}
 	}
 }
 
-func TestEveryProgramStartsWithTheSettingsItIsGiven(t *testing.T) {
+// portInside is where a program listens in its container, metricsInside where it answers /metrics.
+const (
+	portInside     = 9000
+	httpPortInside = 8080
+	metricsInside  = 9090
+)
+
+func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
+	t.Parallel()
 	project := load(t)
-	known, err := programs.All()
-	require.NoError(t, err)
-	serving := map[string]bool{}
-	for name, s := range project.Services {
-		if !own(s) || len(s.Command) == 0 {
-			continue
-		}
+	databases, targets := read(t, "databases.sql"), read(t, "prometheus.yaml")
+	for _, p := range programs.All() {
+		name := string(p.Name)
 		t.Run(name, func(t *testing.T) {
-			program, found := known[strings.TrimPrefix(s.Command[0], "/")]
-			require.True(t, found, s.Command)
-			if s.Command[1] == "serve" {
-				serving[program.Name] = true
-			}
-			var environment []programs.Variable
-			for variable, value := range s.Environment {
-				// Secrets are in the open here, which the file says.
-				environment = append(environment, programs.Variable{Name: variable, Value: *value, Secret: true})
-				t.Setenv(variable, *value)
-			}
-			require.Empty(t, program.Check(environment))
-			require.NoError(t, program.Load())
-			for variable, value := range s.Environment {
-				host, _, isAddress := strings.Cut(*value, ":")
-				if strings.HasSuffix(variable, "_ADDR") && isAddress && host != "" {
-					require.Contains(t, project.Services, host, variable)
+			t.Parallel()
+			s, found := project.Services[name]
+			require.True(t, found)
+			require.Equal(t, types.ShellCommand{"/" + name, "serve"}, s.Command)
+			require.Equal(t, types.HealthCheckTest{"CMD", "/" + name, "ready"}, s.HealthCheck.Test)
+			env := requireLoads(t, p, s)
+			require.Equal(t, "/certificates/tls/"+name+".crt", env["GIFTING_TLS_CERT_FILE"])
+			require.Equal(t, "/certificates/tls/"+name+".key", env["GIFTING_TLS_KEY_FILE"])
+			for _, other := range programs.All() {
+				if p.Calls(other) {
+					require.Equal(t, string(other.Name)+":"+strconv.Itoa(portInside), env["GIFTING_"+other.Peer()])
 				}
 			}
+			require.Len(t, s.Ports, 1)
+			require.Equal(t, strconv.Itoa(httpPortInside+p.Port), s.Ports[0].Published)
+			require.Contains(t, targets, "- "+name+":"+strconv.Itoa(metricsInside)+"\n")
+			if p.Database == "" {
+				return
+			}
+			migration := project.Services["migrate-"+name]
+			require.Equal(t, types.ShellCommand{"/" + name, "migrate"}, migration.Command)
+			requireLoads(t, p, migration)
+			require.Equal(t, types.ServiceConditionCompletedSuccessfully, s.DependsOn["migrate-"+name].Condition)
+			require.True(t, strings.HasSuffix(env["GIFTING_DATABASE_URL"], "@postgres/"+p.Database))
+			require.Contains(t, databases, "\nCREATE DATABASE "+p.Database+" OWNER "+p.Database+";\n")
+			require.Regexp(t, `REVOKE CONNECT, TEMPORARY ON DATABASE .*\b`+p.Database+`\b.* FROM PUBLIC`, databases)
+			require.Equal(t, p.Outbox, regexp.MustCompile(`GRANT CONNECT ON DATABASE .*\b`+p.Database+`\b.* TO relay`).MatchString(databases))
 		})
 	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(known)), slices.Collect(maps.Keys(serving)))
 }
 
-func TestEachProgramHasItsOwnCertificateAndWaitsForWhatItNeeds(t *testing.T) {
-	for name, s := range load(t).Services {
-		if !own(s) || len(s.Command) == 0 || s.Command[1] != "serve" {
-			continue
-		}
-		require.Equal(t, "/certificates/tls/"+name+".crt", *s.Environment["GIFTING_TLS_CERT_FILE"])
-		require.Equal(t, "/certificates/tls/"+name+".key", *s.Environment["GIFTING_TLS_KEY_FILE"])
-		if _, keeps := s.Environment["GIFTING_DATABASE_URL"]; keeps {
-			require.Equal(t, types.ServiceConditionCompletedSuccessfully, s.DependsOn["migrate-"+name].Condition, name)
-		}
+// requireLoads demands that the program accepts the environment of the service, and returns it.
+func requireLoads(t *testing.T, p programs.Program, s types.ServiceConfig) map[string]string {
+	t.Helper()
+	env := map[string]string{}
+	var variables []programs.Variable
+	for variable, value := range s.Environment {
+		// The secrets are in plain text here, as the file says.
+		variables = append(variables, programs.Variable{Name: variable, Value: *value, Secret: true})
+		env[variable] = *value
 	}
+	require.Empty(t, p.Check(variables))
+	require.NoError(t, p.Load(env))
+	return env
 }
 
-func TestTheImageHoldsEveryProgramAndNothingElse(t *testing.T) {
-	content, err := os.ReadFile("../docker/Dockerfile")
-	require.NoError(t, err)
-	dockerfile := string(content)
-	known, err := programs.All()
-	require.NoError(t, err)
-	for name := range known {
-		path := "./services/" + name + "/cmd/..."
-		if name == "gateway" {
-			path = "./gateway/cmd/..."
+func TestTheImageHoldsTheProgramsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	dockerfile := read(t, "../docker/Dockerfile")
+	for _, p := range programs.All() {
+		built := false
+		for _, pattern := range regexp.MustCompile(`\./\S+/cmd/\*`).FindAllString(dockerfile, -1) {
+			matched, err := filepath.Match(pattern, "./"+p.Main())
+			require.NoError(t, err)
+			built = built || matched
 		}
-		require.Contains(t, dockerfile, path)
+		require.True(t, built, p.Name)
 	}
 	stages := strings.Split(dockerfile, "\nFROM ")
 	platform := stages[len(stages)-1]

@@ -1,5 +1,5 @@
-// Package compose holds deploy/compose.yaml and the Dockerfile against what they are for: the schema of compose, the
-// settings of the programs, and what every container of the platform has in common.
+// Package compose checks deploy/compose.yaml and the Dockerfile against the schema of compose, the list of programs and
+// their settings, and the hardening that every container must have.
 //
 // It is built with the tag "manifests" and run by `make lint-chart`.
 package compose

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/authority"
 )
 
-// How long what the stack signs is good for, and how long before its end it is made anew, at a start.
+// Lifetimes of the authority and its certificates, and how long before expiry a start renews them.
 const (
 	authorityLife    = 10 * 365 * 24 * time.Hour
 	authorityRenewal = 365 * 24 * time.Hour
@@ -24,10 +24,10 @@ const (
 // trustDomain of the stack's identities.
 const trustDomain = "partner-gifting"
 
-// certificates are the stack's own authority and what it has signed: a certificate for every caller.
+// certificates are the stack's own authority and a certificate for every caller.
 type certificates struct{ dir string }
 
-// newCertificates makes what is missing or near its end, and keeps the rest.
+// newCertificates makes the certificates that are missing or near expiry, and keeps the others.
 func newCertificates(dir string, now time.Time) (certificates, error) {
 	dir, err := filepath.Abs(filepath.Join(dir, "tls"))
 	if err != nil {
@@ -42,7 +42,7 @@ func newCertificates(dir string, now time.Time) (certificates, error) {
 		return c, fmt.Errorf("authority of the stack: %w", err)
 	}
 	for _, name := range identity.Names() {
-		if c.good(signer, name, now) {
+		if c.valid(signer, name, now) {
 			continue
 		}
 		if err := c.issue(signer, name, now); err != nil {
@@ -52,17 +52,19 @@ func newCertificates(dir string, now time.Time) (certificates, error) {
 	return c, nil
 }
 
-// MakeCertificates makes those of a stack that keeps its data in the folder, for one that runs in other processes.
+// MakeCertificates makes the certificates of a stack in the folder, for programs that run in other processes.
 func MakeCertificates(dir string, now time.Time) error {
 	_, err := newCertificates(dir, now)
 	return err
 }
 
 func (c certificates) of(name identity.Name) identity.Config {
-	return identity.Config{CertFile: c.cert(name), KeyFile: c.key(name), CAFile: c.ca(), TrustDomain: trustDomain}
+	return identity.Config{CertFile: c.cert(name), KeyFile: c.key(name), CAFile: c.cert(authorityName), TrustDomain: trustDomain}
 }
 
-func (c certificates) ca() string { return c.cert("ca") }
+// authorityName is the file name of the authority.
+const authorityName identity.Name = "ca"
+
 func (c certificates) cert(name identity.Name) string {
 	return filepath.Join(c.dir, string(name)+".crt")
 }
@@ -81,10 +83,9 @@ func (c certificates) write(name identity.Name, p authority.Pair) error {
 	return errors.Join(writeFile(c.key(name), p.Key), writeFile(c.cert(name), p.Cert))
 }
 
-// authority reads the authority, or makes one where none can be read: all that it has signed is then
-// signed anew.
+// authority reads the authority. If it cannot, it makes a new one, which must then sign all certificates again.
 func (c certificates) authority(now time.Time) (*authority.Authority, error) {
-	if pair, err := c.read("ca"); err == nil {
+	if pair, err := c.read(authorityName); err == nil {
 		if kept, err := authority.Parse(pair); err == nil && kept.Until().Sub(now) > authorityRenewal {
 			return kept, nil
 		}
@@ -93,11 +94,11 @@ func (c certificates) authority(now time.Time) (*authority.Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made, c.write("ca", made.Pair)
+	return made, c.write(authorityName, made.Pair)
 }
 
-// good says whether the caller has a certificate that will do for a while.
-func (c certificates) good(signer *authority.Authority, name identity.Name, now time.Time) bool {
+// valid says whether the caller has a certificate that is not near expiry.
+func (c certificates) valid(signer *authority.Authority, name identity.Name, now time.Time) bool {
 	pair, err := c.read(name)
 	if err != nil {
 		return false

@@ -27,7 +27,7 @@ func TestCertificates(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	t.Run("are for nobody else to read", func(t *testing.T) {
+	t.Run("are readable by their owner only", func(t *testing.T) {
 		entries, err := os.ReadDir(first.dir)
 		require.NoError(t, err)
 		require.Len(t, entries, 2*(1+len(identity.Names())))
@@ -41,18 +41,18 @@ func TestCertificates(t *testing.T) {
 		kept := again(t, now.Add(leafLife-leafRenewal-time.Minute))
 		require.Equal(t, []string{authority, orders}, []string{of(kept, "ca"), of(kept, identity.Orders)})
 	})
-	t.Run("are made anew one by one when they are spoiled", func(t *testing.T) {
+	t.Run("are renewed one by one when they are invalid", func(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(first.dir, "orders.key"), []byte("half a k"), 0o600))
 		renewed := again(t, now)
 		require.NotEqual(t, orders, of(renewed, identity.Orders))
 		require.Equal(t, gateway, of(renewed, identity.Gateway))
 	})
-	t.Run("are made anew near their end, by the same authority", func(t *testing.T) {
+	t.Run("are renewed near expiry by the same authority", func(t *testing.T) {
 		renewed := again(t, now.Add(leafLife-leafRenewal+time.Minute))
 		require.NotEqual(t, gateway, of(renewed, identity.Gateway))
 		require.Equal(t, authority, of(renewed, "ca"))
 	})
-	t.Run("are all made anew with a new authority", func(t *testing.T) {
+	t.Run("are all renewed with a new authority", func(t *testing.T) {
 		gateway := of(first, identity.Gateway)
 		renewed := again(t, now.Add(authorityLife-authorityRenewal))
 		require.NotEqual(t, authority, of(renewed, "ca"))
@@ -60,7 +60,7 @@ func TestCertificates(t *testing.T) {
 	})
 }
 
-func TestValuesOfTheEnvironmentAreWordsOfAShell(t *testing.T) {
+func TestValuesOfDemoEnvAreQuotedForAShell(t *testing.T) {
 	require.Equal(t, "/home/ann/.local/tls/ca.crt", quoteWord("/home/ann/.local/tls/ca.crt"))
 	require.Equal(t, "'/home/Ann Berg/ca.crt'", quoteWord("/home/Ann Berg/ca.crt"))
 	require.Equal(t, `'/home/O'\''Hara/ca.crt'`, quoteWord("/home/O'Hara/ca.crt"))

@@ -1,46 +1,59 @@
 // Package local runs the whole platform in one process on one machine: PostgreSQL, Redis and Kafka, every service and
-// the gateway on loopback ports of their own, over real gRPC, with a demo to begin with.
+// the gateway on their own loopback ports over real gRPC, and a demo tenant.
 //
 // # Contract
 //
-// Everything is kept below Config.Dir and survives a restart, also one after kill -9. What was started is stopped, in
-// reverse order; what was given by address is left running. Start returns when a first order can be placed. It writes
-// demo.env, which a shell reads to have the addresses and keys of the demo, and stack.log, the log of all parts.
+// Everything is stored below Config.Dir and survives a restart, also after kill -9. Stop ends what Start started, in
+// reverse order, and leaves servers that were configured by address running. Start returns when a first order can be placed.
+// It writes demo.env, the addresses and keys of the demo for a shell, and stack.log, the log of all parts.
 //
-// The parts know each other by certificates of an authority that the stack makes for itself, in the folder tls.
+// The parts authenticate each other with certificates of the stack's own authority, in the folder tls.
 //
-// It is made for one machine: the authority's key beside what it signs, webhooks to loopback addresses, a superuser's database.
+// It is made for one machine only: the authority's key lies beside what it signs, webhooks may go to loopback addresses, and
+// the services use a superuser's database login.
 package local
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"regexp"
+	"strconv"
+
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // Config of the stack. The zero value of every field is usable.
 type Config struct {
-	// Dir keeps data, secrets, log and demo.env: .local.
 	Dir string `env:"LOCAL_DIR" envDefault:".local" doc:"Folder of data, secrets, log and demo.env."`
-	// PortBase moves all ports; see the table of ports. 8080.
+	// PortBase is the first port of the stack. Zero: 8080.
 	PortBase int
-	// Name begins the names of databases, topic and consumer groups, so that several stacks can share given servers.
-	Name string `env:"LOCAL_NAME" envDefault:"gifting" doc:"Begins the names of databases, topic and consumer groups."`
+	// Name lets several stacks share servers.
+	Name string `env:"LOCAL_NAME" envDefault:"gifting" doc:"Prefix of the names of databases, topic and consumer groups."`
 
-	// PostgresURL, RedisURL and KafkaBrokers name servers that run already; where empty, one is started.
+	// PostgresURL, RedisURL and KafkaBrokers name running servers. Where they are empty, a server is started.
 	PostgresURL  string   `env:"POSTGRES_URL" check:"url=postgres|postgresql" secret:"true" doc:"A superuser's URL of a PostgreSQL to use; empty: one is started."`
 	RedisURL     string   `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"URL of a Redis to use; empty: one is started."`
 	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of Kafka brokers to use; empty: one is started."`
 
-	// Out receives lines for whoever looks on. Nil: nobody does.
+	// Out receives messages for the user. Nil discards them.
 	Out io.Writer
 }
 
+const defaultPortBase = 8080
+
+// Offsets of the ports that do not belong to a program; those of the programs are in package programs.
 const (
-	defaultDir      = ".local"
-	defaultName     = "gifting"
-	defaultPortBase = 8080
+	inboxPort    = 20
+	postgresPort = 30
+	redisPort    = 31
+	kafkaPort    = 32
+
+	// PortSpan is the number of ports of a stack, from its first port.
+	PortSpan = 33
+
+	maxPort = 65536
 )
 
 var (
@@ -51,17 +64,14 @@ var (
 )
 
 func (c Config) complete() (Config, error) {
-	if c.Dir == "" {
-		c.Dir = defaultDir
-	}
-	if c.Name == "" {
-		c.Name = defaultName
-	}
 	if c.PortBase == 0 {
 		c.PortBase = defaultPortBase
 	}
 	if c.Out == nil {
 		c.Out = io.Discard
+	}
+	if err := settings.Defaults(&c); err != nil {
+		return c, err
 	}
 	if !nameForm.MatchString(c.Name) {
 		return c, fmt.Errorf("%w: %q", errName, c.Name)
@@ -72,13 +82,19 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// The readers of the topic.
-const (
-	readerFeed    = "feed"
-	readerWebhook = "webhook"
-)
-
 // Topic is the Kafka topic of changes.
 func (c Config) Topic() string { return c.Name + ".changes.v1" }
 
-func (c Config) group(reader string) string { return c.Name + "-" + reader }
+// groups are the consumer groups of the topic.
+func (c Config) groups() (feed, webhook string) { return c.Name + "-feed", c.Name + "-webhook" }
+
+func (c Config) addr(offset int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.PortBase+offset))
+}
+
+// origin is the address of the gateway, which has the first port.
+func (c Config) origin() string { return "http://" + c.addr(0) }
+
+func (c Config) publicURL() string { return c.origin() + "/api/public/v1" }
+
+func (c Config) inboxURL() string { return "http://" + c.addr(inboxPort) }

@@ -2,11 +2,14 @@ package local
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 )
@@ -25,24 +28,20 @@ func TestConfig(t *testing.T) {
 		require.Equal(t, []string{"a:1", "b:2"}, cfg.KafkaBrokers)
 		require.Equal(t, ".local", cfg.Dir)
 	})
-	t.Run("refuses a name that is no part of a database's name, and ports that do not fit", func(t *testing.T) {
+	t.Run("rejects a name that cannot be part of a database's name, and ports that do not fit", func(t *testing.T) {
 		_, err := Config{Name: `x"; DROP`}.complete()
 		require.ErrorIs(t, err, errName)
 		_, err = Config{PortBase: 65_530}.complete()
 		require.ErrorIs(t, err, errPortBase)
 	})
 	t.Run("no two parts share a port", func(t *testing.T) {
-		seen := map[offset]bool{}
-		for _, o := range []offset{
-			portGateway, portTenants, portCatalog, portOrders, portPersonalLinks, portEvents, portWebhook,
-			portGateway + toMetrics, portTenants + toMetrics, portCatalog + toMetrics, portOrders + toMetrics,
-			portPersonalLinks + toMetrics, portEvents + toMetrics, portWebhook + toMetrics,
-			portInbox, portPostgres, portRedis, portKafka,
-		} {
-			require.False(t, seen[o], o)
-			require.Less(t, int(o), PortSpan)
-			seen[o] = true
+		ports := []int{inboxPort, postgresPort, redisPort, kafkaPort}
+		for _, p := range programs.All() {
+			ports = append(ports, p.Port, p.Port+programs.MetricsOffset)
 		}
+		slices.Sort(ports)
+		require.Equal(t, slices.Compact(slices.Clone(ports)), ports)
+		require.Less(t, ports[len(ports)-1], PortSpan)
 	})
 }
 
@@ -57,17 +56,17 @@ func TestSecrets(t *testing.T) {
 		require.Equal(t, first, again)
 	})
 	t.Run("are good keys", func(t *testing.T) {
-		for _, ring := range []string{first.TenantsSealKeys, first.OrdersSealKeys, first.LinksSealKeys} {
-			_, err := seal.ParseRing(ring)
+		for _, name := range []identity.Name{identity.Tenants, identity.Orders, identity.PersonalLinks} {
+			_, err := seal.ParseRing(first.sealKeys(programs.Named(name)))
 			require.NoError(t, err)
 		}
 	})
-	t.Run("are for nobody else to read", func(t *testing.T) {
+	t.Run("are readable by their owner only", func(t *testing.T) {
 		info, err := os.Stat(dir + "/secrets.json")
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	})
-	t.Run("a file that is broken is not replaced", func(t *testing.T) {
+	t.Run("an invalid file is not replaced", func(t *testing.T) {
 		require.NoError(t, os.WriteFile(dir+"/secrets.json", []byte("{"), 0o600))
 		_, err := readSecrets(dir)
 		require.Error(t, err)

@@ -13,13 +13,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Conn calls a service of the stack as whoever has that call for a task: a person's system where a
-// person acts, the operator where the catalog is filled, the gateway for the rest. It shows faults as
-// they come over the wire.
+// Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the
+// acting person works, the operator for imports, the gateway for the rest. Errors are those of the wire.
 type Conn struct {
 	service      identity.Name
 	addr         string
@@ -31,9 +31,9 @@ type Conn struct {
 
 // Dial connects to the service whose address the variable of demo.env holds.
 func Dial(env map[string]string, variable string) (*Conn, error) {
-	for _, known := range addresses() {
-		if known.variable == variable {
-			return certificates{dir: filepath.Dir(env[caVariable])}.dial(known.service, env[variable]), nil
+	for _, p := range programs.All() {
+		if grpcVariable(p) == variable {
+			return certificates{dir: filepath.Dir(env[caVariable])}.dial(p.Name, env[variable]), nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %s", errVariable, variable)
@@ -41,7 +41,7 @@ func Dial(env map[string]string, variable string) (*Conn, error) {
 
 var errVariable = errors.New("not the variable of a service")
 
-// Identity gives the certificate of a caller of the stack that has written demo.env.
+// Identity returns the certificate files of a caller of the stack that wrote demo.env.
 func Identity(env map[string]string, caller identity.Name) identity.Config {
 	return certificates{dir: filepath.Dir(env[caVariable])}.of(caller)
 }
@@ -68,7 +68,7 @@ func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method stri
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// As gives the connection of one caller. It is closed with the others.
+// As returns the connection of one caller. Close closes it with the others.
 func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -91,11 +91,11 @@ func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 func (c *Conn) Close() error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	var faults []error
+	var errs []error
 	for _, made := range c.conns {
-		faults = append(faults, made.Close())
+		errs = append(errs, made.Close())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func callerOf(method string, req any) identity.Name {
@@ -110,7 +110,7 @@ func callerOf(method string, req any) identity.Name {
 	}
 }
 
-// systemOf is where the acting person of a request works.
+// systemOf is the system where the acting person of a request works.
 func systemOf(req any) identity.Name {
 	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
 	if !ok {

@@ -9,29 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/partnergifting/platform/pkg/postgres"
-)
-
-// The databases, one for each service that has one.
-const (
-	dbTenants = "tenants"
-	dbCatalog = "catalog"
-	dbOrders  = "orders"
-	dbLinks   = "links"
-	dbEvents  = "events"
-	dbWebhook = "webhook"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // Databases are the names of the databases of a stack with the name.
 func Databases(name string) []string {
-	var out []string
-	for _, db := range []string{dbTenants, dbCatalog, dbOrders, dbLinks, dbEvents, dbWebhook} {
-		out = append(out, name+"_"+db)
+	var all []string
+	for _, p := range programs.All() {
+		if p.Database != "" {
+			all = append(all, name+"_"+p.Database)
+		}
 	}
-	return out
+	return all
 }
 
-// RelayRole is the login of the relay of a stack with the name.
+// RelayRole is the database login of the relay in a stack with the name.
 func RelayRole(name string) string { return name + "_relay_login" }
 
 // databases is the PostgreSQL server of the stack.
@@ -49,18 +41,13 @@ func newDatabases(serverURL, name, relayPassword string) (*databases, error) {
 	return &databases{server: *server, name: name, password: relayPassword}, nil
 }
 
-// config is how a service reaches its database.
-func (d *databases) config(db string) postgres.Config {
-	return postgres.Config{URL: d.url(db)}
-}
-
 func (d *databases) url(db string) string {
 	u := d.server
 	u.Path = "/" + d.name + "_" + db
 	return u.String()
 }
 
-// relayURL is how the relay reaches a database: by a login that can read and empty the outbox and nothing else.
+// relayURL has the relay's login, which can read and empty the outbox and nothing else.
 func (d *databases) relayURL(db string) string {
 	u := d.server
 	u.Path = "/" + d.name + "_" + db
@@ -68,7 +55,7 @@ func (d *databases) relayURL(db string) string {
 	return u.String()
 }
 
-// create makes the databases that are missing.
+// create creates the missing databases.
 func (d *databases) create(ctx context.Context) error {
 	return d.asSuperuser(ctx, func(conn *pgx.Conn) error {
 		for _, db := range Databases(d.name) {
@@ -76,7 +63,7 @@ func (d *databases) create(ctx context.Context) error {
 			if err != nil && !isCode(err, duplicateDatabase) {
 				return fmt.Errorf("create database %s: %w", db, err)
 			}
-			// Only the superuser and who is named may come in.
+			// Only the superuser and logins with a grant of their own may connect.
 			if _, err := conn.Exec(ctx, "REVOKE CONNECT, TEMPORARY ON DATABASE "+quoted(db)+" FROM PUBLIC"); err != nil {
 				return fmt.Errorf("close database %s: %w", db, err)
 			}
@@ -85,7 +72,7 @@ func (d *databases) create(ctx context.Context) error {
 	})
 }
 
-// admitRelay makes the relay's login. The role it belongs to is made by the outbox's migration, so that comes first.
+// admitRelay creates the relay's login. Its role is created by the migration of the outbox, which must run first.
 func (d *databases) admitRelay(ctx context.Context) error {
 	return d.asSuperuser(ctx, func(conn *pgx.Conn) error {
 		role := quoted(RelayRole(d.name))
@@ -97,9 +84,12 @@ func (d *databases) admitRelay(ctx context.Context) error {
 		if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" PASSWORD '"+d.password+"'"); err != nil {
 			return errors.New("the relay's password could not be set") // The cause repeats the statement.
 		}
-		for _, db := range []string{dbOrders, dbLinks} {
-			if _, err := conn.Exec(ctx, "GRANT CONNECT ON DATABASE "+quoted(d.name+"_"+db)+" TO "+role); err != nil {
-				return fmt.Errorf("admit the relay to %s: %w", db, err)
+		for _, p := range programs.All() {
+			if !p.Outbox {
+				continue
+			}
+			if _, err := conn.Exec(ctx, "GRANT CONNECT ON DATABASE "+quoted(d.name+"_"+p.Database)+" TO "+role); err != nil {
+				return fmt.Errorf("admit the relay to %s: %w", p.Database, err)
 			}
 		}
 		return nil
@@ -111,13 +101,13 @@ func (d *databases) asSuperuser(ctx context.Context, do func(conn *pgx.Conn) err
 	if err != nil {
 		return fmt.Errorf("reach PostgreSQL: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // Nothing depends on it any more.
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // Nothing depends on its success.
 	return do(conn)
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// SQLSTATE codes of what exists already.
+// SQLSTATE codes of objects that exist already.
 const (
 	duplicateDatabase = "42P04"
 	duplicateObject   = "42710"

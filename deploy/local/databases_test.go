@@ -26,7 +26,7 @@ func setupDatabases(t *testing.T) *databases {
 	require.NoError(t, err)
 	t.Cleanup(func() { drop(t, d) })
 	require.NoError(t, d.create(t.Context()))
-	for _, db := range []string{dbOrders, dbLinks} {
+	for _, db := range []string{"orders", "links"} {
 		require.NoError(t, postgres.Migrate(t.Context(), d.url(db), outbox.Migrations()))
 	}
 	require.NoError(t, d.admitRelay(t.Context()))
@@ -64,17 +64,17 @@ func requireForbidden(t *testing.T, err error) {
 
 func TestRelayLogin(t *testing.T) {
 	d := setupDatabases(t)
-	owner := connect(t, d.url(dbOrders))
+	owner := connect(t, d.url("orders"))
 	_, err := owner.Exec(t.Context(), "CREATE TABLE orders (id int)")
 	require.NoError(t, err)
-	relay := connect(t, d.relayURL(dbOrders))
+	relay := connect(t, d.relayURL("orders"))
 
 	t.Run("may read and empty the outbox", func(t *testing.T) {
 		_, err := relay.Exec(t.Context(), "SELECT id FROM outbox")
 		require.NoError(t, err)
 		_, err = relay.Exec(t.Context(), "DELETE FROM outbox")
 		require.NoError(t, err)
-		connect(t, d.relayURL(dbLinks))
+		connect(t, d.relayURL("links"))
 	})
 	t.Run("may do nothing else there", func(t *testing.T) {
 		for _, statement := range []string{
@@ -90,15 +90,15 @@ func TestRelayLogin(t *testing.T) {
 		}
 	})
 	t.Run("may not enter the other databases", func(t *testing.T) {
-		for _, db := range []string{dbTenants, dbCatalog, dbEvents, dbWebhook} {
+		for _, db := range []string{"tenants", "catalog", "events", "webhook"} {
 			_, err := pgx.Connect(t.Context(), d.relayURL(db))
 			requireForbidden(t, err)
 		}
 	})
-	t.Run("is made again without harm, with the password of now", func(t *testing.T) {
+	t.Run("is updated with a new password", func(t *testing.T) {
 		require.NoError(t, d.create(t.Context()))
 		d.password = rand.Text()
 		require.NoError(t, d.admitRelay(t.Context()))
-		connect(t, d.relayURL(dbOrders))
+		connect(t, d.relayURL("orders"))
 	})
 }

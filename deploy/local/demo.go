@@ -16,7 +16,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// demoKey is a key of the demo. Only this file remembers it: the platform keeps a hash.
+// demoKey is an API key of the demo. The platform stores only its hash, so demo.json keeps the key.
 type demoKey struct {
 	ID     int32  `json:"id"`
 	Key    string `json:"key"`
@@ -31,8 +31,8 @@ const (
 	keyCatalog  = "catalog"
 )
 
-// demoKeyRequests says what each key may do. None has a webhook URL yet: a key that was made and then forgotten by a
-// crash must not receive webhooks that nobody can verify.
+// demoKeyRequests says what each key may do. None has a webhook URL yet: a key that was lost in a crash must not receive
+// webhooks, because nobody knows the secret that verifies them.
 func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	all := []commonv1.Scope{
 		commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
@@ -46,15 +46,15 @@ func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	}
 }
 
-// demo is what is remembered of the demo in demo.json.
+// demo is the content of demo.json.
 type demo struct {
-	// Placed is the digest of the demo that stands in the databases.
+	// Placed is the digest of the demo in the databases.
 	Placed string             `json:"placed"`
 	Keys   map[string]demoKey `json:"keys"`
 }
 
-// prepareDemo places the demo unless it stands, makes the keys that are missing or do not work, and leads the webhooks
-// of one to the inbox.
+// prepareDemo places the demo unless it is there, creates the keys that are missing, and sets the inbox as the webhook URL of
+// one key.
 func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
 	path := filepath.Join(c.Dir, "demo.json")
 	d := demo{Keys: map[string]demoKey{}}
@@ -85,13 +85,13 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 		KeyId: d.Keys[keyWebhook].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
 	})
 	if err != nil {
-		return d, fmt.Errorf("lead webhooks to the inbox: %w", err)
+		return d, fmt.Errorf("set the webhook URL of the demo: %w", err)
 	}
 	return d, nil
 }
 
-// makeKeys makes the keys that were missing. It looks again first: a key also counts as missing while its tenant's
-// access is switched off, and placing the demo switches it on.
+// makeKeys creates the missing keys. It checks again first: a key also counts as missing while its tenant has no API
+// access, and placing the demo switches that on.
 func (d *demo) makeKeys(ctx context.Context, tenants grpc.ClientConnInterface, missing []string) error {
 	if len(missing) == 0 {
 		return nil
@@ -104,15 +104,15 @@ func (d *demo) makeKeys(ctx context.Context, tenants grpc.ClientConnInterface, m
 	for _, name := range missing {
 		made, err := tenantsv1.NewTenantOperationsServiceClient(tenants).CreateKey(ctx, requests[name])
 		if err != nil {
-			return fmt.Errorf("make the demo's keys: %w", err)
+			return fmt.Errorf("create the demo's keys: %w", err)
 		}
 		d.Keys[name] = demoKey{ID: made.GetKey().GetId(), Key: made.GetApiKey(), Secret: made.GetWebhookSecret()}
 	}
 	return nil
 }
 
-// missing are the keys that are not remembered, or that the platform does not know: then the folder remembers another
-// database.
+// missing returns the keys that are not in demo.json, or that the platform does not know because the folder was used with
+// another database.
 func (d *demo) missing(ctx context.Context, tenants grpc.ClientConnInterface) ([]string, error) {
 	directory := tenantsv1.NewDirectoryServiceClient(tenants)
 	var out []string

@@ -1,70 +1,57 @@
 package local
 
 import (
+	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// Variable is one line of demo.env.
-type Variable struct {
-	Name  string
-	Value string
-}
+// caVariable holds the path of the stack's authority. The certificates of all callers are in the same folder.
+const caVariable = "GIFTING_CA"
 
-// variables are what demo.env holds.
-func (c wiring) variables(d demo) []Variable {
-	all := []Variable{
-		{"GIFTING_URL", c.publicURL()},
-		{"GIFTING_KEY", d.Keys[keyMain].Key},
-		{"GIFTING_KEY_2", d.Keys[keyWebhook].Key},
-		{"GIFTING_KEY_APPROVAL", d.Keys[keyApproval].Key},
-		{"GIFTING_TENANT_APPROVAL", seed.Approving},
-		{"GIFTING_APPROVER_ID", seed.Approver},
-		{"GIFTING_KEY_CATALOG", d.Keys[keyCatalog].Key},
-		{"GIFTING_BRAND_ID", seed.Brand},
-		{"GIFTING_PRODUCT_ID", seed.Product},
-		{"GIFTING_CAMPAIGN_ID", seed.Campaign},
-		{"GIFTING_INBOX_URL", c.inboxURL()},
-		{"GIFTING_WEBHOOK_SECRET", d.Keys[keyWebhook].Secret},
+// variables are the content of demo.env.
+func (w wiring) variables(d demo) map[string]string {
+	all := map[string]string{
+		"GIFTING_URL":             w.publicURL(),
+		"GIFTING_KEY":             d.Keys[keyMain].Key,
+		"GIFTING_KEY_2":           d.Keys[keyWebhook].Key,
+		"GIFTING_KEY_APPROVAL":    d.Keys[keyApproval].Key,
+		"GIFTING_TENANT_APPROVAL": seed.Approving,
+		"GIFTING_APPROVER_ID":     seed.Approver,
+		"GIFTING_KEY_CATALOG":     d.Keys[keyCatalog].Key,
+		"GIFTING_BRAND_ID":        seed.Brand,
+		"GIFTING_PRODUCT_ID":      seed.Product,
+		"GIFTING_CAMPAIGN_ID":     seed.Campaign,
+		"GIFTING_INBOX_URL":       w.inboxURL(),
+		"GIFTING_WEBHOOK_SECRET":  d.Keys[keyWebhook].Secret,
+		caVariable:                w.certificates.cert(authorityName),
 	}
-	for _, a := range addresses() {
-		all = append(all, Variable{a.variable, c.addr(portOf(a.service))})
+	for _, p := range programs.All() {
+		if p.Database != "" {
+			all[grpcVariable(p)] = w.addr(p.Port)
+		}
 	}
-	all = append(all, Variable{caVariable, c.certificates.ca()})
 	for _, name := range []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator} {
 		prefix := "GIFTING_" + strings.ToUpper(string(name))
-		all = append(all, Variable{prefix + "_CERT", c.certificates.cert(name)}, Variable{prefix + "_KEY", c.certificates.key(name)})
+		all[prefix+"_CERT"], all[prefix+"_KEY"] = w.certificates.cert(name), w.certificates.key(name)
 	}
 	return all
 }
 
-// caVariable holds the path of the stack's authority, beside which lie the certificates of all callers.
-const caVariable = "GIFTING_CA"
-
-// address of a service, by its variable.
-type address struct {
-	variable string
-	service  identity.Name
-}
-
-func addresses() []address {
-	return []address{
-		{"GIFTING_GRPC_TENANTS", identity.Tenants},
-		{"GIFTING_GRPC_CATALOG", identity.Catalog},
-		{"GIFTING_GRPC_ORDERS", identity.Orders},
-		{"GIFTING_GRPC_LINKS", identity.PersonalLinks},
-		{"GIFTING_GRPC_EVENTS", identity.Events},
-		{"GIFTING_GRPC_WEBHOOK", identity.Webhook},
-	}
-}
+// grpcVariable holds the address of a service in demo.env.
+func grpcVariable(p programs.Program) string { return "GIFTING_GRPC_" + strings.ToUpper(p.Database) }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]*$`)
 
-// quoteWord is how a shell reads the text as one word.
+// quoteWord quotes the text as one word of a shell.
 func quoteWord(text string) string {
 	if plainWord.MatchString(text) {
 		return text
@@ -72,13 +59,46 @@ func quoteWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// EnvFile is where a stack with the folder writes the addresses and keys of the demo while it is ready.
+// EnvFile is the demo.env of a stack in the folder. It exists while the stack is ready.
 func EnvFile(dir string) string { return filepath.Join(dir, "demo.env") }
 
-func writeEnv(dir string, variables []Variable) error {
-	var text strings.Builder
-	for _, v := range variables {
-		text.WriteString("export " + v.Name + "=" + quoteWord(v.Value) + "\n")
+// announce writes demo.env and shows how to place a first order.
+func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
+	s.Env = w.variables(d)
+	var text, services strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		text.WriteString("export " + name + "=" + quoteWord(s.Env[name]) + "\n")
 	}
-	return writeFile(EnvFile(dir), []byte(text.String()))
+	if err := writeFile(EnvFile(w.Dir), []byte(text.String())); err != nil {
+		return err
+	}
+	for _, p := range programs.All() {
+		if p.Database != "" {
+			fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.Port))
+		}
+	}
+	_, err := fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.dir, services.String(),
+		w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
+	return err
 }
+
+const ready = `
+Partner Gifting is ready (%s).
+
+  REST API   %s
+  gRPC       with the certificates in %s
+%s  Webhooks   %s shows what arrived
+  Log        %s
+
+A first order:
+
+  . %s
+  curl -i "$GIFTING_URL/orders" -H "Authorization: Bearer $GIFTING_KEY" \
+    -H "Idempotency-Key: $(date +%%s)-$RANDOM" -H 'Content-Type: application/json' -d '{
+      "externalOrderId": "order-'$(date +%%s)-$RANDOM'", "brandId": "'$GIFTING_BRAND_ID'",
+      "items": [{"productId": "'$GIFTING_PRODUCT_ID'"}], "client": {"name": "Ada Player"},
+      "recipient": {"name": "Ada Player", "phone": "+46701234567", "address":
+        {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}'
+
+Ctrl-C stops everything.
+`

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // private is the mode of files that hold secrets.
@@ -34,7 +35,7 @@ func writeJSON(path string, value any) error {
 	return writeFile(path, append(content, '\n'))
 }
 
-// writeFile replaces the file whole: who reads it, or finds it after a crash, has the old content or the new.
+// writeFile replaces the file atomically: a reader, also after a crash, sees the old content or the new.
 func writeFile(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -47,4 +48,23 @@ func writeFile(path string, content []byte) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return os.Rename(file.Name(), path)
+}
+
+var errRuns = errors.New("another stack runs in this folder")
+
+// lock locks the folder until the file is closed or the process ends.
+func lock(dir string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, "stack.lock"), os.O_CREATE|os.O_RDWR, private) //nolint:gosec // The stack's own folder.
+	if err != nil {
+		return nil, fmt.Errorf("lock the folder: %w", err)
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return file, nil
+	}
+	_ = file.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errRuns
+	}
+	return nil, fmt.Errorf("%s: %w", dir, err)
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// openLog opens the log of all parts and puts the log of the run before aside.
+// openLog opens the log of all parts and renames the log of the previous run.
 func openLog(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "stack.log")
 	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -26,7 +26,7 @@ func openLog(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// lines is a slog handler for a person who looks on: the message, and behind it what belongs to it.
+// lines is a slog handler for people: the message, followed by its attributes.
 type lines struct {
 	lock  *sync.Mutex
 	out   io.Writer
@@ -35,7 +35,7 @@ type lines struct {
 
 func newLines(out io.Writer) *slog.Logger { return slog.New(lines{lock: new(sync.Mutex), out: out}) }
 
-// Enabled takes everything but details.
+// Enabled leaves out debug messages.
 func (l lines) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
 // Handle writes one line.
@@ -62,7 +62,7 @@ func (l lines) Handle(_ context.Context, record slog.Record) error {
 	return err
 }
 
-// WithAttrs puts the attributes behind every line.
+// WithAttrs appends the attributes to every line.
 func (l lines) WithAttrs(attrs []slog.Attr) slog.Handler {
 	l.attrs = append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)
 	return l

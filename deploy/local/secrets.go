@@ -4,39 +4,50 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"path/filepath"
+
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// SecretsFile is where a stack keeps its secrets, in its folder.
+// secrets of a stack, by name: made when they are first needed and kept, because without its key nothing that was encrypted
+// can be read again.
+type secrets map[string]string
+
+// SecretsFile is the file of the secrets in the folder of a stack.
 const SecretsFile = "secrets.json"
 
-// secrets are made at the first start and kept: without them nothing that was sealed can be opened again.
-type secrets struct {
-	// The seal keys are key rings, one for each service that seals.
-	TenantsSealKeys string `json:"tenantsSealKeys"`
-	OrdersSealKeys  string `json:"ordersSealKeys"`
-	LinksSealKeys   string `json:"linksSealKeys"`
-	// FingerprintKey keys the hashes of requests.
-	FingerprintKey string `json:"fingerprintKey"`
-	// RelayPassword is of the database login that reads the outboxes.
-	RelayPassword string `json:"relayPassword"`
-}
+const (
+	fingerprintKey = "fingerprintKey"
+	relayPassword  = "relayPassword"
+)
 
 func readSecrets(dir string) (secrets, error) {
 	path := filepath.Join(dir, SecretsFile)
-	var s secrets
-	found, err := readJSON(path, &s)
-	if err != nil || found {
-		return s, err
+	s := secrets{}
+	if _, err := readJSON(path, &s); err != nil {
+		return nil, err
 	}
-	s = secrets{
-		TenantsSealKeys: "local:" + newKey(),
-		OrdersSealKeys:  "local:" + newKey(),
-		LinksSealKeys:   "local:" + newKey(),
-		FingerprintKey:  newKey(),
-		RelayPassword:   rand.Text(),
+	known := len(s)
+	s.add(fingerprintKey, newKey())
+	s.add(relayPassword, rand.Text())
+	for _, p := range programs.All() {
+		if _, seals := p.Settings["GIFTING_SEAL_KEYS"]; seals {
+			s.add(p.Database+"SealKeys", "local:"+newKey())
+		}
+	}
+	if len(s) == known {
+		return s, nil
 	}
 	return s, writeJSON(path, s)
 }
+
+func (s secrets) add(name, value string) {
+	if s[name] == "" {
+		s[name] = value
+	}
+}
+
+// sealKeys is the key ring of the program.
+func (s secrets) sealKeys(p programs.Program) string { return s[p.Database+"SealKeys"] }
 
 func newKey() string {
 	key := make([]byte, 32)

@@ -18,11 +18,11 @@ const (
 	stopTimeout  = 30 * time.Second
 )
 
-// sequence is what was started, in order. It is used by one goroutine; failed may be read by another.
+// sequence is the parts that were started, in order. One goroutine uses it; another may read failed.
 type sequence struct {
 	log   *slog.Logger
 	parts []part
-	// failed holds the first failure of a part that nobody had asked to end.
+	// failed receives the first failure of a running part.
 	failed   chan error
 	failOnce sync.Once
 }
@@ -36,27 +36,27 @@ func newSequence(log *slog.Logger) *sequence {
 	return &sequence{log: log, failed: make(chan error, 1)}
 }
 
-// add notes how to stop what has been started elsewhere. exited, if not nil, tells that it has ended.
+// add adds a part that is already running. exited, if not nil, is closed when the part ends.
 func (s *sequence) add(name string, exited <-chan struct{}, stop func(ctx context.Context) error) {
-	asked := make(chan struct{})
+	stopping := make(chan struct{})
 	if exited != nil {
 		go func() {
 			select {
-			case <-asked:
+			case <-stopping:
 			case <-exited:
 				s.fail(fmt.Errorf("%s: %w", name, errExited))
 			}
 		}()
 	}
 	s.parts = append(s.parts, part{name: name, stop: func(ctx context.Context) error {
-		close(asked)
+		close(stopping)
 		return stop(ctx)
 	}})
 }
 
-var errExited = errors.New("ended although nobody asked it to")
+var errExited = errors.New("ended unexpectedly")
 
-// start runs a part and returns when ready says nil. The part goes on when ctx ends: only stop ends it.
+// start runs a part and returns when ready returns nil. Only stop ends the part, not ctx.
 func (s *sequence) start(ctx context.Context, p daemon.Part, ready func(ctx context.Context) error) error {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -73,7 +73,7 @@ func (s *sequence) start(ctx context.Context, p daemon.Part, ready func(ctx cont
 		case <-done:
 			return ended
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not end: %w", p.Name, ctx.Err())
+			return fmt.Errorf("%s does not stop: %w", p.Name, ctx.Err())
 		}
 	}})
 	err := until(ctx, done, ready)
@@ -92,19 +92,19 @@ func (s *sequence) fail(err error) {
 	s.failOnce.Do(func() { s.failed <- err })
 }
 
-// stop ends everything in reverse order.
+// stop stops everything in reverse order.
 func (s *sequence) stop(ctx context.Context) error {
-	var faults []error
+	var errs []error
 	for _, p := range slices.Backward(s.parts) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		faults = append(faults, p.stop(ctx))
+		errs = append(errs, p.stop(ctx))
 		cancel()
 	}
 	s.parts = nil
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// until waits for ready to say nil. It gives up when the part has ended, after readyTimeout, and with ctx.
+// until waits until ready returns nil. It gives up when the part has ended, after readyTimeout, or when ctx ends.
 func until(ctx context.Context, ended <-chan struct{}, ready func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

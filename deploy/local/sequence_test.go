@@ -25,7 +25,7 @@ func untilEnd(ctx context.Context) error {
 func TestSequence(t *testing.T) {
 	setup := func() *sequence { return newSequence(slog.New(slog.DiscardHandler)) }
 
-	t.Run("stops in reverse order, each part before the next is asked", func(t *testing.T) {
+	t.Run("stops in reverse order, one part after the other", func(t *testing.T) {
 		s := setup()
 		var stopped []string
 		s.add("server", nil, func(context.Context) error {
@@ -42,7 +42,7 @@ func TestSequence(t *testing.T) {
 		require.NoError(t, s.stop(t.Context()))
 		require.Equal(t, []string{"second", "first", "server"}, stopped)
 	})
-	t.Run("parts go on when the context of their start ends", func(t *testing.T) {
+	t.Run("parts outlive the context of their start", func(t *testing.T) {
 		s := setup()
 		ctx, cancel := context.WithCancel(t.Context())
 		alive := make(chan struct{})
@@ -72,7 +72,7 @@ func TestSequence(t *testing.T) {
 		require.ErrorIs(t, s.start(ctx, daemon.Part{Name: "part", Run: untilEnd}, never), errNotReady)
 		require.NoError(t, s.stop(t.Context()))
 	})
-	t.Run("a part that ends by itself later is told of", func(t *testing.T) {
+	t.Run("a part that ends later is reported", func(t *testing.T) {
 		s := setup()
 		broken := make(chan struct{})
 		require.NoError(t, s.start(t.Context(), daemon.Part{Name: "part", Run: func(context.Context) error {
@@ -82,7 +82,7 @@ func TestSequence(t *testing.T) {
 		close(broken)
 		require.ErrorIs(t, <-s.failed, errTest)
 	})
-	t.Run("a server that exits by itself is told of, one that was stopped is not", func(t *testing.T) {
+	t.Run("a server that exits is reported, one that was stopped is not", func(t *testing.T) {
 		s := setup()
 		exited := make(chan struct{})
 		s.add("server", exited, func(context.Context) error { return nil })

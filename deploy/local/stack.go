@@ -9,12 +9,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/inbox"
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // partitions of the topic of changes.
@@ -22,8 +25,10 @@ const partitions = 12
 
 // Stack is a running platform.
 type Stack struct {
-	// Env is what demo.env holds, by name.
+	// Env is the content of demo.env.
 	Env map[string]string
+	// Programs are the environments in which the programs run, for a test that runs one as a process.
+	Programs map[identity.Name]map[string]string
 
 	log     *slog.Logger
 	lock    *os.File
@@ -40,14 +45,14 @@ func Run(ctx context.Context, cfg Config) error {
 	var failed error
 	select {
 	case <-ctx.Done():
-	case failed = <-stack.Failed():
+	case failed = <-stack.parts.failed:
 	}
 	stack.log.InfoContext(ctx, "Stopping.")
 	return errors.Join(failed, stack.Stop(ctx))
 }
 
-// Start starts the stack and returns when a first order can be placed. It goes on when ctx ends: Stop ends it. What a
-// start that failed has started is stopped.
+// Start starts the stack and returns when a first order can be placed. The stack runs until Stop, even when ctx ends. If
+// the start fails, it stops what it started.
 func Start(ctx context.Context, cfg Config) (*Stack, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -65,138 +70,144 @@ func Start(ctx context.Context, cfg Config) (*Stack, error) {
 		return nil, errors.Join(err, held.Close())
 	}
 	log := newLines(cfg.Out)
-	s := &Stack{log: log, lock: held, logFile: logFile, parts: newSequence(log)}
+	s := &Stack{log: log, lock: held, logFile: logFile, parts: newSequence(log), Programs: map[identity.Name]map[string]string{}}
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))
 	}
 	return s, nil
 }
 
-// Failed gives the first failure of a part that nobody had asked to end.
-func (s *Stack) Failed() <-chan error { return s.parts.failed }
-
-// Stop ends all that was started, in reverse order, also when ctx has ended.
+// Stop ends everything that was started, in reverse order, also when ctx has ended.
 func (s *Stack) Stop(ctx context.Context) error {
 	return errors.Join(s.parts.stop(ctx), s.logFile.Close(), s.lock.Close())
 }
 
 func (s *Stack) start(ctx context.Context, cfg Config) error {
 	began := time.Now()
-	// An old file must not be taken for a running stack.
+	// An old file must not look like a running stack.
 	err := os.Remove(EnvFile(cfg.Dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	set := wiring{Config: cfg}
-	if set.secrets, err = readSecrets(cfg.Dir); err != nil {
+	w := wiring{Config: cfg}
+	if w.secrets, err = readSecrets(cfg.Dir); err != nil {
 		return err
 	}
-	if set.certificates, err = newCertificates(cfg.Dir, time.Now()); err != nil {
+	if w.certificates, err = newCertificates(cfg.Dir, time.Now()); err != nil {
 		return err
 	}
-	if err := s.startDependencies(ctx, &set); err != nil {
+	if err := s.startDependencies(ctx, &w); err != nil {
 		return err
 	}
-	catalog, err := set.catalog()
+	if err := s.migrate(ctx, w); err != nil {
+		return err
+	}
+	seeded := func(p programs.Program) bool { return p.Name == identity.Tenants || p.Name == identity.Catalog }
+	if err := s.startPrograms(ctx, w, seeded); err != nil {
+		return err
+	}
+	demo, err := w.demo(ctx)
 	if err != nil {
 		return err
 	}
-	// Whoever is asked stands before those who ask.
-	before := []service{set.tenants(), catalog}
-	after := []service{set.personalLinks(), set.orders(), set.events(), set.webhook()}
-	if err := migrate(ctx, set, append(before[:len(before):len(before)], after...)); err != nil {
-		return err
-	}
-	if err := s.run(ctx, set, before...); err != nil {
-		return err
-	}
-	demo, err := set.demo(ctx)
-	if err != nil {
-		return err
-	}
-	// The inbox comes before what sends: a webhook that finds nobody is tried again a minute later.
+	// The inbox starts before the sender: a webhook that fails is tried again a minute later.
 	if err := s.startInbox(ctx, cfg, demo.Keys[keyWebhook].Secret); err != nil {
 		return err
 	}
-	if err := s.run(ctx, set, after...); err != nil {
+	if err := s.startPrograms(ctx, w, func(p programs.Program) bool { return !seeded(p) }); err != nil {
 		return err
 	}
-	if err := until(ctx, nil, groupsReady(set.brokers, cfg.group(readerFeed), cfg.group(readerWebhook))); err != nil {
+	if err := until(ctx, nil, w.groupsReady); err != nil {
 		return err
 	}
-	gateway := set.gateway()
-	if err := gateway.run(ctx, s.parts, set.telemetry(portGateway), s.logFile, cfg.gatewayReady); err != nil {
-		return err
-	}
-	return s.announce(set, demo, time.Since(began))
+	return s.announce(w, demo, time.Since(began))
 }
 
-func (s *Stack) startDependencies(ctx context.Context, set *wiring) error {
-	cfg := set.Config
-	postgres, err := deps.StartPostgreSQL(ctx, deps.PostgreSQLConfig{
-		URL: cfg.PostgresURL, Dir: filepath.Join(cfg.Dir, "postgres"), Port: cfg.port(portPostgres), Log: s.log,
-	})
+func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
+	cfg := w.Config
+	servers, err := deps.Start(ctx,
+		deps.PostgreSQLConfig{URL: cfg.PostgresURL, Dir: filepath.Join(cfg.Dir, "postgres"), Port: cfg.PortBase + postgresPort, Log: s.log},
+		deps.RedisConfig{URL: cfg.RedisURL, Dir: filepath.Join(cfg.Dir, "redis"), Port: cfg.PortBase + redisPort, Log: s.log},
+		deps.KafkaConfig{Brokers: cfg.KafkaBrokers, Dir: filepath.Join(cfg.Dir, "kafka"), Port: cfg.PortBase + kafkaPort, Log: s.log})
 	if err != nil {
 		return err
 	}
-	s.parts.add("PostgreSQL", postgres.Exited(), postgres.Stop)
-	redis, err := deps.StartRedis(ctx, deps.RedisConfig{
-		URL: cfg.RedisURL, Dir: filepath.Join(cfg.Dir, "redis"), Port: cfg.port(portRedis), Log: s.log,
-	})
-	if err != nil {
+	for _, server := range servers.All() {
+		s.parts.add(server.Name, server.Exited(), server.Stop)
+	}
+	w.redisURL, w.brokers = servers.Redis.Address, servers.Kafka.Address
+	if err := deps.CreateTopics(ctx, w.brokers, deps.Topic{Name: cfg.Topic(), Partitions: partitions}); err != nil {
 		return err
 	}
-	s.parts.add("Redis", redis.Exited(), redis.Stop)
-	kafka, err := deps.StartKafka(ctx, deps.KafkaConfig{
-		Brokers: cfg.KafkaBrokers, Dir: filepath.Join(cfg.Dir, "kafka"), Port: cfg.port(portKafka), Log: s.log,
-	})
-	if err != nil {
-		return err
-	}
-	s.parts.add("Kafka", kafka.Exited(), kafka.Stop)
-	set.redisURL, set.brokers = redis.Address, kafka.Address
-	if err := deps.CreateTopics(ctx, set.brokers, deps.Topic{Name: cfg.Topic(), Partitions: partitions}); err != nil {
-		return err
-	}
-	set.databases, err = newDatabases(postgres.Address, cfg.Name, set.secrets.RelayPassword)
+	w.databases, err = newDatabases(servers.PostgreSQL.Address, cfg.Name, w.secrets[relayPassword])
 	return err
 }
 
 // migrate creates the databases and brings them up to date, one after the other.
-func migrate(ctx context.Context, set wiring, services []service) error {
-	if err := set.databases.create(ctx); err != nil {
+func (s *Stack) migrate(ctx context.Context, w wiring) error {
+	if err := w.databases.create(ctx); err != nil {
 		return err
 	}
-	for _, service := range services {
-		if err := service.migrate(ctx); err != nil {
-			return fmt.Errorf("migrate %s: %w", service.name, err)
+	for _, p := range programs.All() {
+		env, err := w.environment(p)
+		if err != nil {
+			return err
+		}
+		s.Programs[p.Name] = env
+		if err := p.Migrate(ctx, env); err != nil {
+			return fmt.Errorf("migrate %s: %w", p.Name, err)
 		}
 	}
-	return set.databases.admitRelay(ctx)
+	return w.databases.admitRelay(ctx)
 }
 
-func (s *Stack) run(ctx context.Context, set wiring, services ...service) error {
-	for _, service := range services {
-		if err := service.run(ctx, s.parts, set.telemetry(portOf(service.name)), s.logFile, set.serviceReady(service.name)); err != nil {
-			return err
+// startPrograms starts the chosen programs in order, each when the one before is ready.
+func (s *Stack) startPrograms(ctx context.Context, w wiring, chosen func(p programs.Program) bool) error {
+	for _, p := range slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !chosen(p) }) {
+		if err := s.startProgram(ctx, w, p); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	return nil
 }
 
-func (s wiring) demo(ctx context.Context) (demo, error) {
-	tenants := s.certificates.dial(identity.Tenants, s.addr(portTenants))
+func (s *Stack) startProgram(ctx context.Context, w wiring, p programs.Program) error {
+	metrics := w.addr(p.Port + programs.MetricsOffset)
+	for _, offset := range []int{p.Port, p.Port + programs.MetricsOffset} {
+		if err := deps.RequireFree(ctx, string(p.Name), w.PortBase+offset); err != nil {
+			return err
+		}
+	}
+	// The program outlives the start, so what it opens must not end with ctx.
+	living := context.WithoutCancel(ctx)
+	tel, err := telemetry.New(living, string(p.Name), telemetry.Config{MetricsAddr: metrics}, s.logFile)
+	if err != nil {
+		return err
+	}
+	opened, err := p.Open(living, s.Programs[p.Name], tel)
+	if err != nil {
+		return err
+	}
+	run := func(ctx context.Context) error {
+		defer tel.Close(ctx)
+		return opened.Run(ctx)
+	}
+	return s.parts.start(ctx, daemon.Part{Name: string(p.Name), Run: run}, answers("http://"+metrics+"/readyz"))
+}
+
+func (w wiring) demo(ctx context.Context) (demo, error) {
+	tenants := w.certificates.dial(identity.Tenants, w.addr(programs.Named(identity.Tenants).Port))
 	defer func() { _ = tenants.Close() }()
-	catalog := s.certificates.dial(identity.Catalog, s.addr(portCatalog))
+	catalog := w.certificates.dial(identity.Catalog, w.addr(programs.Named(identity.Catalog).Port))
 	defer func() { _ = catalog.Close() }()
-	return s.prepareDemo(ctx, tenants, catalog)
+	return w.prepareDemo(ctx, tenants, catalog)
 }
 
 const headerTimeout = 5 * time.Second
 
 func (s *Stack) startInbox(ctx context.Context, cfg Config, secret string) error {
 	server := &http.Server{
-		Addr:              cfg.addr(portInbox),
+		Addr:              cfg.addr(inboxPort),
 		Handler:           inbox.New(secret, time.Now).Handler(),
 		ReadHeaderTimeout: headerTimeout,
 	}
@@ -208,5 +219,5 @@ func (s *Stack) startInbox(ctx context.Context, cfg Config, secret string) error
 		}
 		return nil
 	}
-	return s.parts.start(ctx, daemon.Part{Name: "inbox", Run: run}, cfg.inboxReady)
+	return s.parts.start(ctx, daemon.Part{Name: "inbox", Run: run}, answers(cfg.inboxURL()+"/"))
 }

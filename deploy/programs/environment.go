@@ -13,33 +13,32 @@ type Variable struct {
 	Name string
 	// Value is empty where Secret is set.
 	Value string
-	// Secret: the value comes from where secrets are kept.
+	// Secret: the value comes from a secret store.
 	Secret bool
 }
 
-// Check says what is wrong with an environment: settings that the program does not read, required ones that it lacks,
-// secret ones that stand in the open.
+// Check returns what is wrong with an environment: unknown and missing settings, and secrets in plain text.
 func (p Program) Check(environment []Variable) []string {
-	var faults []string
-	given := map[string]bool{}
+	var wrong []string
+	set := map[string]bool{}
 	for _, v := range environment {
-		if given[v.Name] {
-			faults = append(faults, v.Name+" is set twice")
+		if set[v.Name] {
+			wrong = append(wrong, v.Name+" is set twice")
 		}
-		given[v.Name] = true
+		set[v.Name] = true
 		field, known := p.Settings[v.Name]
 		switch {
 		case !known && strings.HasPrefix(v.Name, settings.Prefix):
-			faults = append(faults, fmt.Sprintf("%s is no setting of %s", v.Name, p.Name))
+			wrong = append(wrong, fmt.Sprintf("%s is not a setting of %s", v.Name, p.Name))
 		case known && field.Secret && !v.Secret:
-			faults = append(faults, v.Name+" is a secret and stands in the open")
+			wrong = append(wrong, v.Name+" is a secret in plain text")
 		}
 	}
 	for name, field := range p.Settings {
-		if field.Required && !given[name] {
-			faults = append(faults, fmt.Sprintf("%s lacks %s", p.Name, name))
+		if field.Required && !set[name] {
+			wrong = append(wrong, fmt.Sprintf("%s lacks %s", p.Name, name))
 		}
 	}
-	slices.Sort(faults)
-	return faults
+	slices.Sort(wrong)
+	return wrong
 }

@@ -1,12 +1,16 @@
-// Package programs lists the programs of the platform and the settings each of them reads, so that whatever describes a
-// deployment can be held against them.
+// Package programs is the one list of the platform's programs. Whatever describes a deployment is derived from it or
+// checked against it: the local stack, compose.yaml, the chart, the Prometheus targets and the configuration reference.
 package programs
 
 import (
-	"fmt"
+	"context"
+	"slices"
+	"strings"
 
 	"github.com/partnergifting/platform/gateway"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/settings"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog"
 	"github.com/partnergifting/platform/services/events"
 	"github.com/partnergifting/platform/services/orders"
@@ -15,41 +19,110 @@ import (
 	"github.com/partnergifting/platform/services/webhook"
 )
 
-// Program is a program of the platform.
-type Program struct {
-	Name string
-	// Settings are what it reads, by the names of the variables.
-	Settings map[string]settings.Field
-	// Fields are the same in the order of the code.
-	Fields []settings.Field
-
-	config any
+// All returns the programs in the order in which they start: callees before callers.
+func All() []Program {
+	return []Program{
+		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants"}, tenants.Migrate, tenants.New),
+		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog"}, catalog.Migrate, catalog.New),
+		define(Program{Name: identity.Orders, Port: 3, Database: "orders", Outbox: true}, orders.Migrate, orders.New),
+		define(Program{Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true}, personallinks.Migrate, personallinks.New),
+		define(Program{Name: identity.Events, Port: 5, Database: "events"}, events.Migrate, events.New),
+		define(Program{Name: identity.Webhook, Port: 6, Database: "webhook"}, webhook.Migrate, webhook.New),
+		define(Program{Name: identity.Gateway}, nil, gateway.New),
+	}
 }
 
-// Load reads the settings from the environment, as the program does when it starts.
-func (p Program) Load() error { return settings.Load(p.config) }
+// Named returns the program with the name, which must be in the list.
+func Named(name identity.Name) Program {
+	all := All()
+	return all[slices.IndexFunc(all, func(p Program) bool { return p.Name == name })]
+}
 
-// All are the programs by name.
-func All() (map[string]Program, error) {
-	programs := map[string]Program{}
-	for name, cfg := range map[string]any{
-		"gateway":        &gateway.Config{},
-		"tenants":        &tenants.Config{},
-		"catalog":        &catalog.Config{},
-		"orders":         &orders.Config{},
-		"personal-links": &personallinks.Config{},
-		"events":         &events.Config{},
-		"webhook":        &webhook.Config{},
-	} {
-		fields, err := settings.Fields(cfg)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		program := Program{Name: name, Settings: map[string]settings.Field{}, Fields: fields, config: cfg}
-		for _, field := range fields {
-			program.Settings[field.Variable] = field
-		}
-		programs[name] = program
+// MetricsOffset is how far above its own port a program answers /metrics, /livez and /readyz on one machine.
+const MetricsOffset = 10
+
+// Program is a program of the platform.
+type Program struct {
+	Name identity.Name
+	// Port is counted from the first port of a stack on one machine.
+	Port int
+	// Database is empty for a program without one.
+	Database string
+	// Outbox: the relay publishes the changes in the outbox of the database.
+	Outbox bool
+
+	// Fields are its settings in the order of the code, Settings the same by variable.
+	Fields   []settings.Field
+	Settings map[string]settings.Field
+
+	// Load reads the settings from env and returns everything that is wrong with them.
+	Load func(env map[string]string) error
+	// Migrate brings the database up to date; without a database it does nothing.
+	Migrate func(ctx context.Context, env map[string]string) error
+	// Open builds the program with the settings in env.
+	Open func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error)
+}
+
+// Runner is an opened program.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// Peer is the name of the setting by which other programs find this one, without prefix.
+func (p Program) Peer() string {
+	return strings.ToUpper(strings.ReplaceAll(string(p.Name), "-", "_")) + "_ADDR"
+}
+
+// Calls says whether the program calls the other one.
+func (p Program) Calls(other Program) bool {
+	_, calls := p.Settings[settings.Prefix+other.Peer()]
+	return calls
+}
+
+// Main is the folder of its main package in the repository.
+func (p Program) Main() string {
+	if p.Name == identity.Gateway {
+		return "gateway/cmd/gateway"
 	}
-	return programs, nil
+	return "services/" + string(p.Name) + "/cmd/" + string(p.Name)
+}
+
+// define completes a program whose configuration has the type C.
+func define[C any, R Runner](
+	p Program,
+	migrate func(context.Context, C) error,
+	open func(context.Context, C, *telemetry.Telemetry) (R, error),
+) Program {
+	fields, err := settings.Fields(new(C))
+	if err != nil {
+		panic(err) // The tags of the struct are malformed.
+	}
+	p.Fields, p.Settings = fields, map[string]settings.Field{}
+	for _, field := range fields {
+		p.Settings[field.Variable] = field
+	}
+	load := func(env map[string]string) (C, error) {
+		var cfg C
+		err := settings.LoadFrom(&cfg, func(variable string) string { return env[variable] })
+		return cfg, err
+	}
+	p.Load = func(env map[string]string) error {
+		_, err := load(env)
+		return err
+	}
+	p.Migrate = func(ctx context.Context, env map[string]string) error {
+		cfg, err := load(env)
+		if err != nil || migrate == nil {
+			return err
+		}
+		return migrate(ctx, cfg)
+	}
+	p.Open = func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error) {
+		cfg, err := load(env)
+		if err != nil {
+			return nil, err
+		}
+		return open(ctx, cfg, tel)
+	}
+	return p
 }

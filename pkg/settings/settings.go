@@ -62,14 +62,17 @@ func (f VariableErrors) Error() string {
 func (f VariableErrors) Unwrap() []error { return f }
 
 // Load fills cfg, a pointer to a struct, from the environment. Its error is of the type VariableErrors.
-func Load(cfg any) error {
+func Load(cfg any) error { return LoadFrom(cfg, os.Getenv) }
+
+// LoadFrom is Load with another source of the values, by the names of the variables.
+func LoadFrom(cfg any, value func(variable string) string) error {
 	w, err := walk(cfg)
 	if err != nil {
 		return err
 	}
 	var faults VariableErrors
 	for _, f := range w.fields {
-		if err := f.set(os.Getenv(f.Variable)); err != nil {
+		if err := f.set(value(f.Variable)); err != nil {
 			faults = append(faults, &VariableError{Variable: f.Variable, Err: err})
 		}
 	}

@@ -1,30 +1,56 @@
-// Command configuration writes the reference of all settings, as the code has them, to its standard output.
+// Command configuration writes the reference of all settings to its standard output.
 package main
 
 import (
 	"fmt"
-	"io"
 	"os"
+	"strings"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
-func main() {
-	if err := write(os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "configuration:", err)
-		os.Exit(1)
+func main() { _, _ = os.Stdout.WriteString(reference()) } // `make` sees an incomplete file.
+
+const introduction = `# Configuration
+
+Written by ` + "`make configuration`" + ` from the code; ` + "`make lint`" + ` checks that it is up to date.
+
+Each program reads its environment when it starts. It reports all invalid and missing variables at once and ends; for
+unknown variables with the prefix ` + "`GIFTING_`" + ` it logs a warning. An empty variable counts as not set. Durations are written
+as ` + "`500ms`, `90s` or `24h`" + `. Keep the variables marked as secret in a secret store; no error message repeats their values.
+Telemetry is configured by the standard variables of OpenTelemetry, ` + "`OTEL_…`" + `.
+`
+
+// reference is the text of the document.
+func reference() string {
+	var b strings.Builder
+	b.WriteString(introduction)
+	for _, p := range programs.All() {
+		fmt.Fprintf(&b, "\n## %s\n\n| variable | default | value | meaning |\n| --- | --- | --- | --- |\n", p.Name)
+		for _, f := range p.Fields {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Variable, fallback(f), cell(value(f)), cell(f.Doc))
+		}
+	}
+	return b.String()
+}
+
+func fallback(f settings.Field) string {
+	switch {
+	case f.Required:
+		return "**required**"
+	case f.Default == "":
+		return ""
+	default:
+		return "`" + cell(f.Default) + "`"
 	}
 }
 
-func write(to io.Writer) error {
-	all, err := programs.All()
-	if err != nil {
-		return err
+func value(f settings.Field) string {
+	if f.Secret {
+		return f.Format + "; **secret**"
 	}
-	text, err := reference(all)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(to, text)
-	return err
+	return f.Format
 }
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

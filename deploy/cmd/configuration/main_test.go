@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"errors"
-	"strings"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// working are settings with which every program loads.
+// working are settings that every program accepts.
 var working = map[string]string{
 	"GRPC_ADDR": "127.0.0.1:9000", "DATABASE_URL": "postgres://h/db", "TENANTS_ADDR": "tenants:9000", "CATALOG_ADDR": "catalog:9000",
 	"ORDERS_ADDR": "127.0.0.1:1,127.0.0.1:2", "PERSONAL_LINKS_ADDR": "links:9000", "EVENTS_ADDR": "events:9000", "WEBHOOK_ADDR": "webhook:9000",
@@ -21,33 +21,31 @@ var working = map[string]string{
 	"KAFKA_BROKERS": "k1:9092,k2:9092", "OUTBOX_SOURCES": "orders=postgres://h/orders,links=postgres://h/links",
 }
 
-func known(t *testing.T) map[string]programs.Program {
-	t.Helper()
-	all, err := programs.All()
-	require.NoError(t, err)
-	return all
-}
-
-func TestAProgramNamesEverythingThatItLacks(t *testing.T) {
-	for name, p := range known(t) {
-		t.Run(name, func(t *testing.T) {
-			err := p.Load()
-			for _, f := range p.Fields {
-				if f.Required {
-					require.ErrorContains(t, err, f.Variable+": is required")
-				}
-			}
-		})
-	}
-}
-
-func TestSettingsThatAreRefused(t *testing.T) {
+// load lets the program read the working settings, with changes.
+func load(p programs.Program, changes map[string]string) error {
+	env := map[string]string{}
 	for name, value := range working {
-		t.Setenv(settings.Prefix+name, value)
+		env[settings.Prefix+name] = value
 	}
-	for name, p := range known(t) {
-		require.NoError(t, p.Load(), name)
+	maps.Copy(env, changes)
+	return p.Load(env)
+}
+
+func TestAProgramReportsEveryMissingSetting(t *testing.T) {
+	t.Parallel()
+	for _, p := range programs.All() {
+		require.NoError(t, load(p, nil), p.Name)
+		err := p.Load(nil)
+		for _, f := range p.Fields {
+			if f.Required {
+				require.ErrorContains(t, err, f.Variable+": is required")
+			}
+		}
 	}
+}
+
+func TestInvalidSettingsAreRejected(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ program, variable, value string }{
 		{"gateway", "HTTP_ADDR", "8080"},
 		{"gateway", "PUBLIC_URL", "api.example.com"},
@@ -96,55 +94,45 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{"webhook", "WEBHOOK_LOG_RETENTION", "1h"},
 	} {
 		t.Run(tc.program+" "+tc.variable, func(t *testing.T) {
-			t.Setenv(settings.Prefix+tc.variable, tc.value)
-			requireFault(t, tc.program, tc.variable)
+			t.Parallel()
+			requireInvalid(t, tc.program, settings.Prefix+tc.variable, map[string]string{settings.Prefix + tc.variable: tc.value})
 		})
 	}
 	for _, service := range []string{"tenants", "webhook"} {
-		t.Run(service+" refuses loopback webhooks in production", func(t *testing.T) {
-			t.Setenv("GIFTING_ENVIRONMENT", "production")
-			t.Setenv("GIFTING_ALLOW_LOOPBACK_WEBHOOKS", "true")
-			requireFault(t, service, "ALLOW_LOOPBACK_WEBHOOKS")
+		requireInvalid(t, service, "GIFTING_ALLOW_LOOPBACK_WEBHOOKS", map[string]string{
+			"GIFTING_ENVIRONMENT": "production", "GIFTING_ALLOW_LOOPBACK_WEBHOOKS": "true",
 		})
 	}
 }
 
-// requireFault demands that the program refuses the variable and no other.
-func requireFault(t *testing.T, name, variable string) {
+// requireInvalid demands that the program rejects the variable and no other.
+func requireInvalid(t *testing.T, name, variable string, changes map[string]string) {
 	t.Helper()
-	p, ok := known(t)[name]
-	require.True(t, ok, name)
-	faults, ok := errors.AsType[settings.VariableErrors](p.Load())
-	require.True(t, ok)
-	require.Len(t, faults, 1, "%v", faults)
-	fault, ok := errors.AsType[*settings.VariableError](faults[0])
-	require.True(t, ok)
-	require.Equal(t, settings.Prefix+variable, fault.Variable)
-}
-
-func TestEverySettingIsExplained(t *testing.T) {
-	for name, p := range known(t) {
-		seen := map[string]bool{}
-		for _, f := range p.Fields {
-			require.NotEmpty(t, f.Doc, "%s %s", name, f.Variable)
-			require.False(t, seen[f.Variable], "%s reads %s twice", name, f.Variable)
-			seen[f.Variable] = true
+	for _, p := range programs.All() {
+		if string(p.Name) != name {
+			continue
 		}
+		errs, ok := errors.AsType[settings.VariableErrors](load(p, changes))
+		require.True(t, ok)
+		require.Len(t, errs, 1, "%v", errs)
+		err, ok := errors.AsType[*settings.VariableError](errs[0])
+		require.True(t, ok)
+		require.Equal(t, variable, err.Variable)
 	}
 }
 
-func TestTheReferenceHasEveryVariable(t *testing.T) {
-	var text strings.Builder
-	require.NoError(t, write(&text))
-	for name, p := range known(t) {
-		require.Contains(t, text.String(), "\n## "+name+"\n")
+func TestTheReferenceExplainsEverySettingOnce(t *testing.T) {
+	t.Parallel()
+	text := reference()
+	for _, p := range programs.All() {
+		require.Contains(t, text, "\n## "+string(p.Name)+"\n")
+		require.Len(t, p.Settings, len(p.Fields), "%s reads a variable twice", p.Name)
 		for _, f := range p.Fields {
-			require.Contains(t, text.String(), "| `"+f.Variable+"` |")
+			require.NotEmpty(t, f.Doc, "%s %s", p.Name, f.Variable)
+			require.Contains(t, text, "| `"+f.Variable+"` |")
 		}
 	}
-	require.Contains(t, text.String(),
+	require.Contains(t, text,
 		"| `GIFTING_DATABASE_URL` | **required** | URL postgres://… or postgresql://…; **secret** | The service's own PostgreSQL database. |\n")
-	require.Contains(t, text.String(), "| `GIFTING_KAFKA_PARTITIONS` | `12` | number, at least 1, at most 1000 |")
-	_, err := reference(map[string]programs.Program{})
-	require.ErrorIs(t, err, errOrder)
+	require.Contains(t, text, "| `GIFTING_KAFKA_PARTITIONS` | `12` | number, at least 1, at most 1000 |")
 }

@@ -5,23 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
 )
 
 // KafkaConfig says which Kafka to use.
 type KafkaConfig struct {
-	Brokers []string // when set, nothing else counts
-	Dir     string   // keeps the data
+	Brokers []string // when set, the rest is ignored
+	Dir     string   // holds the data
 	Port    int
-	// Advertise is the host:port that clients are told to use, of something in front of a broker of Apache Kafka. Empty:
-	// where it listens.
+	// Advertise is the host:port that Apache Kafka tells its clients to use, such as that of a proxy. Empty: where it listens.
 	Advertise string
-	// PreferApache runs Apache Kafka where Java exists and its jars are in JarsDir or can be fetched with Maven; else,
-	// and when it is false, an embedded broker runs.
+	// PreferApache runs Apache Kafka where Java exists and its jars are in JarsDir or can be fetched with Maven. Otherwise
+	// an embedded broker runs.
 	PreferApache bool
-	JarsDir      string // keeps what Maven fetched, for every later run
+	JarsDir      string // keeps the fetched jars for later runs
 	Log          *slog.Logger
 }
 
@@ -31,53 +33,138 @@ var errAdvertise = errors.New("the embedded broker cannot advertise another addr
 // topics by itself; see CreateTopics.
 func StartKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
 	if len(cfg.Brokers) > 0 {
-		return given(strings.Join(cfg.Brokers, ",")), nil
+		return &Instance{Name: "Kafka", Address: strings.Join(cfg.Brokers, ","), Kind: Given}, nil
 	}
 	instance, err := startKafka(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("start Kafka: %w", err)
 	}
+	cfg.Log.Info("Kafka is up", "kind", instance.Kind, "port", cfg.Port)
 	return instance, nil
 }
 
 func startKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
-	kind := Embedded
 	var java apacheKafka
-	var missing error
+	missing := errors.New("not requested")
 	if cfg.PreferApache {
-		found, err := findApacheKafka(ctx, cfg)
-		if err == nil {
-			kind, java = Apache, found
-		} else {
-			missing = err
-			cfg.Log.Warn("Apache Kafka cannot be had, the embedded broker takes its place", "error", err)
+		if java, missing = findApacheKafka(ctx, cfg); missing != nil {
+			cfg.Log.Warn("no Apache Kafka, using the embedded broker", "error", missing)
 		}
 	}
-	if kind == Embedded && cfg.Advertise != "" {
+	if missing != nil && cfg.Advertise != "" {
 		return nil, errors.Join(errAdvertise, missing)
 	}
-	// Each kind of broker has a directory of its own: neither can read the other's data.
+	// Neither kind of broker can read the other's data.
+	kind := Apache
+	if missing != nil {
+		kind = Embedded
+	}
 	dir, err := filepath.Abs(filepath.Join(cfg.Dir, string(kind)))
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	return locked(dir, func() (*Instance, error) {
+		if kind == Apache {
+			return java.start(ctx, cfg, dir)
+		}
+		return startEmbeddedKafka(ctx, cfg, dir)
+	})
+}
+
+func startEmbeddedKafka(ctx context.Context, cfg KafkaConfig, dir string) (*Instance, error) {
+	if err := RequireFree(ctx, "Kafka", cfg.Port); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(dir)
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(1),
+		kfake.Ports(cfg.Port),
+		kfake.ClusterID("partner-gifting"),
+		kfake.DataDir(filepath.Join(dir, "data")),
+	)
 	if err != nil {
 		return nil, err
 	}
-	var instance *Instance
-	if kind == Apache {
-		instance, err = java.start(ctx, cfg, dir, lock)
-	} else {
-		instance, err = startEmbeddedKafka(ctx, cfg, dir, lock)
+	return &Instance{Name: "Kafka", Address: loopback(cfg.Port), Kind: Embedded, stop: func(context.Context) error {
+		cluster.Close()
+		return nil
+	}}, nil
+}
+
+// Topic is a topic that should exist.
+type Topic struct {
+	Name       string
+	Partitions int
+}
+
+var (
+	errPartitions = errors.New("topic has another number of partitions")
+	errNoLeader   = errors.New("topic has no leader yet")
+)
+
+// CreateTopics creates the missing topics and returns when every partition has a leader. A topic with another number of
+// partitions is an error, because keys would move to other partitions.
+func CreateTopics(ctx context.Context, brokers string, topics ...Topic) error {
+	transport := &kafka.Transport{MetadataTTL: time.Second}
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(strings.Split(brokers, ",")...), Transport: transport}
+
+	request := &kafka.CreateTopicsRequest{}
+	for _, topic := range topics {
+		request.Topics = append(request.Topics, kafka.TopicConfig{
+			Topic:             topic.Name,
+			NumPartitions:     topic.Partitions,
+			ReplicationFactor: -1, // The broker's default.
+		})
 	}
+	response, err := client.CreateTopics(ctx, request)
 	if err != nil {
-		lock.release()
-		return nil, err
+		return fmt.Errorf("create topics: %w", err)
 	}
-	cfg.Log.Info("Kafka is up", "kind", kind, "port", cfg.Port)
-	return instance, nil
+	for name, err := range response.Errors {
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+			return fmt.Errorf("create topic %s: %w", name, err)
+		}
+	}
+	// A broker learns about a new topic shortly after its creation.
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for _, topic := range topics {
+		for {
+			err := checkTopic(ctx, client, topic)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errNoLeader) {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%w: %w", err, ctx.Err())
+			case <-ticker.C:
+			}
+		}
+	}
+	return nil
+}
+
+// checkTopic returns nil when the topic can be used.
+func checkTopic(ctx context.Context, client *kafka.Client, topic Topic) error {
+	metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic.Name}})
+	if err != nil {
+		return fmt.Errorf("read topics: %w", err)
+	}
+	for _, found := range metadata.Topics {
+		if found.Error != nil || len(found.Partitions) == 0 {
+			return fmt.Errorf("%w: %s", errNoLeader, topic.Name)
+		}
+		for _, partition := range found.Partitions {
+			if partition.Error != nil || partition.Leader.Host == "" {
+				return fmt.Errorf("%w: %s", errNoLeader, topic.Name)
+			}
+		}
+		if len(found.Partitions) != topic.Partitions {
+			return fmt.Errorf("%w: %s has %d, wanted %d", errPartitions, topic.Name, len(found.Partitions), topic.Partitions)
+		}
+	}
+	return nil
 }

@@ -13,39 +13,28 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// apacheKafka is what it takes to run Apache Kafka: Java and the jars.
+// apacheKafka is Java and the jars of Apache Kafka.
 type apacheKafka struct {
 	java string
 	libs string
 }
 
-// nodeID and clusterID name the one node, which is broker and controller.
+// nodeID and clusterID of the single node, which is broker and controller.
 const (
 	nodeID    = 1
 	clusterID = "Z2lmdGluZy1sb2NhbC0wMQ"
 )
 
-func (k apacheKafka) start(ctx context.Context, cfg KafkaConfig, dir string, lock *dirLock) (*Instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	server := k.program(dir)
-	if err := server.endOrphans(ctx); err != nil {
-		return nil, err
-	}
-	if err := requireFree(ctx, "Kafka", cfg.Port); err != nil {
-		return nil, err
-	}
+func (k apacheKafka) start(ctx context.Context, cfg KafkaConfig, dir string) (*Instance, error) {
 	if err := k.prepare(ctx, cfg, dir); err != nil {
 		return nil, err
 	}
-	running, err := server.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := running.untilReady(ctx, func(ctx context.Context) error { return brokerAnswers(ctx, cfg.Port) }); err != nil {
-		return nil, err
-	}
-	return serverInstance(cfg.advertised(), Apache, running, lock), nil
+	return server{
+		name: "Kafka", address: cfg.advertised(), kind: Apache, port: cfg.Port, path: k.java,
+		args: append(k.options(), "-Xms256m", "-Xmx512m", "kafka.Kafka", propertiesFile(dir)),
+		dir:  dir, quit: syscall.SIGTERM, log: filepath.Join(dir, "kafka.log"), pidFile: filepath.Join(dir, "kafka.pid"),
+		ready: func(ctx context.Context) error { return brokerAnswers(ctx, cfg.Port) },
+	}.start(ctx)
 }
 
 func (c KafkaConfig) advertised() string {
@@ -53,18 +42,6 @@ func (c KafkaConfig) advertised() string {
 		return c.Advertise
 	}
 	return loopback(c.Port)
-}
-
-func (k apacheKafka) program(dir string) program {
-	return program{
-		name:    "Kafka",
-		path:    k.java,
-		args:    append(k.options(), "-Xms256m", "-Xmx512m", "kafka.Kafka", propertiesFile(dir)),
-		dir:     dir,
-		quit:    syscall.SIGTERM,
-		log:     filepath.Join(dir, "kafka.log"),
-		pidFile: filepath.Join(dir, "kafka.pid"),
-	}
 }
 
 func (k apacheKafka) options() []string {
@@ -86,14 +63,14 @@ func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) e
 		return fmt.Errorf("write settings: %w", err)
 	}
 	args := append(k.options(), "kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", clusterID, "-c", propertiesFile(dir))
-	output, err := exec.CommandContext(ctx, k.java, args...).CombinedOutput() //nolint:gosec // the Java that was found
+	output, err := exec.CommandContext(ctx, k.java, args...).CombinedOutput() //nolint:gosec // The Java that was found.
 	if err != nil {
 		return fmt.Errorf("format: %w\n%s", err, output)
 	}
 	return nil
 }
 
-// properties are the settings of a single small node. It creates no topics by itself, as no production broker should.
+// properties are the settings of a single small node. Like a production broker it does not create topics by itself.
 func properties(cfg KafkaConfig, controller int, data string) string {
 	return strings.Join([]string{
 		"process.roles=broker,controller",

@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/partnergifting/platform/deploy/kafka"
 )
 
-// mavenTimeout bounds the one fetch of the jars, 45 MB.
+// mavenTimeout bounds the download of the jars, 45 MB.
 const mavenTimeout = 4 * time.Minute
 
 // findApacheKafka finds Java and the jars, fetching these once with Maven.
@@ -39,7 +40,7 @@ func findApacheKafka(ctx context.Context, cfg KafkaConfig) (apacheKafka, error) 
 }
 
 var (
-	errOldJava  = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // a name begins it
+	errOldJava  = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // It begins with a name.
 	javaVersion = regexp.MustCompile(`version "(\d+)`)
 )
 
@@ -59,22 +60,19 @@ func requireJava(ctx context.Context, java string) error {
 	return nil
 }
 
-// jars returns the directory of the jars that the pinned pom names. A stamp with the pom's text says that they are all
-// there; one process at a time fetches them, the others wait and find them.
+// jars returns the directory of the jars that the pinned pom names. A stamp with the pom's text marks a complete directory.
+// One process at a time fetches the jars; the others wait.
 func jars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
 	version, err := kafka.Version()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(root, version)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", err
-	}
-	lock, err := waitForDir(dir)
+	lock, err := lockDir(dir, syscall.LOCK_EX)
 	if err != nil {
 		return "", err
 	}
-	defer lock.release()
+	defer func() { _ = lock.Close() }()
 	libs, stamp := filepath.Join(dir, "libs"), filepath.Join(dir, "complete")
 	have, err := os.ReadFile(filepath.Clean(stamp))
 	if err == nil && bytes.Equal(have, kafka.POM) {
@@ -101,8 +99,9 @@ func fetchJars(ctx context.Context, dir, libs string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, mavenTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+libs) //nolint:gosec // the Maven that was found
-	cmd.WaitDelay = time.Second                                                                                            // Maven's own child keeps the pipe open when it is killed
+	//nolint:gosec // The Maven that was found.
+	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+libs)
+	cmd.WaitDelay = time.Second // Maven's own child keeps the pipe open when it is killed.
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mvn: %w\n%s", err, output)

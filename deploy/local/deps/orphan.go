@@ -4,37 +4,111 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// endOrphans stops the processes of the program that an earlier, killed run left in its directory, and waits until
-// they are gone. The caller holds the lock of the data directory, so whoever still works there has no owner any more.
-func (p program) endOrphans(ctx context.Context) error {
+// endOrphans stops the processes that an earlier, killed run left in the server's directory, and waits until they are gone.
+// The caller holds the lock of the data directory, so these processes have no owner any more.
+func (s server) endOrphans(ctx context.Context) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	told := map[int]bool{}
+	signalled := map[int]bool{}
 	for {
-		pids, err := p.orphans()
+		pids, err := s.orphans()
 		if err != nil {
-			return fmt.Errorf("look for an earlier %s: %w", p.name, err)
+			return fmt.Errorf("look for an earlier %s: %w", s.name, err)
 		}
 		if len(pids) == 0 {
-			return p.forgetPID()
+			return s.forgetPID()
 		}
 		for _, pid := range pids {
-			if told[pid] {
+			if signalled[pid] {
 				continue
 			}
-			told[pid] = true
-			if err := syscall.Kill(pid, p.quit); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("stop %s, process %d, left by an earlier run: %w", p.name, pid, err)
+			signalled[pid] = true
+			if err := syscall.Kill(pid, s.quit); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("stop %s, process %d, left by an earlier run: %w", s.name, pid, err)
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s, processes %v, left by an earlier run do not stop: %w", p.name, pids, ctx.Err())
+			return fmt.Errorf("%s, processes %v, left by an earlier run do not stop: %w", s.name, pids, ctx.Err())
 		case <-ticker.C:
 		}
 	}
+}
+
+// proc lists the processes of a Linux machine.
+const proc = "/proc"
+
+// orphans returns the processes of this program that work in its directory. Unlike the number in a pid file, which may
+// belong to another program by now, this identifies them reliably, and it finds PostgreSQL's own children too. Without
+// /proc only the pid file is left.
+func (s server) orphans() ([]int, error) {
+	entries, err := os.ReadDir(proc)
+	if err != nil {
+		return s.recordedPID()
+	}
+	dir, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(s.path)
+	name = name[:min(len(name), 15)] // The kernel cuts names there.
+	var pids []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// Without its folder and name the process is gone, or another user's and so not ours.
+		current, _ := os.Readlink(filepath.Join(proc, entry.Name(), "cwd"))
+		comm, _ := os.ReadFile(filepath.Join(proc, entry.Name(), "comm"))
+		if current == dir && strings.TrimSpace(string(comm)) == name {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// recordedPID returns the process named in the pid file if it lives.
+func (s server) recordedPID() ([]int, error) {
+	text, err := os.ReadFile(s.pidFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil || pid <= 1 || syscall.Kill(pid, 0) != nil {
+		return nil, nil
+	}
+	return []int{pid}, nil
+}
+
+// forgetPID removes the pid file when no process of the program is left: otherwise PostgreSQL could mistake another program
+// with the same number for a running server. Where orphans are found by the file, it stays.
+func (s server) forgetPID() error {
+	if _, err := os.Stat(proc); err != nil {
+		return nil
+	}
+	if err := os.Remove(s.pidFile); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("remove the pid file of an earlier %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// recordPID writes the pid file of a server that does not write one itself.
+func (s server) recordPID(pid int) error {
+	if s.writesPID {
+		return nil
+	}
+	return os.WriteFile(s.pidFile, []byte(strconv.Itoa(pid)+"\n"), 0o600)
 }

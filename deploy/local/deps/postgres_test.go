@@ -56,7 +56,7 @@ func TestPostgreSQL(t *testing.T) {
 		require.Equal(t, "127.0.0.1", query[string](t, second.Address, "SHOW listen_addresses"))
 	})
 
-	t.Run("data that is kept is not open to whoever reaches the port", func(t *testing.T) {
+	t.Run("data that is kept is protected by a password", func(t *testing.T) {
 		instance := running(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
 		address, err := url.Parse(instance.Address)
 		require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestPostgreSQL(t *testing.T) {
 		require.Equal(t, "on", query[string](t, instance.Address, "SHOW synchronous_commit"))
 	})
 
-	t.Run("a second start on the same directory is refused", func(t *testing.T) {
+	t.Run("a second start on the same directory is an error", func(t *testing.T) {
 		dir := dataDir(t)
 		instance := running(t)(startPostgreSQLIn(t.Context(), dir))
 		_, err := startPostgreSQLIn(t.Context(), dir)
@@ -81,7 +81,7 @@ func TestPostgreSQL(t *testing.T) {
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 
-	t.Run("a port that is taken is named in the error", func(t *testing.T) {
+	t.Run("the error names a port that is in use", func(t *testing.T) {
 		taken := running(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
 		address, err := url.Parse(taken.Address)
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestPostgreSQL(t *testing.T) {
 }
 
 func TestPostgreSQLCrash(t *testing.T) {
-	t.Run("a server that was killed itself recovers what was committed", func(t *testing.T) {
+	t.Run("a killed server recovers what was committed", func(t *testing.T) {
 		dir := dataDir(t)
 		first := running(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
@@ -103,7 +103,7 @@ func TestPostgreSQLCrash(t *testing.T) {
 		require.Equal(t, 1, countKept(t, second.Address))
 	})
 
-	t.Run("a server that outlived its stack is stopped and its data taken over", func(t *testing.T) {
+	t.Run("a server that outlived its stack is stopped and its data used again", func(t *testing.T) {
 		dir := dataDir(t)
 		first := running(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
@@ -149,7 +149,7 @@ func ping(ctx context.Context, address string) error {
 }
 
 func TestPostgreSQLFirstStart(t *testing.T) {
-	t.Run("a first start cut short is repeated", func(t *testing.T) {
+	t.Run("an interrupted first start is repeated", func(t *testing.T) {
 		dir := dataDir(t)
 		half := filepath.Join(dir, "postgres", "data.new", "base")
 		require.NoError(t, os.MkdirAll(half, 0o755)) //nolint:gosec // the server's user has to pass through
@@ -157,14 +157,14 @@ func TestPostgreSQLFirstStart(t *testing.T) {
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 
-	t.Run("data below a directory closed to the server's user is kept elsewhere and removed from there", func(t *testing.T) {
+	t.Run("data below a directory closed to the server's user is stored in another one and removed with it", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("an ordinary user's server runs as that user, who can enter its own directories")
 		}
 		closed := t.TempDir()
 		dir := filepath.Join(closed, "postgres")
 		instance := running(t)(startPostgreSQLIn(t.Context(), closed))
-		kept, err := os.Readlink(filepath.Join(dir, elsewhereLink))
+		kept, err := os.Readlink(filepath.Join(dir, externalLink))
 		require.NoError(t, err)
 		require.FileExists(t, filepath.Join(kept, "data", "PG_VERSION"))
 		stop(t, instance)

@@ -2,7 +2,7 @@ package deps
 
 import "syscall"
 
-// quitWithParent has the kernel send the signal when the thread that started the child ends.
+// quitWithParent makes the kernel send the signal when the thread that started the child ends.
 func quitWithParent(attributes *syscall.SysProcAttr, signal syscall.Signal) {
 	attributes.Pdeathsig = signal
 }

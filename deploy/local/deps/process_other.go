@@ -4,5 +4,5 @@ package deps
 
 import "syscall"
 
-// quitWithParent can do nothing here: a server outlives a killed stack, and endOrphan stops it on the next start.
+// quitWithParent does nothing here: the server outlives a killed stack, and the next start ends it.
 func quitWithParent(*syscall.SysProcAttr, syscall.Signal) {}

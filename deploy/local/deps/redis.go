@@ -5,21 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
 // RedisConfig says which Redis to use.
 type RedisConfig struct {
-	URL  string // when set, nothing else counts
-	Dir  string // keeps the data of a real server
+	URL  string // when set, the rest is ignored
+	Dir  string // holds the data of a real server
 	Port int
-	// RequireReal refuses the embedded one, and installs the server's program where that is allowed.
+	// RequireReal refuses the embedded one, and installs the server program where that is allowed.
 	RequireReal bool
 	// Ephemeral writes nothing to disk.
 	Ephemeral bool
@@ -28,16 +29,17 @@ type RedisConfig struct {
 
 var errNoRedis = errors.New("no redis-server program")
 
-// StartRedis starts a redis-server that listens on loopback only, or uses the given Redis. Where there is no such
-// program an embedded one takes its place, which forgets everything when it stops.
+// StartRedis starts a redis-server that listens on loopback only, or uses the given Redis. Without the program it starts an
+// embedded one, which loses its data when it stops.
 func StartRedis(ctx context.Context, cfg RedisConfig) (*Instance, error) {
 	if cfg.URL != "" {
-		return given(cfg.URL), nil
+		return &Instance{Name: "Redis", Address: cfg.URL, Kind: Given}, nil
 	}
 	instance, err := startRedis(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
+	cfg.Log.Info("Redis is up", "kind", instance.Kind, "port", cfg.Port)
 	return instance, nil
 }
 
@@ -45,7 +47,11 @@ func startRedis(ctx context.Context, cfg RedisConfig) (*Instance, error) {
 	path, err := findRedis()
 	if err != nil && cfg.RequireReal {
 		cfg.Log.Info("no Redis server found, installing the distribution's package")
-		path, err = installRedis(ctx)
+		// redis-tools holds the program; the package redis-server would only add a service.
+		if err := installPackages(ctx, "redis-tools"); err != nil {
+			return nil, err
+		}
+		path, err = findRedis()
 	}
 	if err != nil && cfg.RequireReal {
 		return nil, err
@@ -53,11 +59,15 @@ func startRedis(ctx context.Context, cfg RedisConfig) (*Instance, error) {
 	if err != nil {
 		return startEmbeddedRedis(ctx, cfg)
 	}
-	return startRedisServer(ctx, cfg, path)
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return locked(dir, func() (*Instance, error) { return redisServer(cfg, path, dir).start(ctx) })
 }
 
 func findRedis() (string, error) {
-	// Debian ships the server as redis-check-rdb in redis-tools: one program, which goes by the name it is called by.
+	// Debian ships the server as redis-check-rdb in redis-tools: one program that acts by the name it is called by.
 	for _, name := range []string{"redis-server", "redis-check-rdb"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
@@ -66,74 +76,61 @@ func findRedis() (string, error) {
 	return "", errNoRedis
 }
 
-// installRedis installs redis-tools, which holds the program; redis-server would only add a service that starts.
-func installRedis(ctx context.Context) (string, error) {
-	if err := installPackages(ctx, "redis-tools"); err != nil {
-		return "", err
-	}
-	return findRedis()
-}
-
-func startRedisServer(ctx context.Context, cfg RedisConfig, path string) (*Instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	server, err := runRedis(ctx, redisProgram(cfg, path, dir), cfg.Port)
-	if err != nil {
-		lock.release()
-		return nil, err
-	}
-	cfg.Log.Info("Redis is up", "kind", Server, "port", cfg.Port, "program", path)
-	return serverInstance(redisURL(cfg.Port), Server, server, lock), nil
-}
-
-func redisProgram(cfg RedisConfig, path, dir string) program {
-	save := "60 1" // after a minute with a change, and on an orderly stop
+func redisServer(cfg RedisConfig, path, dir string) server {
+	save := "60 1" // After a minute with a change, and on an orderly stop.
 	if cfg.Ephemeral {
 		save = ""
 	}
-	return program{
-		name:    "Redis",
-		path:    path,
-		as:      "redis-server",
-		args:    []string{"--bind", "127.0.0.1", "--port", strconv.Itoa(cfg.Port), "--dir", dir, "--save", save, "--appendonly", "no"},
-		dir:     dir,
-		quit:    syscall.SIGTERM,
-		log:     filepath.Join(dir, "redis.log"),
-		pidFile: filepath.Join(dir, "redis.pid"),
+	return server{
+		name: "Redis", address: redisURL(cfg.Port), kind: Server, port: cfg.Port, path: path, as: "redis-server",
+		args: []string{"--bind", "127.0.0.1", "--port", strconv.Itoa(cfg.Port), "--dir", dir, "--save", save, "--appendonly", "no"},
+		dir:  dir, quit: syscall.SIGTERM, log: filepath.Join(dir, "redis.log"), pidFile: filepath.Join(dir, "redis.pid"),
+		ready: func(ctx context.Context) error {
+			client := redis.NewClient(&redis.Options{Addr: loopback(cfg.Port), MaxRetries: -1})
+			defer func() { _ = client.Close() }()
+			return client.Ping(ctx).Err()
+		},
 	}
 }
 
-func runRedis(ctx context.Context, server program, port int) (*process, error) {
-	if err := server.endOrphans(ctx); err != nil {
+func redisURL(port int) string { return "redis://" + loopback(port) }
+
+// expiryStep is the precision of expiry in the embedded Redis.
+const expiryStep = 100 * time.Millisecond
+
+func startEmbeddedRedis(ctx context.Context, cfg RedisConfig) (*Instance, error) {
+	if err := RequireFree(ctx, "Redis", cfg.Port); err != nil {
 		return nil, err
 	}
-	if err := requireFree(ctx, "Redis", port); err != nil {
+	server := miniredis.NewMiniRedis()
+	if err := server.StartAddr(loopback(cfg.Port)); err != nil {
 		return nil, err
 	}
-	running, err := server.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client := redis.NewClient(&redis.Options{Addr: loopback(port), MaxRetries: -1})
-	defer func() { _ = client.Close() }()
-	err = running.untilReady(ctx, func(ctx context.Context) error { return client.Ping(ctx).Err() })
-	if err != nil {
-		return nil, err
-	}
-	return running, nil
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		passTime(server, quit)
+	}()
+	return &Instance{Name: "Redis", Address: redisURL(cfg.Port), Kind: Embedded, stop: func(context.Context) error {
+		close(quit)
+		<-done
+		server.Close()
+		return nil
+	}}, nil
 }
 
-func redisURL(port int) string {
-	return "redis://" + loopback(port)
+// passTime makes keys expire: miniredis does not look at the clock.
+func passTime(server *miniredis.Miniredis, quit <-chan struct{}) {
+	ticker := time.NewTicker(expiryStep)
+	defer ticker.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-quit:
+			return
+		case now := <-ticker.C:
+			server.FastForward(now.Sub(last))
+			last = now
+		}
+	}
 }

@@ -58,6 +58,6 @@ func TestRedis(t *testing.T) {
 		}, 10*time.Second, pollInterval)
 
 		stop(t, instance)
-		require.NoError(t, requireFree(t.Context(), "test", cfg.Port))
+		require.NoError(t, RequireFree(t.Context(), "test", cfg.Port))
 	})
 }

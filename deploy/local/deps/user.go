@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// serverUser is who a server runs as; nil means as this process. PostgreSQL refuses to run as root.
+// serverUser is the user a server runs as; nil is the user of this process. PostgreSQL refuses to run as root.
 type serverUser struct {
 	name     string
 	uid, gid uint32
 }
 
-// unprivileged returns nobody special when this process is not root, else the packages' own user or nobody.
+// unprivileged returns nil when this process is not root, otherwise the package's user or nobody.
 func unprivileged() (*serverUser, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // nil is a user: this one
+		return nil, nil //nolint:nilnil // The user of this process.
 	}
 	var failures error
 	for _, name := range []string{"postgres", "nobody"} {
@@ -57,7 +57,7 @@ func (u *serverUser) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.uid, Gid: u.gid}}
 }
 
-// own gives a file or a tree to the user. It never leaves the tree, whatever links its present owner put there.
+// own changes the owner of a file or tree to the user. It follows no links out of the tree.
 func (u *serverUser) own(path string) error {
 	if u == nil {
 		return nil
@@ -75,7 +75,7 @@ func (u *serverUser) own(path string) error {
 	})
 }
 
-// reaches tells whether the user may pass through every directory down to dir.
+// reaches says whether the user may pass through every directory down to dir.
 func (u *serverUser) reaches(dir string) (bool, error) {
 	if u == nil {
 		return true, nil

@@ -1,0 +1,66 @@
+package programs_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+func TestCheckOfAnEnvironment(t *testing.T) {
+	t.Parallel()
+	shop := programs.Program{Name: "shop", Settings: map[string]settings.Field{
+		"GIFTING_SIGN": {Required: true}, "GIFTING_SAFE": {Secret: true}, "GIFTING_BELL": {},
+	}}
+	sign := programs.Variable{Name: "GIFTING_SIGN", Value: "open"}
+	for name, tc := range map[string]struct {
+		environment []programs.Variable
+		wrong       []string
+	}{
+		"required settings are enough":    {[]programs.Variable{sign}, nil},
+		"a secret from a secret store":    {[]programs.Variable{sign, {Name: "GIFTING_SAFE", Secret: true}}, nil},
+		"a variable that is no setting":   {[]programs.Variable{sign, {Name: "HOME"}}, nil},
+		"a required setting as a secret":  {[]programs.Variable{{Name: "GIFTING_SIGN", Secret: true}}, nil},
+		"a missing required setting":      {nil, []string{"shop lacks GIFTING_SIGN"}},
+		"an unknown setting":              {[]programs.Variable{sign, {Name: "GIFTING_SING"}}, []string{"GIFTING_SING is not a setting of shop"}},
+		"a secret in plain text":          {[]programs.Variable{sign, {Name: "GIFTING_SAFE", Value: "1234"}}, []string{"GIFTING_SAFE is a secret in plain text"}},
+		"a setting that is defined twice": {[]programs.Variable{sign, sign}, []string{"GIFTING_SIGN is set twice"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.wrong, shop.Check(tc.environment))
+		})
+	}
+}
+
+func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
+	t.Parallel()
+	ports, listed := map[int]bool{}, map[string]bool{}
+	started := map[string]bool{}
+	for _, p := range programs.All() {
+		require.False(t, ports[p.Port], p.Name)
+		require.Less(t, p.Port, programs.MetricsOffset)
+		ports[p.Port], listed[p.Main()] = true, true
+		_, keeps := p.Settings["GIFTING_DATABASE_URL"]
+		require.Equal(t, keeps, p.Database != "", p.Name)
+		for _, other := range programs.All() {
+			require.True(t, !p.Calls(other) || started[other.Peer()], "%s calls %s, which starts later", p.Name, other.Name)
+		}
+		started[p.Peer()] = true
+	}
+	for _, pattern := range []string{"services/*/cmd/*", "gateway/cmd/*"} {
+		folders, err := filepath.Glob(filepath.Join("../..", pattern))
+		require.NoError(t, err)
+		for _, folder := range folders {
+			path, err := filepath.Rel("../..", folder)
+			require.NoError(t, err)
+			info, err := os.Stat(folder)
+			require.NoError(t, err)
+			require.True(t, !info.IsDir() || listed[path], "%s is not in the list of programs", path)
+		}
+	}
+}
