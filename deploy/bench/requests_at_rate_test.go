@@ -55,8 +55,8 @@ func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client)
 				took.Report(b, "due")
 				b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
 				b.ReportMetric(load, "load")
-				b.Logf("%d requests over %d connections; from due: %s; begun at most %s late; load %.1f",
-					len(took), len(free.clients), took, late, load)
+				b.Logf("%d requests over %d connections; from due: %s; begun at most %.1f ms late; load %.1f",
+					len(took), len(free.clients), took, fixture.Milliseconds(late), load)
 			})
 		}
 	})
