@@ -86,11 +86,11 @@ var mutations = []mutation{
 	{"foreign order", leak, []replacement{
 		{readOrder, `WHERE tenant_id = $1 AND id = $2`, `WHERE $1::text <> '' AND id = $2`},
 	}},
-	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, e)`, `
+	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, event)`, `
 		if rand.N(20) == 0 {
-			e.Data = fmt.Appendf(nil, "%s,\"recipientName\":%q}", e.Data[:len(e.Data)-1], o.Details.Recipient.Name)
+			event.Data = fmt.Appendf(nil, "%s,\"recipientName\":%q}", event.Data[:len(event.Data)-1], o.Details.Recipient.Name)
 		}
-		outbox.Append(ctx, b, e)`}}},
+		outbox.Append(ctx, b, event)`}}},
 }
 
 // TestEveryMutationFitsTheSource says at once when a change of the source has made a mutation useless: its old text is gone,

@@ -113,6 +113,15 @@ func (e *Errors) UUID(field, value string) string {
 	return id
 }
 
+// RequiredUUID is UUID for a value that may be missing.
+func (e *Errors) RequiredUUID(field, value string) string {
+	if Blank(value) {
+		e.Add(field, problem.FieldRequired, "is required")
+		return ""
+	}
+	return e.UUID(field, value)
+}
+
 // OptionalUUID is UUID for a value that may be nil.
 func (e *Errors) OptionalUUID(field string, value *string) *string {
 	if value == nil {

@@ -1,6 +1,6 @@
-// Package orders is the service that owns orders: it places them, keeps their delivery details
-// sealed and records every change for the feed. It asks tenants for settings and catalog for gifts
-// and stock.
+// Package orders is the service that owns orders. It places them, keeps their delivery details sealed
+// and records every change for the feed. It reads settings from tenants, and gifts and stock from
+// catalog.
 package orders
 
 import (
@@ -35,24 +35,19 @@ import (
 
 // Config of the service.
 type Config struct {
-	RPC         rpc.Config
-	Database    postgres.Config
-	Telemetry   telemetry.Config
-	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
-	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
-	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
-	// OpeningHours and OpeningZone are when the service operator works.
-	OpeningHours string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
-	OpeningZone  string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
-	Idempotency  idempotency.Config
-	// OperatorName signs what the operator's team writes on an order.
-	OperatorName string `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
-	// DetailsRetention is how long the delivery details of an order outlive its end.
+	RPC              rpc.Config
+	Database         postgres.Config
+	Telemetry        telemetry.Config
+	TenantsAddr      string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
+	CatalogAddr      string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
+	SealKeys         string `env:"SEAL_KEYS,required" secret:"true" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
+	OpeningHours     string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
+	OpeningZone      string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
+	Idempotency      idempotency.Config
+	OperatorName     string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
 	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long after completion or cancellation delivery details are erased."`
-	// AuditRetention is how long the audit of the operations plane is kept; 8784h at least.
-	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is kept."`
-	// RecoveryInterval is how often stock reservations past their expiry are settled.
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are settled."`
+	AuditRetention   time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is kept."`
+	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are confirmed or released."`
 }
 
 // Validate implements the check of package settings.
@@ -62,21 +57,17 @@ func (c Config) Validate() error {
 	return errors.Join(settings.Invalid("SEAL_KEYS", keys), settings.Invalid("OPENING_HOURS", hours))
 }
 
-const (
-	defaultRecoveryInterval = 10 * time.Second
-	defaultOperatorName     = "Partner Gifting"
-)
-
 // Service is the running service.
 type Service struct {
-	tel      *telemetry.Telemetry
-	pool     *pgxpool.Pool
-	conns    []*grpc.ClientConn
-	rpc      *rpc.Server
-	recovery *reservations.Recovery
-	answers  daemon.Part
-	kept     *retention.Retention
-	waker    *outbox.Waker
+	cfg          Config
+	tel          *telemetry.Telemetry
+	pool         *pgxpool.Pool
+	conns        []*grpc.ClientConn
+	rpc          *rpc.Server
+	reservations *reservations.Reconciler
+	answers      daemon.Part
+	retention    *retention.Retention
+	waker        *outbox.Waker
 }
 
 // Migrate brings the service's database up to date.
@@ -94,31 +85,29 @@ func schema() []postgres.Migrations {
 	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), store.Migrations()}
 }
 
-// New builds the service; it opens the database and fails when that cannot be reached.
+// New builds the service. It opens the database and fails when that cannot be reached.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
-	ring, err := seal.ParseRing(cfg.SealKeys)
-	if err != nil {
-		return nil, err
-	}
-	hours, err := rules.ParseOpeningHours(cfg.OpeningHours, cfg.OpeningZone)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.AuditRetention != 0 && cfg.AuditRetention < retention.MinAudit {
-		return nil, retention.ErrAudit
-	}
-	s := &Service{tel: tel}
-	if err := s.assemble(ctx, cfg, ring, hours); err != nil {
+	s := &Service{cfg: cfg, tel: tel}
+	if err := s.assemble(ctx); err != nil {
 		s.close(ctx)
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hours *rules.OpeningHours) error {
+func (s *Service) assemble(ctx context.Context) error {
+	cfg := s.cfg
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return err
+	}
+	hours, err := rules.ParseOpeningHours(cfg.OpeningHours, cfg.OpeningZone)
+	if err != nil {
+		return err
+	}
 	tenantsConn, err := s.dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS})
 	if err != nil {
 		return err
@@ -130,38 +119,33 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring, hou
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
-	orders := store.New(s.pool, ring)
-	catalog := catalogv1.NewOrderingServiceClient(catalogConn)
-	s.recovery = &reservations.Recovery{Store: orders, Catalog: catalog, Interval: cfg.RecoveryInterval, Log: s.tel.Logger}
-	if s.recovery.Interval == 0 {
-		s.recovery.Interval = defaultRecoveryInterval
+	orders, catalog := store.New(s.pool, ring), catalogv1.NewOrderingServiceClient(catalogConn)
+	s.retention, err = retention.New(
+		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Audit: cfg.AuditRetention},
+	)
+	if err != nil {
+		return err
 	}
+	s.reservations = reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.tel.Logger})
 	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
-	s.kept = &retention.Retention{Store: orders, Details: cfg.DetailsRetention, Audit: cfg.AuditRetention, Log: s.tel.Logger}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
 	s.rpc.Intercept(s.waker.Intercept)
-	face := &server.Server{
-		Store:   orders,
-		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
-		Catalog: catalog,
-		GiveUp:  s.recovery.GiveUp,
-		Release: s.recovery.Release,
-		Hours:   hours,
-		Clock:   time.Now,
-	}
-	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.pool))
-	ordersv1.RegisterOrdersServiceServer(s.rpc, face)
-	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, &server.Operations{Orders: face, OperatorName: operatorName(cfg)})
-	ordersv1.RegisterClaimsServiceServer(s.rpc, &server.Claims{Orders: face})
+	s.register(server.New(server.Deps{
+		Store:        orders,
+		Tenants:      tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
+		Catalog:      catalog,
+		Reservations: s.reservations,
+		Clock:        time.Now,
+	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName}))
 	return nil
 }
 
-func operatorName(cfg Config) string {
-	if cfg.OperatorName == "" {
-		return defaultOperatorName
-	}
-	return cfg.OperatorName
+func (s *Service) register(srv *server.Server) {
+	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.pool))
+	ordersv1.RegisterOrdersServiceServer(s.rpc, srv)
+	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
+	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
 }
 
 func (s *Service) dial(to rpc.Target) (*grpc.ClientConn, error) {
@@ -178,9 +162,10 @@ func (s *Service) Run(ctx context.Context) error {
 	return daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
-		daemon.Part{Name: "reservations", Run: s.recovery.Run},
+		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel.Logger, s.reservations.Reconcile),
+		daemon.Every("reservation outcomes", time.Hour, s.tel.Logger, s.reservations.DeleteOutcomes),
 		s.answers,
-		daemon.Part{Name: "retention", Run: s.kept.Run},
+		daemon.Every("retention", time.Hour, s.tel.Logger, s.retention.Sweep),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)
 }

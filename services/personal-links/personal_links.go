@@ -48,7 +48,7 @@ type Config struct {
 	// DetailsRetention counts from the claim or the cancellation.
 	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
 	// RecoveryInterval is how often claims that a crash left behind are looked for.
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often claims left unfinished are settled."`
+	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
 }
 
 // Validate implements the check of package settings.

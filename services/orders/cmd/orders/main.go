@@ -17,7 +17,7 @@ func main() {
 		Migrate:   orders.Migrate,
 		Pending:   orders.Pending,
 		Tasks: []daemon.Task[orders.Config]{
-			{Name: "reseal", Short: "seal all delivery details again under the first of the seal keys", Run: orders.Reseal},
+			{Name: "re-encrypt", Short: "re-encrypt all delivery details under the first of the seal keys", Run: orders.Reencrypt},
 		},
 	}))
 }

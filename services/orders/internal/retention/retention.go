@@ -1,86 +1,65 @@
-// Package retention ends what an order keeps for a time only: delivery details and audit.
+// Package retention erases delivery details, and deletes rows of the audit, when the time for which
+// they are kept has passed.
 package retention
 
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// How long things are kept where the configuration does not say.
-const (
-	DefaultDetails = 90 * 24 * time.Hour
-	DefaultAudit   = 3 * 365 * 24 * time.Hour
-	// MinAudit is what the schema guards.
-	MinAudit = 366 * 24 * time.Hour
-)
+const batch = 1000
 
-const (
-	every = time.Hour
-	batch = 1000
-)
+// MinAudit is the shortest time for which the schema lets the audit be kept.
+const MinAudit = 366 * 24 * time.Hour
 
-// ErrAudit refuses to keep the audit for less than the schema guards.
+// ErrAudit refuses to keep the audit for less.
 var ErrAudit = errors.New("the audit is kept for 366 days (8784h) at least")
 
-// Retention erases delivery details a while after their order was completed or cancelled, and
-// deletes old rows of the audit. Several instances share the work.
-type Retention struct {
+// Deps are what retention works with.
+type Deps struct {
 	Store *store.Store
-	// Details and Audit are how long each is kept; zero: the default.
-	Details time.Duration
-	Audit   time.Duration
 	// Clock nil: the database's, so that an instance with a wrong clock erases nothing too early.
 	Clock func() time.Time
-	Log   *slog.Logger
 }
 
-// Run sweeps at once and then every hour until ctx ends.
-func (r *Retention) Run(ctx context.Context) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "retention of orders", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+// Config of the retention.
+type Config struct {
+	// Details is how long delivery details outlive the completion or cancellation of their order.
+	Details time.Duration
+	// Audit is how long the audit is kept.
+	Audit time.Duration
+}
+
+// Retention erases and deletes. Several instances share the work.
+type Retention struct {
+	deps Deps
+	cfg  Config
+}
+
+// New makes a retention; ErrAudit refuses a configuration that the schema would refuse.
+func New(deps Deps, cfg Config) (*Retention, error) {
+	if cfg.Audit < MinAudit {
+		return nil, ErrAudit
 	}
+	return &Retention{deps: deps, cfg: cfg}, nil
 }
 
-// Sweep erases and deletes all that is due, in batches that hold no lock for long.
+// Sweep erases and deletes all that is due.
 func (r *Retention) Sweep(ctx context.Context) error {
 	var now *time.Time
-	if r.Clock != nil {
-		at := r.Clock()
-		now = &at
+	if r.deps.Clock != nil {
+		now = new(r.deps.Clock())
 	}
 	return errors.Join(
-		sweep(ctx, r.Store.EraseDetails, now, orElse(r.Details, DefaultDetails)),
-		sweep(ctx, r.Store.DeleteAudit, now, orElse(r.Audit, DefaultAudit)),
+		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+			return r.deps.Store.EraseDetails(ctx, now, r.cfg.Details, limit)
+		}),
+		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+			return r.deps.Store.DeleteAudit(ctx, now, r.cfg.Audit, limit)
+		}),
 	)
-}
-
-func sweep(
-	ctx context.Context, some func(context.Context, *time.Time, time.Duration, int) (int, error),
-	now *time.Time, keep time.Duration,
-) error {
-	for {
-		if n, err := some(ctx, now, keep, batch); err != nil || n < batch {
-			return err
-		}
-	}
-}
-
-func orElse(configured, otherwise time.Duration) time.Duration {
-	if configured <= 0 {
-		return otherwise
-	}
-	return configured
 }

@@ -9,34 +9,42 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Current is an order as it stands, held by the transaction that is about to change it.
+// Current is an order locked by the transaction that is about to change it.
 type Current struct {
 	TenantID string
-	// Record is what every channel sees. Nobody changes it: a change works on a copy.
+	// Record is what every channel sees. It is never modified: a change works on a copy.
 	Record *ordersv1.Order
-	// Details opens what only those who fulfil the order see.
+	// Details opens the sealed details.
 	Details func() (Details, error)
-	// DetailsErased: their retention has passed, and Details opens nothing any more.
+	// DetailsErased: their retention has passed, and Details fails.
 	DetailsErased bool
-	// StockHold is the id under which catalog holds the order's unit; empty: it holds none.
+	// StockHold is the id under which catalog holds the order's unit of stock; empty: it holds none.
 	StockHold string
 }
 
-// Change is what an action makes of an order.
+// Change is the result of an action on an order.
 type Change struct {
 	// Record is the order's next version; nil: the record stays, as when a message is posted.
 	Record *ordersv1.Order
 	// Details replace the sealed ones; nil: they stay.
 	Details *Details
-	// ReleaseStock gives back the unit the order holds.
+	// ReleaseStock returns the unit that the order holds.
 	ReleaseStock bool
-	// TakeStock is the id under which a unit was reserved for the order anew; empty: none was.
+	// TakeStock is the id under which another unit was reserved for the order; empty: none was.
 	TakeStock string
 	// Event is recorded with the change.
 	Event Event
 }
 
-// Event is what a change tells those who follow the order. The zero value tells nothing.
+// After returns the record after the change.
+func (c *Change) After(before *Current) *ordersv1.Order {
+	if c.Record != nil {
+		return c.Record
+	}
+	return before.Record
+}
+
+// Event reports a change to those who follow the order. The zero value reports nothing.
 type Event struct {
 	Type       string
 	OccurredAt time.Time
@@ -45,7 +53,7 @@ type Event struct {
 }
 
 // Apply takes a step of the state machine. edit, which may be nil, makes further changes to the
-// next version; for CorrectStatus it sets the chosen status. The answer is nil when the step leaves
+// next version; for CorrectStatus it sets the chosen status. Apply returns nil when the step leaves
 // the order as it is.
 func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.Order)) (*Change, error) {
 	status := c.Record.GetStatus()
@@ -54,7 +62,7 @@ func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.O
 		return nil, err
 	}
 	if step.Outcome != Applies {
-		return nil, nil //nolint:nilnil // No change and no fault.
+		return nil, nil //nolint:nilnil // No change and no error.
 	}
 	next := c.next(now)
 	if step.Next != ordersv1.OrderStatus_ORDER_STATUS_UNSPECIFIED {
@@ -82,8 +90,8 @@ func (c *Current) eventOf(step Step, next *ordersv1.Order) Event {
 	return e
 }
 
-// Later is now, or the microsecond after previous if the clock has not passed that: of one record a
-// later change has a later time although clocks jump.
+// Later is now, or the microsecond after previous where the clock is not past it: the times of one
+// record's changes grow even if a clock jumps back.
 func Later(now, previous time.Time) time.Time {
 	if now.After(previous) {
 		return now

@@ -10,10 +10,10 @@ import (
 
 // CorrectDeliveryOf merges a correction into an order (API specification,
 // POST /orders/{orderId}:update-delivery). errs holds what was found in the request before. Of
-// several faults the status comes first, then the version, the fields and the country. Nil: the
-// correction changes nothing.
+// several errors the status comes first, then the version, the fields and the country. It returns
+// nil when the correction changes nothing.
 func CorrectDeliveryOf(
-	current *Current, req *ordersv1.UpdateDeliveryRequest, errs *fields.Errors, now time.Time,
+	current *Current, req *ordersv1.UpdateDeliveryRequest, now time.Time, errs *fields.Errors,
 ) (*Change, error) {
 	record := current.Record
 	if err := StepOf(CorrectDelivery, record.GetStatus()).Err(CorrectDelivery, record.GetStatus()); err != nil {
@@ -36,7 +36,7 @@ func CorrectDeliveryOf(
 		urgent = req.GetUrgent()
 	}
 	if merged.Recipient == stored.Recipient && merged.CourierComment == stored.CourierComment && urgent == record.GetUrgent() {
-		return nil, nil //nolint:nilnil // No change and no fault.
+		return nil, nil //nolint:nilnil // No change and no error.
 	}
 	change, err := current.Apply(CorrectDelivery, now, func(next *ordersv1.Order) { next.Urgent = urgent })
 	if change != nil {
@@ -45,7 +45,7 @@ func CorrectDeliveryOf(
 	return change, err
 }
 
-// mergeDelivery gives the details with the correction in them, or its faults.
+// mergeDelivery returns the details with the correction merged in, or its errors.
 func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fields.Errors) (Details, error) {
 	if req.ExpectedVersion == nil {
 		errs.Add("expectedVersion", problem.FieldRequired, "is required")
@@ -70,8 +70,8 @@ func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fi
 	return merged, nil
 }
 
-// mergeRecipient puts each member that is given in the place of the stored one. A blank e-mail or
-// postal code keeps what is stored; any other blank stays, for the check to refuse.
+// mergeRecipient replaces each stored member by the one that was sent. A blank e-mail or postal code
+// keeps what is stored; any other blank is left for the check to refuse.
 func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.OrderRecipient {
 	a := c.GetAddress()
 	if a == nil {
@@ -80,28 +80,28 @@ func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.
 	if c == nil {
 		c = &ordersv1.DeliveryCorrection{}
 	}
-	email, postalCode := filled(stored.Email, c.GetEmail()), filled(stored.PostalCode, a.GetPostalCode())
+	email, postalCode := notBlank(stored.Email, c.GetEmail()), notBlank(stored.PostalCode, a.GetPostalCode())
 	return &ordersv1.OrderRecipient{
-		Name:  given(stored.Name, c.Name),
-		Phone: given(stored.Phone, c.Phone),
+		Name:  sentOr(stored.Name, c.Name),
+		Phone: sentOr(stored.Phone, c.Phone),
 		Email: &email,
 		Address: &ordersv1.OrderAddress{
-			Street:     given(stored.Street, a.Street),
-			City:       given(stored.City, a.City),
+			Street:     sentOr(stored.Street, a.Street),
+			City:       sentOr(stored.City, a.City),
 			PostalCode: &postalCode,
-			Country:    given(stored.Country, a.Country),
+			Country:    sentOr(stored.Country, a.Country),
 		},
 	}
 }
 
-func filled(stored, correction string) string {
+func notBlank(stored, correction string) string {
 	if fields.Blank(correction) {
 		return stored
 	}
 	return correction
 }
 
-func given(stored string, correction *string) string {
+func sentOr(stored string, correction *string) string {
 	if correction == nil {
 		return stored
 	}

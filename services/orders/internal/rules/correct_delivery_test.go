@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
@@ -49,27 +48,28 @@ func stored(status ordersv1.OrderStatus) (*rules.Current, *rules.Details) {
 const isProcessing = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING
 
 func correct(current *rules.Current, req *correction) (*rules.Change, error) {
-	return rules.CorrectDeliveryOf(current, req, &fields.Errors{}, corrected)
+	return rules.CorrectDeliveryOf(current, req, corrected, &fields.Errors{})
 }
 
-func TestAMemberThatIsGivenReplacesTheStoredOne(t *testing.T) {
+func TestAMemberThatIsSentReplacesTheStoredOne(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		correction *correction
 		want       func(d *rules.Details)
 	}{
-		"name":        {&correction{Recipient: &delivery{Name: proto.String("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
-		"phone":       {&correction{Recipient: &delivery{Phone: proto.String("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" }},
-		"email":       {&correction{Recipient: &delivery{Email: proto.String("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" }},
-		"street":      {&correction{Recipient: &delivery{Address: &address{Street: proto.String("Nygatan 2")}}}, func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" }},
-		"city":        {&correction{Recipient: &delivery{Address: &address{City: proto.String("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" }},
-		"postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: proto.String("222 33")}}}, func(d *rules.Details) { d.Recipient.PostalCode = "222 33" }},
-		"comment":     {&correction{CourierComment: proto.String("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
-		"no comment":  {&correction{CourierComment: proto.String(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
-		"urgency":     {&correction{Urgent: proto.Bool(true)}, func(*rules.Details) {}},
+		"name":        {&correction{Recipient: &delivery{Name: new("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
+		"phone":       {&correction{Recipient: &delivery{Phone: new("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" }},
+		"email":       {&correction{Recipient: &delivery{Email: new("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" }},
+		"street":      {&correction{Recipient: &delivery{Address: &address{Street: new("Nygatan 2")}}}, func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" }},
+		"city":        {&correction{Recipient: &delivery{Address: &address{City: new("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" }},
+		"postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: new("222 33")}}}, func(d *rules.Details) { d.Recipient.PostalCode = "222 33" }},
+		"comment":     {&correction{CourierComment: new("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
+		"no comment":  {&correction{CourierComment: new(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
+		"urgency":     {&correction{Urgent: new(true)}, func(*rules.Details) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			current, want := stored(isProcessing)
-			tc.correction.ExpectedVersion = proto.Int64(3)
+			tc.correction.ExpectedVersion = new(int64(3))
 			change, err := correct(current, tc.correction)
 			require.NoError(t, err)
 			tc.want(want)
@@ -84,43 +84,45 @@ func TestAMemberThatIsGivenReplacesTheStoredOne(t *testing.T) {
 }
 
 func TestACorrectionThatChangesNothing(t *testing.T) {
+	t.Parallel()
 	for name, req := range map[string]*correction{
-		"is empty":                      {},
-		"has an empty recipient":        {Recipient: &delivery{Address: &address{}}},
-		"keeps e-mail and postal code":  {Recipient: &delivery{Email: proto.String(""), Address: &address{PostalCode: proto.String(" ")}}},
-		"repeats what is stored":        {Recipient: &delivery{Name: proto.String("Ann")}, CourierComment: proto.String("Ring twice"), Urgent: proto.Bool(false)},
-		"writes the phone in other way": {Recipient: &delivery{Phone: proto.String("+46 (70) 123-45.67")}},
-		"repeats the country":           {Recipient: &delivery{Address: &address{Country: proto.String("SE")}}},
+		"is empty":                        {},
+		"has an empty recipient":          {Recipient: &delivery{Address: &address{}}},
+		"keeps e-mail and postal code":    {Recipient: &delivery{Email: new(""), Address: &address{PostalCode: new(" ")}}},
+		"repeats what is stored":          {Recipient: &delivery{Name: new("Ann")}, CourierComment: new("Ring twice"), Urgent: new(false)},
+		"writes the phone in another way": {Recipient: &delivery{Phone: new("+46 (70) 123-45.67")}},
+		"repeats the country":             {Recipient: &delivery{Address: &address{Country: new("SE")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			current, _ := stored(isProcessing)
-			req.ExpectedVersion = proto.Int64(3)
+			req.ExpectedVersion = new(int64(3))
 			change, err := correct(current, req)
 			require.NoError(t, err)
 			require.Nil(t, change)
 
-			req.ExpectedVersion = proto.Int64(2)
+			req.ExpectedVersion = new(int64(2))
 			_, err = correct(current, req)
-			require.True(t, problem.Is(err, problem.VersionConflict), "refused all the same when stale")
+			require.True(t, problem.Is(err, problem.VersionConflict), "refused when stale")
 		})
 	}
 }
 
 func TestACorrectionIsRefusedWithTheField(t *testing.T) {
-	long := func(n int) *string { return proto.String(strings.Repeat("é", n)) }
+	t.Parallel()
+	long := func(n int) *string { return new(strings.Repeat("é", n)) }
 	for name, tc := range map[string]struct {
 		correction  *correction
 		field, code string
 	}{
 		"no version":       {&correction{}, "expectedVersion", problem.FieldRequired},
-		"empty name":       {&correction{Recipient: &delivery{Name: proto.String("")}}, "recipient.name", problem.FieldRequired},
-		"empty phone":      {&correction{Recipient: &delivery{Phone: proto.String(" ")}}, "recipient.phone", problem.FieldRequired},
-		"empty street":     {&correction{Recipient: &delivery{Address: &address{Street: proto.String("")}}}, "recipient.address.street", problem.FieldRequired},
-		"empty city":       {&correction{Recipient: &delivery{Address: &address{City: proto.String("")}}}, "recipient.address.city", problem.FieldRequired},
-		"empty country":    {&correction{Recipient: &delivery{Address: &address{Country: proto.String("")}}}, "recipient.address.country", problem.FieldRequired},
-		"no such country":  {&correction{Recipient: &delivery{Address: &address{Country: proto.String("se")}}}, "recipient.address.country", problem.FieldInvalid},
-		"not a phone":      {&correction{Recipient: &delivery{Phone: proto.String("070")}}, "recipient.phone", problem.FieldInvalid},
-		"not an e-mail":    {&correction{Recipient: &delivery{Email: proto.String("ann")}}, "recipient.email", problem.FieldInvalid},
+		"empty name":       {&correction{Recipient: &delivery{Name: new("")}}, "recipient.name", problem.FieldRequired},
+		"empty phone":      {&correction{Recipient: &delivery{Phone: new(" ")}}, "recipient.phone", problem.FieldRequired},
+		"empty street":     {&correction{Recipient: &delivery{Address: &address{Street: new("")}}}, "recipient.address.street", problem.FieldRequired},
+		"empty city":       {&correction{Recipient: &delivery{Address: &address{City: new("")}}}, "recipient.address.city", problem.FieldRequired},
+		"empty country":    {&correction{Recipient: &delivery{Address: &address{Country: new("")}}}, "recipient.address.country", problem.FieldRequired},
+		"no such country":  {&correction{Recipient: &delivery{Address: &address{Country: new("se")}}}, "recipient.address.country", problem.FieldInvalid},
+		"not a phone":      {&correction{Recipient: &delivery{Phone: new("070")}}, "recipient.phone", problem.FieldInvalid},
+		"not an e-mail":    {&correction{Recipient: &delivery{Email: new("ann")}}, "recipient.email", problem.FieldInvalid},
 		"long name":        {&correction{Recipient: &delivery{Name: long(101)}}, "recipient.name", problem.FieldTooLong},
 		"long street":      {&correction{Recipient: &delivery{Address: &address{Street: long(256)}}}, "recipient.address.street", problem.FieldTooLong},
 		"long city":        {&correction{Recipient: &delivery{Address: &address{City: long(101)}}}, "recipient.address.city", problem.FieldTooLong},
@@ -130,7 +132,7 @@ func TestACorrectionIsRefusedWithTheField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			current, _ := stored(isProcessing)
 			if name != "no version" {
-				tc.correction.ExpectedVersion = proto.Int64(3)
+				tc.correction.ExpectedVersion = new(int64(3))
 			}
 			_, err := correct(current, tc.correction)
 			p, ok := problem.As(err)
@@ -144,33 +146,35 @@ func TestACorrectionIsRefusedWithTheField(t *testing.T) {
 }
 
 func TestAStoredMemberThatIsInvalidMustBeSent(t *testing.T) {
+	t.Parallel()
 	for field, tc := range map[string]struct {
 		spoil func(r *rules.Recipient)
 		fix   *delivery
 	}{
-		"recipient.phone":              {func(r *rules.Recipient) { r.Phone = "070" }, &delivery{Phone: proto.String("+46701234567")}},
-		"recipient.name":               {func(r *rules.Recipient) { r.Name = "" }, &delivery{Name: proto.String("Ann")}},
-		"recipient.address.postalCode": {func(r *rules.Recipient) { r.PostalCode = "" }, &delivery{Address: &address{PostalCode: proto.String("111 22")}}},
+		"recipient.phone":              {func(r *rules.Recipient) { r.Phone = "070" }, &delivery{Phone: new("+46701234567")}},
+		"recipient.name":               {func(r *rules.Recipient) { r.Name = "" }, &delivery{Name: new("Ann")}},
+		"recipient.address.postalCode": {func(r *rules.Recipient) { r.PostalCode = "" }, &delivery{Address: &address{PostalCode: new("111 22")}}},
 	} {
 		t.Run(field, func(t *testing.T) {
 			current, details := stored(isProcessing)
 			tc.spoil(&details.Recipient)
-			_, err := correct(current, &correction{ExpectedVersion: proto.Int64(3), Urgent: proto.Bool(true)})
+			_, err := correct(current, &correction{ExpectedVersion: new(int64(3)), Urgent: new(true)})
 			p, ok := problem.As(err)
 			require.True(t, ok)
 			require.Len(t, p.Violations, 1)
 			require.Equal(t, field, p.Violations[0].Field)
 
-			change, err := correct(current, &correction{ExpectedVersion: proto.Int64(3), Recipient: tc.fix})
+			change, err := correct(current, &correction{ExpectedVersion: new(int64(3)), Recipient: tc.fix})
 			require.NoError(t, err)
 			require.NotNil(t, change)
 		})
 	}
 }
 
-func TestTheOrderOfACorrectionsFaults(t *testing.T) {
-	everything := &correction{ExpectedVersion: proto.Int64(1), Recipient: &delivery{
-		Name: proto.String(""), Address: &address{Country: proto.String("NO")},
+func TestTheOrderOfACorrectionsErrors(t *testing.T) {
+	t.Parallel()
+	everything := &correction{ExpectedVersion: new(int64(1)), Recipient: &delivery{
+		Name: new(""), Address: &address{Country: new("NO")},
 	}}
 	current, _ := stored(ordersv1.OrderStatus_ORDER_STATUS_SENT)
 	_, err := correct(current, everything)
@@ -183,11 +187,11 @@ func TestTheOrderOfACorrectionsFaults(t *testing.T) {
 	_, err = correct(current, everything)
 	require.True(t, problem.Is(err, problem.VersionConflict))
 
-	everything.ExpectedVersion = proto.Int64(3)
+	everything.ExpectedVersion = new(int64(3))
 	_, err = correct(current, everything)
 	require.True(t, problem.Is(err, problem.InvalidRequest))
 
-	everything.Recipient.Name = proto.String("Bo")
+	everything.Recipient.Name = new("Bo")
 	_, err = correct(current, everything)
 	require.True(t, problem.Is(err, problem.CountryChangeNotAllowed))
 }
@@ -195,7 +199,8 @@ func TestTheOrderOfACorrectionsFaults(t *testing.T) {
 // A correction either fails, changes nothing, or leaves every member as given or as stored; made
 // again it changes nothing.
 func TestRandomCorrections(t *testing.T) {
-	const rounds = 20_000
+	t.Parallel()
+	const corrections = 20_000
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(values ...string) *string {
 		i := random.IntN(len(values) + 1)
@@ -205,13 +210,13 @@ func TestRandomCorrections(t *testing.T) {
 		return &values[i]
 	}
 	applied := 0
-	for range rounds {
+	for range corrections {
 		current, before := stored(rules.Statuses()[1+random.IntN(2)])
 		if random.IntN(4) == 0 {
 			before.Recipient.PostalCode = ""
 		}
 		req := &correction{
-			ExpectedVersion: proto.Int64(int64(2 + random.IntN(2))),
+			ExpectedVersion: new(int64(2 + random.IntN(2))),
 			CourierComment:  pick("", "Ring twice", "Knock"),
 			Recipient: &delivery{
 				Name: pick("", "Ann", "Bo"), Phone: pick("", "070", "+46 70 123 45 67", "+4722123456"), Email: pick("", "x", "bo@example.com"),
@@ -244,10 +249,10 @@ func TestRandomCorrections(t *testing.T) {
 		require.NotEqual(t, *before, got)
 
 		next := &rules.Current{Record: change.Record, Details: func() (rules.Details, error) { return got, nil }}
-		req.ExpectedVersion = proto.Int64(4)
+		req.ExpectedVersion = new(int64(4))
 		again, err := correct(next, req)
 		require.NoError(t, err)
 		require.Nil(t, again)
 	}
-	require.Greater(t, applied, rounds/100)
+	require.Greater(t, applied, corrections/100)
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"time"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -38,12 +39,12 @@ func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeSto
 	}
 	if c.DetailsErased && target != completed && target != cancelled {
 		p := problem.New(problem.NotEditable, "The delivery details have been erased: the order can only be COMPLETED or CANCELLED.")
-		p.CurrentStatus = StatusText(status)
+		p.CurrentStatus = enumname.String(status)
 		return nil, p
 	}
 	change, err := c.Apply(CorrectStatus, now, func(next *ordersv1.Order) {
 		next.Status = target
-		next.CancellationReason = Optional(&reason)
+		next.CancellationReason = fields.Optional(&reason)
 		if !keepsShipment(status, target) {
 			next.Shipments = nil
 		}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -29,17 +30,18 @@ func standing(status ordersv1.OrderStatus) *rules.Current {
 	case sentStatus, completedStatus:
 		o.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://c.example/"}}
 	case cancelledStatus:
-		o.CancellationReason = proto.String("first reason")
+		o.CancellationReason = new("first reason")
 	default:
 	}
 	return &rules.Current{Record: o, StockHold: "hold"}
 }
 
 func TestAnyStatusCanBeCorrectedToAnyOther(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(2000, 0)
 	for _, from := range rules.Statuses() {
 		for _, to := range rules.Statuses() {
-			t.Run(fmt.Sprintf("%s to %s", rules.StatusText(from), rules.StatusText(to)), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s to %s", enumname.String(from), enumname.String(to)), func(t *testing.T) {
 				before := standing(from)
 				reason := ""
 				if to == cancelledStatus {
@@ -70,6 +72,7 @@ func TestAnyStatusCanBeCorrectedToAnyOther(t *testing.T) {
 }
 
 func TestAnOrderWithoutDetailsStaysOver(t *testing.T) {
+	t.Parallel()
 	for _, from := range []ordersv1.OrderStatus{completedStatus, cancelledStatus} {
 		for _, to := range rules.Statuses() {
 			before := standing(from)
@@ -82,12 +85,13 @@ func TestAnOrderWithoutDetailsStaysOver(t *testing.T) {
 			p, ok := problem.As(err)
 			require.True(t, ok)
 			require.Equal(t, problem.NotEditable, p.Code)
-			require.Equal(t, rules.StatusText(from), p.CurrentStatus)
+			require.Equal(t, enumname.String(from), p.CurrentStatus)
 		}
 	}
 }
 
 func TestACorrectionNamesAStatusAndAReasonWhereOneBelongs(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		to     ordersv1.OrderStatus
 		reason string

@@ -3,13 +3,45 @@ package rules
 import (
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/fields"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// NewDetails takes what is sealed from a request that has no field errors.
-func NewDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details {
+// CustomAnswer is the answer to one of the tenant's order fields.
+type CustomAnswer = customfields.Answer
+
+// Details name and locate people, or hold free text that may. They live in one sealed column.
+type Details struct {
+	Client             Person         `json:"client"`
+	Recipient          Recipient      `json:"recipient"`
+	CourierComment     string         `json:"courierComment,omitempty"`
+	AdditionalDetails  string         `json:"additionalDetails,omitempty"`
+	Customization      string         `json:"customization,omitempty"`
+	CustomFieldAnswers []CustomAnswer `json:"customFieldAnswers,omitempty"`
+}
+
+// Person is who the gift is for.
+type Person struct {
+	Name  string `json:"name"`
+	Email string `json:"email,omitempty"`
+}
+
+// Recipient is where the gift ships.
+type Recipient struct {
+	Name       string `json:"name"`
+	Phone      string `json:"phone"` // E.164.
+	Email      string `json:"email,omitempty"`
+	Street     string `json:"street"`
+	City       string `json:"city"`
+	PostalCode string `json:"postalCode,omitempty"`
+	Country    string `json:"country"`
+}
+
+// newDetails takes the details from a request that has no field errors.
+func newDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details {
 	return Details{
-		Client:             newPerson(req.GetClient()),
+		Client:             Person{Name: req.GetClient().GetName(), Email: strings.TrimSpace(req.GetClient().GetEmail())},
 		Recipient:          newRecipient(req.GetRecipient()),
 		CourierComment:     req.GetCourierComment(),
 		AdditionalDetails:  req.GetAdditionalDetails(),
@@ -18,20 +50,7 @@ func NewDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details
 	}
 }
 
-// NewClaimedDetails takes what is sealed from a claim whose recipient has no faults.
-func NewClaimedDetails(req *ordersv1.PlaceClaimedOrderRequest) Details {
-	d := Details{Client: newPerson(req.GetClient()), Recipient: newRecipient(req.GetRecipient())}
-	for _, a := range req.GetCustomFields() {
-		d.CustomFieldAnswers = append(d.CustomFieldAnswers, newCustomAnswer(a))
-	}
-	return d
-}
-
-func newPerson(c *ordersv1.OrderClient) Person {
-	return Person{Name: c.GetName(), Email: strings.TrimSpace(c.GetEmail())}
-}
-
-// newRecipient takes a recipient that CheckRecipient has found without fault.
+// newRecipient takes a recipient in which CheckRecipient found no error.
 func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 	a := r.GetAddress()
 	return Recipient{
@@ -43,4 +62,35 @@ func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 		PostalCode: a.GetPostalCode(),
 		Country:    a.GetCountry(),
 	}
+}
+
+// Present shows the details to those who fulfil the order.
+func (d Details) Present() *ordersv1.DeliveryDetails {
+	r := d.Recipient
+	out := &ordersv1.DeliveryDetails{
+		Client: &ordersv1.OrderClient{Name: d.Client.Name, Email: fields.Optional(&d.Client.Email)},
+		Recipient: &ordersv1.OrderRecipient{
+			Name: r.Name, Phone: r.Phone, Email: fields.Optional(&r.Email),
+			Address: &ordersv1.OrderAddress{
+				Street: r.Street, City: r.City, PostalCode: fields.Optional(&r.PostalCode), Country: r.Country,
+			},
+		},
+		CourierComment:    d.CourierComment,
+		AdditionalDetails: d.AdditionalDetails,
+		Customization:     d.Customization,
+	}
+	for _, a := range d.CustomFieldAnswers {
+		out.CustomFields = append(out.CustomFields, &ordersv1.CustomFieldAnswer{
+			FieldId: a.FieldID, TextValue: a.Text, Checked: a.Checked,
+		})
+	}
+	return out
+}
+
+// CustomAnswers takes answers from a request, without blank texts.
+func CustomAnswers(answers []*ordersv1.CustomFieldAnswer) (taken []CustomAnswer) {
+	for _, a := range answers {
+		taken = append(taken, CustomAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked}.Normalized())
+	}
+	return taken
 }

@@ -5,78 +5,119 @@ package rules
 import (
 	"time"
 
-	"github.com/shopspring/decimal"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// NewOrder is an order about to be placed: the record every channel sees and what only those who
-// fulfil it see.
+// NewOrder is an order about to be placed: the record that every channel sees, and what only those
+// who fulfil it see.
 type NewOrder struct {
 	Record   *ordersv1.Order
 	TenantID string
 	Details  Details
-	// Budget is set for a custom request.
-	Budget    *Budget
-	ManagerID string
+	// Fulfilment is what the team and the operator see besides.
+	Fulfilment *ordersv1.Fulfilment
 	// PlacedByKeyID is 0 where no key placed the order.
-	PlacedByKeyID  int32
-	PlacedByKey    string
-	AfterHours     bool
-	BrandedPackage bool
+	PlacedByKeyID int32
 	// Reserved says that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// Claimed says that the id was chosen by the caller: a claim that may have been abandoned, or a
-	// person who may have chosen the id of another order.
-	Claimed bool
+	// ChosenID says that the caller chose the order's id: it may have been abandoned by then, or be
+	// the id of another order.
+	ChosenID bool
+	Audit    *Audit
 }
 
-// Budget of a custom request, in the tenant's currency.
-type Budget struct {
-	Amount   decimal.Decimal
-	Currency string
+// Placement is a request that has been checked, with what its channel and the settings decide.
+type Placement struct {
+	Request  *ordersv1.PlaceOrderRequest
+	TenantID string
+	OrderID  string
+	ChosenID bool
+	Source   ordersv1.OrderSource
+	// ApprovalRequired lets the order wait until the tenant's team approves it.
+	ApprovalRequired bool
+	BrandID          string
+	// Gift is the catalog's answer about the gift; nil for a custom request.
+	Gift           *catalogv1.CheckItemResponse
+	Answers        []CustomAnswer
+	ManagerID      *string
+	PlacedByKeyID  int32
+	PlacedByKey    string
+	PersonalLinkID *string
+	// Audit is recorded with the order; nil: nothing is.
+	Audit *Audit
 }
 
-// Details name and locate people, or hold free text that may. They live in one sealed column.
-type Details struct {
-	Client             Person         `json:"client"`
-	Recipient          Recipient      `json:"recipient"`
-	CourierComment     string         `json:"courierComment,omitempty"`
-	AdditionalDetails  string         `json:"additionalDetails,omitempty"`
-	Customization      string         `json:"customization,omitempty"`
-	CustomFieldAnswers []CustomAnswer `json:"customFieldAnswers,omitempty"`
-}
-
-// Person is who the gift is for.
-type Person struct {
-	Name  string `json:"name"`
-	Email string `json:"email,omitempty"`
-}
-
-// Recipient is where the gift ships.
-type Recipient struct {
-	Name       string `json:"name"`
-	Phone      string `json:"phone"` // E.164.
-	Email      string `json:"email,omitempty"`
-	Street     string `json:"street"`
-	City       string `json:"city"`
-	PostalCode string `json:"postalCode,omitempty"`
-	Country    string `json:"country"`
-}
-
-// CustomAnswer is the answer to one of the tenant's order fields.
-type CustomAnswer struct {
-	FieldID string  `json:"fieldId"`
-	Text    *string `json:"text,omitempty"`
-	Checked *bool   `json:"checked,omitempty"`
-}
-
-// FirstStatus is the status an order placed through the API starts in.
-func FirstStatus(approvalRequired bool) ordersv1.OrderStatus {
-	if approvalRequired {
-		return ordersv1.OrderStatus_ORDER_STATUS_REQUESTED
+// NewOrder builds the order, the same way for every channel.
+func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
+	req := p.Request
+	item, budget := p.item()
+	status := requested
+	if !p.ApprovalRequired {
+		status = processing
 	}
-	return ordersv1.OrderStatus_ORDER_STATUS_PROCESSING
+	record := &ordersv1.Order{
+		Id:                         p.OrderID,
+		Reference:                  NewReference(),
+		ExternalOrderId:            fields.Optional(&req.ExternalOrderId),
+		ExternalRecipientId:        fields.Optional(req.ExternalRecipientId),
+		ExternalCampaignRef:        fields.Optional(req.ExternalCampaignRef),
+		ExternalActionRef:          fields.Optional(req.ExternalActionRef),
+		Source:                     p.Source,
+		BrandId:                    p.BrandID,
+		CampaignId:                 req.CampaignId,
+		PersonalLinkId:             p.PersonalLinkID,
+		Status:                     status,
+		Items:                      []*ordersv1.OrderItem{item},
+		DeliveryCountry:            req.GetRecipient().GetAddress().GetCountry(),
+		Urgent:                     req.GetUrgent(),
+		ReceivedOutsideActiveHours: !hours.Open(now),
+		CreatedAt:                  timestamppb.New(now),
+		UpdatedAt:                  timestamppb.New(now),
+	}
+	if p.PersonalLinkID != nil && req.CampaignId == nil {
+		record.Selection = ordersv1.OrderSelection_ORDER_SELECTION_CATALOG.Enum()
+	}
+	return &NewOrder{
+		Record:   record,
+		TenantID: p.TenantID,
+		Details:  newDetails(req, p.Answers),
+		Fulfilment: &ordersv1.Fulfilment{
+			Budget:                    budget,
+			ManagerId:                 p.ManagerID,
+			PlacedByKey:               fields.Optional(&p.PlacedByKey),
+			AfterHoursServiceAccepted: req.GetAfterHoursServiceAccepted(),
+			BrandedPackagingRequested: req.GetBrandedPackagingRequested(),
+		},
+		PlacedByKeyID: p.PlacedByKeyID,
+		Reserved:      p.Gift.GetStocked(),
+		ChosenID:      p.ChosenID,
+		Audit:         p.Audit,
+	}
+}
+
+func (p Placement) item() (*ordersv1.OrderItem, *commonv1.Money) {
+	input := p.Request.GetItems()[0]
+	if p.Gift == nil {
+		amount, _ := ParseBudget(input.GetBudget().GetAmount()) // Checked with the fields.
+		item := &ordersv1.OrderItem{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, ProductName: input.GetCustomProductName()}
+		return item, &commonv1.Money{Amount: amount.String(), Currency: input.GetBudget().GetCurrency()}
+	}
+	return &ordersv1.OrderItem{
+		Kind:        ordersv1.ItemKind_ITEM_KIND_CATALOG,
+		ProductId:   input.ProductId,
+		ProductName: p.Gift.GetProductName(),
+		Variations:  input.GetVariations(),
+	}, nil
+}
+
+// Event is recorded with the order.
+func (o *NewOrder) Event() Event {
+	return Event{Type: EventCreated, OccurredAt: o.Record.GetUpdatedAt().AsTime(), Data: o.Record}
 }
 
 // Now cuts a clock reading to what the API shows and the database keeps: whole microseconds, UTC.

@@ -31,6 +31,7 @@ var who = map[string]struct {
 }
 
 func TestEachOperationIsForItsPeopleOnly(t *testing.T) {
+	t.Parallel()
 	team := []*tenantsv1.TeamMember{
 		{Id: "ada", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
 		{Id: "cora", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true},

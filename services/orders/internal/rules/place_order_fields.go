@@ -2,9 +2,9 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -24,7 +24,6 @@ const (
 	maxAdditionalDetails = 2000
 	maxCustomization     = 2000
 	maxCustomName        = 255
-	maxTextAnswer        = 2000
 	maxVariation         = 255
 )
 
@@ -32,18 +31,17 @@ const (
 const (
 	maxCheckedItems = 10
 	maxVariations   = 50
-	maxAnswers      = 500
 )
 
-// CheckPlaceOrder finds every fault in the shape of the request: what an invalid_request reports.
-// currency is the tenant's.
+// CheckPlaceOrder finds every error in the shape of the request, for invalid_request. currency is the
+// tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	checkOrder(req, currency, errs)
 }
 
-// CheckPlaceOrderAs is CheckPlaceOrder for an order that no key places. It has no external id: those
-// are the integrator's.
+// CheckPlaceOrderAs is CheckPlaceOrder for an order that a person places. Such an order has no
+// external id: those belong to the integrator.
 func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	if !fields.Blank(req.GetExternalOrderId()) {
 		errs.Add("externalOrderId", problem.FieldInvalid, "is only for orders placed through the API")
@@ -56,8 +54,8 @@ func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
 	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
 	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)
-	optionalUUID(errs, "campaignId", req.CampaignId)
-	optionalUUID(errs, "brandId", req.BrandId)
+	optionalUUID("campaignId", req.CampaignId, errs)
+	optionalUUID("brandId", req.BrandId, errs)
 	checkItems(req, currency, errs)
 	checkClient(req.GetClient(), errs)
 	CheckRecipient(req.GetRecipient(), errs)
@@ -68,17 +66,17 @@ func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 	checkAnswers(req.GetCustomFields(), errs)
 }
 
-func optionalUUID(errs *fields.Errors, field string, value *string) {
+func optionalUUID(field string, value *string, errs *fields.Errors) {
 	if value != nil {
 		*value = errs.UUID(field, *value)
 	}
 }
 
-// dropBlanks takes a blank optional id or name for one that is missing.
+// dropBlanks treats a blank optional id or name as missing.
 func dropBlanks(req *ordersv1.PlaceOrderRequest) {
-	req.BrandId, req.CampaignId = Optional(req.BrandId), Optional(req.CampaignId)
+	req.BrandId, req.CampaignId = fields.Optional(req.BrandId), fields.Optional(req.CampaignId)
 	for _, item := range req.GetItems() {
-		item.ProductId, item.CustomProductName = Optional(item.ProductId), Optional(item.CustomProductName)
+		item.ProductId, item.CustomProductName = fields.Optional(item.ProductId), fields.Optional(item.CustomProductName)
 	}
 }
 
@@ -90,7 +88,7 @@ func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 	for i, item := range items[:min(len(items), maxCheckedItems)] {
 		checkItem(fmt.Sprintf("items[%d]", i), req, item, currency, errs)
 	}
-	// Last, because a fault of the whole list stands for those of its elements.
+	// Last, because an error of the whole list hides later ones of its elements.
 	if len(items) > 1 {
 		errs.Add("items", problem.FieldInvalid, "must hold exactly one item")
 	}
@@ -104,7 +102,7 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 	if item.ProductId == nil {
 		errs.Add(at+".productId", problem.FieldRequired, "is required, or customProductName with budget")
 	}
-	optionalUUID(errs, at+".productId", item.ProductId)
+	optionalUUID(at+".productId", item.ProductId, errs)
 	if len(item.GetVariations()) > maxVariations {
 		errs.Add(at+".variations", problem.FieldInvalid, "holds too many dimensions")
 	}
@@ -115,7 +113,7 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 	}
 }
 
-// IsCustom tells a custom request from a catalog gift.
+// IsCustom says whether the item is a custom request rather than a catalog gift.
 func IsCustom(item *ordersv1.OrderItemInput) bool {
 	return item.CustomProductName != nil || item.GetBudget() != nil
 }
@@ -145,11 +143,11 @@ func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
 		return
 	}
 	errs.Required("client.name", c.GetName(), maxClientName)
-	optionalEmail(errs, "client.email", c.Email)
+	optionalEmail("client.email", c.Email, errs)
 }
 
-// CheckRecipient finds every fault of where a gift ships. It leaves a phone without fault as E.164, so that parsing it,
-// which costs more than the rest of the check, is done once.
+// CheckRecipient finds every error in where a gift ships. It rewrites a valid phone number as E.164:
+// parsing costs more than the rest of the check, so it is done once.
 func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	if r == nil {
 		errs.Add("recipient", problem.FieldRequired, "is required")
@@ -163,7 +161,7 @@ func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	} else {
 		errs.Add("recipient.phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
-	optionalEmail(errs, "recipient.email", r.Email)
+	optionalEmail("recipient.email", r.Email, errs)
 	checkAddress(r.GetAddress(), errs)
 }
 
@@ -187,39 +185,22 @@ func checkAddress(a *ordersv1.OrderAddress, errs *fields.Errors) {
 	}
 }
 
-// optionalEmail takes a blank address as none.
-func optionalEmail(errs *fields.Errors, field string, value *string) {
+// optionalEmail treats a blank address as missing.
+func optionalEmail(field string, value *string, errs *fields.Errors) {
 	if value != nil && !fields.Blank(*value) {
 		errs.Email(field, *value, maxEmail)
 	}
 }
 
 func checkAnswers(answers []*ordersv1.CustomFieldAnswer, errs *fields.Errors) {
-	if len(answers) > maxAnswers {
-		errs.Add("customFields", problem.FieldInvalid, "holds too many answers")
-		return
-	}
-	seen := map[string]struct{}{}
-	for i, a := range answers {
-		at := fmt.Sprintf("customFields[%d]", i)
-		path := at + ".fieldId"
-		if fields.Blank(a.GetFieldId()) {
-			errs.Add(path, problem.FieldRequired, "is required")
-			continue
+	if len(answers) <= customfields.MaxAnswers {
+		for i, a := range answers {
+			at := fmt.Sprintf("customFields[%d]", i)
+			if fields.Blank(a.GetFieldId()) {
+				errs.Add(at+".fieldId", problem.FieldRequired, "is required")
+			}
+			errs.MaxLen(at+".textValue", a.GetTextValue(), customfields.MaxText)
 		}
-		a.FieldId = errs.UUID(path, a.GetFieldId())
-		if _, twice := seen[a.GetFieldId()]; twice {
-			errs.Add(path, problem.FieldInvalid, "stands twice")
-		}
-		seen[a.GetFieldId()] = struct{}{}
-		errs.MaxLen(at+".textValue", a.GetTextValue(), maxTextAnswer)
 	}
-}
-
-// Optional gives nil for a blank text: an optional member that is unset.
-func Optional(s *string) *string {
-	if s == nil || strings.TrimSpace(*s) == "" {
-		return nil
-	}
-	return s
+	customfields.CheckIDs(CustomAnswers(answers), errs)
 }

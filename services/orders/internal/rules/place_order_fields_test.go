@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -15,16 +14,16 @@ import (
 
 const aUUID = "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"
 
-// valid is a request without fault; each case spoils it.
+// valid is a valid request; each case changes it.
 func valid() *ordersv1.PlaceOrderRequest {
 	return &ordersv1.PlaceOrderRequest{
 		ExternalOrderId: "o-1",
-		BrandId:         proto.String(aUUID),
-		Items:           []*ordersv1.OrderItemInput{{ProductId: proto.String(aUUID), Variations: map[string]string{"Size": "M"}}},
+		BrandId:         new(aUUID),
+		Items:           []*ordersv1.OrderItemInput{{ProductId: new(aUUID), Variations: map[string]string{"Size": "M"}}},
 		Client:          &ordersv1.OrderClient{Name: "Ann"},
 		Recipient: &ordersv1.OrderRecipient{
 			Name: "Ann", Phone: "+46 70-123 45 67",
-			Address: &ordersv1.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: proto.String("111 22"), Country: "SE"},
+			Address: &ordersv1.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: new("111 22"), Country: "SE"},
 		},
 	}
 }
@@ -32,104 +31,103 @@ func valid() *ordersv1.PlaceOrderRequest {
 func custom() *ordersv1.PlaceOrderRequest {
 	r := valid()
 	r.Items = []*ordersv1.OrderItemInput{{
-		CustomProductName: proto.String("A signed ball"), Budget: &commonv1.Money{Amount: "100.50", Currency: "SEK"},
+		CustomProductName: new("A signed ball"), Budget: &commonv1.Money{Amount: "100.50", Currency: "SEK"},
 	}}
 	return r
 }
 
-func faults(r *ordersv1.PlaceOrderRequest) []string {
-	var errs fields.Errors
-	rules.CheckPlaceOrder(r, "SEK", &errs)
-	var found []string
-	for _, v := range errs.List() {
-		found = append(found, v.Field+" "+v.Code)
-	}
-	return found
+func errorsOf(r *ordersv1.PlaceOrderRequest) []string {
+	errs := &fields.Errors{}
+	rules.CheckPlaceOrder(r, "SEK", errs)
+	return found(errs)
 }
 
-func TestRequestsWithoutFault(t *testing.T) {
-	require.Empty(t, faults(valid()))
-	require.Empty(t, faults(custom()))
+func TestValidRequests(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, errorsOf(valid()))
+	require.Empty(t, errorsOf(custom()))
 	ireland := valid()
 	ireland.Recipient.Address.Country, ireland.Recipient.Address.PostalCode = "IE", nil
-	require.Empty(t, faults(ireland), "a postal code is optional in Ireland")
+	require.Empty(t, errorsOf(ireland), "a postal code is optional in Ireland")
 	blanks := valid()
-	blanks.Client.Email, blanks.Recipient.Email = proto.String(""), proto.String(" ")
-	blanks.CampaignId, blanks.Items[0].CustomProductName = proto.String(""), proto.String(" ")
-	require.Empty(t, faults(blanks), "a blank optional member is a missing one")
+	blanks.Client.Email, blanks.Recipient.Email = new(""), new(" ")
+	blanks.CampaignId, blanks.Items[0].CustomProductName = new(""), new(" ")
+	require.Empty(t, errorsOf(blanks), "a blank optional member is a missing one")
 }
 
-func TestEachFaultNamesItsField(t *testing.T) {
+func TestEachErrorNamesItsField(t *testing.T) {
+	t.Parallel()
 	type req = *ordersv1.PlaceOrderRequest
 	long := func(n int) string { return strings.Repeat("å", n) }
 	for name, tc := range map[string]struct {
 		spoil func(r req)
 		want  string
 	}{
-		"no external id":                  {func(r req) { r.ExternalOrderId = " " }, "externalOrderId required"},
-		"a long external id":              {func(r req) { r.ExternalOrderId = long(129) }, "externalOrderId too_long"},
-		"a long recipient id":             {func(r req) { r.ExternalRecipientId = proto.String(long(129)) }, "externalRecipientId too_long"},
-		"a long campaign ref":             {func(r req) { r.ExternalCampaignRef = proto.String(long(129)) }, "externalCampaignRef too_long"},
-		"a long action ref":               {func(r req) { r.ExternalActionRef = proto.String(long(129)) }, "externalActionRef too_long"},
-		"a campaign id that is none":      {func(r req) { r.CampaignId = proto.String("x") }, "campaignId invalid"},
-		"a brand id that is none":         {func(r req) { r.BrandId = proto.String("x") }, "brandId invalid"},
-		"no items":                        {func(r req) { r.Items = nil }, "items required"},
-		"two items":                       {func(r req) { r.Items = append(r.GetItems(), r.GetItems()[0]) }, "items invalid"},
-		"an empty item":                   {func(r req) { r.Items[0] = &ordersv1.OrderItemInput{} }, "items[0].productId required"},
-		"a product id that is none":       {func(r req) { r.Items[0].ProductId = proto.String("x") }, "items[0].productId invalid"},
-		"a long variation":                {func(r req) { r.Items[0].Variations["Size"] = long(256) }, "items[0].variations.Size too_long"},
-		"no client":                       {func(r req) { r.Client = nil }, "client required"},
-		"no client name":                  {func(r req) { r.Client.Name = "" }, "client.name required"},
-		"a long client name":              {func(r req) { r.Client.Name = long(256) }, "client.name too_long"},
-		"a client e-mail that is none":    {func(r req) { r.Client.Email = proto.String("ann@") }, "client.email invalid"},
-		"no recipient":                    {func(r req) { r.Recipient = nil }, "recipient required"},
-		"no recipient name":               {func(r req) { r.Recipient.Name = "" }, "recipient.name required"},
-		"a long recipient name":           {func(r req) { r.Recipient.Name = long(101) }, "recipient.name too_long"},
-		"no phone":                        {func(r req) { r.Recipient.Phone = "" }, "recipient.phone required"},
-		"a phone without country":         {func(r req) { r.Recipient.Phone = "070-123 45 67" }, "recipient.phone invalid"},
-		"a phone with letters":            {func(r req) { r.Recipient.Phone = "+46 70 CALL ME" }, "recipient.phone invalid"},
-		"a phone that is too short":       {func(r req) { r.Recipient.Phone = "+4670" }, "recipient.phone invalid"},
-		"a phone of no country":           {func(r req) { r.Recipient.Phone = "+999701234567" }, "recipient.phone invalid"},
-		"a long phone":                    {func(r req) { r.Recipient.Phone = "+4670" + strings.Repeat(" ", 50) + "1234567" }, "recipient.phone too_long"},
-		"a recipient e-mail that is none": {func(r req) { r.Recipient.Email = proto.String("x") }, "recipient.email invalid"},
-		"no address":                      {func(r req) { r.Recipient.Address = nil }, "recipient.address required"},
-		"no street":                       {func(r req) { r.Recipient.Address.Street = "" }, "recipient.address.street required"},
-		"a long street":                   {func(r req) { r.Recipient.Address.Street = long(256) }, "recipient.address.street too_long"},
-		"no city":                         {func(r req) { r.Recipient.Address.City = "" }, "recipient.address.city required"},
-		"a long city":                     {func(r req) { r.Recipient.Address.City = long(101) }, "recipient.address.city too_long"},
-		"no country":                      {func(r req) { r.Recipient.Address.Country = "" }, "recipient.address.country required"},
-		"a country in lower case":         {func(r req) { r.Recipient.Address.Country = "se" }, "recipient.address.country invalid"},
-		"a missing postal code":           {func(r req) { r.Recipient.Address.PostalCode = nil }, "recipient.address.postalCode required"},
-		"a blank postal code":             {func(r req) { r.Recipient.Address.PostalCode = proto.String(" ") }, "recipient.address.postalCode required"},
-		"a long postal code":              {func(r req) { r.Recipient.Address.PostalCode = proto.String(long(21)) }, "recipient.address.postalCode too_long"},
-		"a long courier comment":          {func(r req) { r.CourierComment = proto.String(long(501)) }, "courierComment too_long"},
-		"long additional details":         {func(r req) { r.AdditionalDetails = proto.String(long(2001)) }, "additionalDetails too_long"},
-		"a long customization":            {func(r req) { r.Customization = &ordersv1.OrderCustomization{Details: long(2001)} }, "customization.details too_long"},
-		"an answer to nothing":            {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{}} }, "customFields[0].fieldId required"},
-		"an answer to no uuid":            {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}} }, "customFields[0].fieldId invalid"},
+		"no external id":                     {func(r req) { r.ExternalOrderId = " " }, "externalOrderId required"},
+		"a long external id":                 {func(r req) { r.ExternalOrderId = long(129) }, "externalOrderId too_long"},
+		"a long recipient id":                {func(r req) { r.ExternalRecipientId = new(long(129)) }, "externalRecipientId too_long"},
+		"a long campaign ref":                {func(r req) { r.ExternalCampaignRef = new(long(129)) }, "externalCampaignRef too_long"},
+		"a long action ref":                  {func(r req) { r.ExternalActionRef = new(long(129)) }, "externalActionRef too_long"},
+		"a campaign id that is invalid":      {func(r req) { r.CampaignId = new("x") }, "campaignId invalid"},
+		"a brand id that is invalid":         {func(r req) { r.BrandId = new("x") }, "brandId invalid"},
+		"no items":                           {func(r req) { r.Items = nil }, "items required"},
+		"two items":                          {func(r req) { r.Items = append(r.GetItems(), r.GetItems()[0]) }, "items invalid"},
+		"an empty item":                      {func(r req) { r.Items[0] = &ordersv1.OrderItemInput{} }, "items[0].productId required"},
+		"a product id that is invalid":       {func(r req) { r.Items[0].ProductId = new("x") }, "items[0].productId invalid"},
+		"a long variation":                   {func(r req) { r.Items[0].Variations["Size"] = long(256) }, "items[0].variations.Size too_long"},
+		"no client":                          {func(r req) { r.Client = nil }, "client required"},
+		"no client name":                     {func(r req) { r.Client.Name = "" }, "client.name required"},
+		"a long client name":                 {func(r req) { r.Client.Name = long(256) }, "client.name too_long"},
+		"a client e-mail that is invalid":    {func(r req) { r.Client.Email = new("ann@") }, "client.email invalid"},
+		"no recipient":                       {func(r req) { r.Recipient = nil }, "recipient required"},
+		"no recipient name":                  {func(r req) { r.Recipient.Name = "" }, "recipient.name required"},
+		"a long recipient name":              {func(r req) { r.Recipient.Name = long(101) }, "recipient.name too_long"},
+		"no phone":                           {func(r req) { r.Recipient.Phone = "" }, "recipient.phone required"},
+		"a phone without country":            {func(r req) { r.Recipient.Phone = "070-123 45 67" }, "recipient.phone invalid"},
+		"a phone with letters":               {func(r req) { r.Recipient.Phone = "+46 70 CALL ME" }, "recipient.phone invalid"},
+		"a phone that is too short":          {func(r req) { r.Recipient.Phone = "+4670" }, "recipient.phone invalid"},
+		"a phone of no country":              {func(r req) { r.Recipient.Phone = "+999701234567" }, "recipient.phone invalid"},
+		"a long phone":                       {func(r req) { r.Recipient.Phone = "+4670" + strings.Repeat(" ", 50) + "1234567" }, "recipient.phone too_long"},
+		"a recipient e-mail that is invalid": {func(r req) { r.Recipient.Email = new("x") }, "recipient.email invalid"},
+		"no address":                         {func(r req) { r.Recipient.Address = nil }, "recipient.address required"},
+		"no street":                          {func(r req) { r.Recipient.Address.Street = "" }, "recipient.address.street required"},
+		"a long street":                      {func(r req) { r.Recipient.Address.Street = long(256) }, "recipient.address.street too_long"},
+		"no city":                            {func(r req) { r.Recipient.Address.City = "" }, "recipient.address.city required"},
+		"a long city":                        {func(r req) { r.Recipient.Address.City = long(101) }, "recipient.address.city too_long"},
+		"no country":                         {func(r req) { r.Recipient.Address.Country = "" }, "recipient.address.country required"},
+		"a country in lower case":            {func(r req) { r.Recipient.Address.Country = "se" }, "recipient.address.country invalid"},
+		"a missing postal code":              {func(r req) { r.Recipient.Address.PostalCode = nil }, "recipient.address.postalCode required"},
+		"a blank postal code":                {func(r req) { r.Recipient.Address.PostalCode = new(" ") }, "recipient.address.postalCode required"},
+		"a long postal code":                 {func(r req) { r.Recipient.Address.PostalCode = new(long(21)) }, "recipient.address.postalCode too_long"},
+		"a long courier comment":             {func(r req) { r.CourierComment = new(long(501)) }, "courierComment too_long"},
+		"long additional details":            {func(r req) { r.AdditionalDetails = new(long(2001)) }, "additionalDetails too_long"},
+		"a long customization":               {func(r req) { r.Customization = &ordersv1.OrderCustomization{Details: long(2001)} }, "customization.details too_long"},
+		"an answer to nothing":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{}} }, "customFields[0].fieldId required"},
+		"an answer to no uuid":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}} }, "customFields[0].fieldId invalid"},
 		"two answers to one field": {func(r req) {
 			r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: aUUID}, {FieldId: strings.ToUpper(aUUID)}}
 		}, "customFields[1].fieldId invalid"},
 		"a long answer": {func(r req) {
-			r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: aUUID, TextValue: proto.String(long(2001))}}
+			r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: aUUID, TextValue: new(long(2001))}}
 		}, "customFields[0].textValue too_long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := valid()
 			tc.spoil(r)
-			require.Equal(t, []string{tc.want}, faults(r))
+			require.Equal(t, []string{tc.want}, errorsOf(r))
 		})
 	}
 }
 
 func TestCustomRequests(t *testing.T) {
+	t.Parallel()
 	type req = *ordersv1.PlaceOrderRequest
 	for name, tc := range map[string]struct {
 		spoil func(r req)
 		want  string
 	}{
-		"no name":               {func(r req) { r.Items[0].CustomProductName = proto.String("") }, "items[0].customProductName required"},
-		"a long name":           {func(r req) { r.Items[0].CustomProductName = proto.String(strings.Repeat("a", 256)) }, "items[0].customProductName too_long"},
+		"no name":               {func(r req) { r.Items[0].CustomProductName = new("") }, "items[0].customProductName required"},
+		"a long name":           {func(r req) { r.Items[0].CustomProductName = new(strings.Repeat("a", 256)) }, "items[0].customProductName too_long"},
 		"no budget":             {func(r req) { r.Items[0].Budget = nil }, "items[0].budget required"},
 		"no amount":             {func(r req) { r.Items[0].Budget.Amount = "" }, "items[0].budget.amount required"},
 		"a negative amount":     {func(r req) { r.Items[0].Budget.Amount = "-1" }, "items[0].budget.amount invalid"},
@@ -140,33 +138,35 @@ func TestCustomRequests(t *testing.T) {
 		"words":                 {func(r req) { r.Items[0].Budget.Amount = "ten" }, "items[0].budget.amount invalid"},
 		"no currency":           {func(r req) { r.Items[0].Budget.Currency = "" }, "items[0].budget.currency required"},
 		"another currency":      {func(r req) { r.Items[0].Budget.Currency = "EUR" }, "items[0].budget.currency invalid"},
-		"a product as well":     {func(r req) { r.Items[0].ProductId = proto.String(aUUID) }, "items[0].productId invalid"},
-		"a campaign as well":    {func(r req) { r.CampaignId = proto.String(aUUID) }, "campaignId invalid"},
+		"a product as well":     {func(r req) { r.Items[0].ProductId = new(aUUID) }, "items[0].productId invalid"},
+		"a campaign as well":    {func(r req) { r.CampaignId = new(aUUID) }, "campaignId invalid"},
 		"variations as well":    {func(r req) { r.Items[0].Variations = map[string]string{"a": "b"} }, "items[0].variations invalid"},
 		"customization as well": {func(r req) { r.Customization = &ordersv1.OrderCustomization{} }, "customization invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := custom()
 			tc.spoil(r)
-			require.Equal(t, []string{tc.want}, faults(r))
+			require.Equal(t, []string{tc.want}, errorsOf(r))
 		})
 	}
 	for _, amount := range []string{"0.01", "9999999999.99", "1", "1.5E7", "1e2", "1.100"} {
 		r := custom()
 		r.Items[0].Budget.Amount = amount
-		require.Empty(t, faults(r), amount)
+		require.Empty(t, errorsOf(r), amount)
 	}
 }
 
-func TestAllFaultsAreReportedTogether(t *testing.T) {
+func TestAllErrorsAreReportedTogether(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, []string{
 		"externalOrderId required", "items required", "client required", "recipient required",
-	}, faults(&ordersv1.PlaceOrderRequest{}))
+	}, errorsOf(&ordersv1.PlaceOrderRequest{}))
 }
 
 func TestPhoneNumbersAreStoredAsE164(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
-		"+46 (0)70-123.45 67": "+46701234567", // The trunk prefix is none of the number.
+		"+46 (0)70-123.45 67": "+46701234567", // The trunk prefix is not part of the number.
 		"+46 70-123 45 67":    "+46701234567",
 		"+1 (212) 555-0100":   "+12125550100",
 		" +353 1 234 5678 ":   "+35312345678",

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAShipmentIsWhole(t *testing.T) {
+	t.Parallel()
 	const page = "https://carrier.example/t?n=1#here"
 	for name, tc := range map[string]struct {
 		shipment *ordersv1.Shipment

@@ -1,8 +1,7 @@
 package rules
 
 import (
-	"strings"
-
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -117,12 +116,7 @@ func (s Step) Err(action Action, status ordersv1.OrderStatus) error {
 	if s.Outcome != Refused {
 		return nil
 	}
-	p := problem.New(s.Problem, "An order that is %s does not allow this: %s.", StatusText(status), action)
-	p.CurrentStatus = StatusText(status)
+	p := problem.New(s.Problem, "An order that is %s does not allow this: %s.", enumname.String(status), action)
+	p.CurrentStatus = enumname.String(status)
 	return p
-}
-
-// StatusText spells a status as the API does.
-func StatusText(s ordersv1.OrderStatus) string {
-	return strings.TrimPrefix(s.String(), "ORDER_STATUS_")
 }

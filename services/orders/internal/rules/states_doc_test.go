@@ -8,16 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-var write = flag.Bool("write", false, "write STATES.md anew")
+var write = flag.Bool("write", false, "write STATES.md")
 
 const statesDocument = "../../STATES.md"
 
 // TestTheDocumentOfStatesIsMadeFromTheTable: after a change of the state machine run it with -write.
 func TestTheDocumentOfStatesIsMadeFromTheTable(t *testing.T) {
+	t.Parallel()
 	want := documentOfStates()
 	if *write {
 		require.NoError(t, os.WriteFile(statesDocument, []byte(want), 0o600))
@@ -30,11 +32,11 @@ func TestTheDocumentOfStatesIsMadeFromTheTable(t *testing.T) {
 func documentOfStates() string {
 	var b strings.Builder
 	b.WriteString("# What may be done to an order\n\n" +
-		"Made from `internal/rules/states.go` by `go test ./internal/rules -run DocumentOfStates -write`. A cell tells the\n" +
-		"status after and the event recorded. \"nothing\": the order stays as it is, which is no fault. A code is the problem\n" +
-		"answered.\n\n| action |")
+		"Made from `internal/rules/states.go` by `go test ./internal/rules -run DocumentOfStates -write`. A cell shows the\n" +
+		"status after and the event recorded. \"nothing\" means that the call succeeds and changes nothing. A code is that of\n" +
+		"the problem answered.\n\n| action |")
 	for _, s := range rules.Statuses() {
-		b.WriteString(" `" + rules.StatusText(s) + "` |")
+		b.WriteString(" `" + enumname.String(s) + "` |")
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(rules.Statuses())) + "\n")
 	for _, action := range rules.Actions() {
@@ -57,7 +59,7 @@ func cellOf(action rules.Action, status ordersv1.OrderStatus) string {
 	case action == rules.CorrectStatus:
 		return "any, `" + step.Event + "`"
 	case step.Next != ordersv1.OrderStatus_ORDER_STATUS_UNSPECIFIED:
-		return "`" + rules.StatusText(step.Next) + "`, `" + step.Event + "`"
+		return "`" + enumname.String(step.Next) + "`, `" + step.Event + "`"
 	case step.Event == "":
 		return "stays"
 	}

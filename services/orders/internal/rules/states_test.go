@@ -7,14 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// TestEveryActionInEveryStatus holds the state machine against the API specification, section
+// TestEveryActionInEveryStatus compares the state machine with the API specification, section
 // States and transitions: the status after, ! for a refusal and = for no change.
 func TestEveryActionInEveryStatus(t *testing.T) {
+	t.Parallel()
 	for action, row := range map[rules.Action][5]string{
 		// REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED
 		rules.Approve:         {"PROCESSING", "=", "!not_editable", "!not_editable", "!not_editable"},
@@ -25,7 +27,7 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 		rules.Cancel:          {"CANCELLED", "CANCELLED", "!not_cancellable", "!not_cancellable", "="},
 	} {
 		for i, status := range rules.Statuses() {
-			t.Run(string(action)+" "+rules.StatusText(status), func(t *testing.T) {
+			t.Run(string(action)+" "+enumname.String(status), func(t *testing.T) {
 				current, _ := stored(status)
 				change, err := current.Apply(action, corrected, nil)
 				require.Equal(t, row[i], outcome(t, change, err))
@@ -58,10 +60,11 @@ func outcome(t *testing.T, change *rules.Change, err error) string {
 	if change == nil {
 		return "="
 	}
-	return rules.StatusText(change.Record.GetStatus())
+	return enumname.String(change.Record.GetStatus())
 }
 
 func TestEveryActionHasAStepInEveryStatus(t *testing.T) {
+	t.Parallel()
 	for _, action := range rules.Actions() {
 		for _, status := range rules.Statuses() {
 			step := rules.StepOf(action, status)
@@ -73,6 +76,7 @@ func TestEveryActionHasAStepInEveryStatus(t *testing.T) {
 }
 
 func TestAMessageIsPostedInEveryStatus(t *testing.T) {
+	t.Parallel()
 	for _, status := range rules.Statuses() {
 		for _, internal := range []bool{false, true} {
 			current, _ := stored(status)
@@ -86,7 +90,8 @@ func TestAMessageIsPostedInEveryStatus(t *testing.T) {
 	}
 }
 
-func TestOfARecordLaterChangesHaveLaterTimes(t *testing.T) {
+func TestLaterChangesOfARecordHaveLaterTimes(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	require.Equal(t, at.Add(1), rules.Later(at.Add(1), at))
 	require.Equal(t, at.Add(time.Microsecond), rules.Later(at, at))

@@ -9,15 +9,10 @@ import (
 )
 
 // ApproveOrder lets a requested order be worked on.
-func (o *Operations) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
-	errs := fields.FromContext(ctx)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_APPROVE, req, errs)
-	if err != nil {
-		return nil, err
-	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return current.Apply(rules.Approve, o.Orders.now(), nil)
-	})
+func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, func(current *rules.Current) (*rules.Change, error) {
+		return current.Apply(rules.Approve, s.now(), nil)
+	}, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

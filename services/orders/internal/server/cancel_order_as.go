@@ -8,17 +8,13 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// CancelOrderAs cancels an order for a person; refusing a request is cancelling it.
-func (o *Operations) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
+// CancelOrderAs cancels an order for a person. A request is refused by cancelling it.
+func (s *Server) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CANCEL, req, errs)
-	if err != nil {
-		return nil, err
-	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return rules.CancelOrder(current, req.GetReason(), o.Orders.now())
-	})
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CANCEL, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.CancelOrder(current, req.GetReason(), s.now())
+	}, errs)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -12,22 +11,16 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func placeOne(t *testing.T, f *fixture, externalID string) *ordersv1.Order {
-	t.Helper()
-	resp, err := f.PlaceOrder(as(t, "place "+externalID), request(externalID))
-	require.NoError(t, err)
-	return resp.GetOrder()
-}
-
 func cancel(orderID, reason string) *ordersv1.CancelOrderRequest {
 	return &ordersv1.CancelOrderRequest{OrderId: orderID, Reason: reason}
 }
 
 func TestACancelledOrderKeepsItsFirstReason(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	order := placeOne(t, f, "o-1")
-	f.now = f.now.Add(time.Minute)
-	resp, err := f.CancelOrder(as(t, "c1"), cancel(order.GetId(), "changed my mind"))
+	order := f.placeOne(t, "o-1")
+	f.clock = f.clock.Add(time.Minute)
+	resp, err := f.CancelOrder(f.as(t, "c1"), cancel(order.GetId(), "changed my mind"))
 	require.NoError(t, err)
 	got := resp.GetOrder()
 	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_CANCELLED, got.GetStatus())
@@ -36,12 +29,12 @@ func TestACancelledOrderKeepsItsFirstReason(t *testing.T) {
 	require.Equal(t, order.GetUpdatedAt().AsTime().Add(time.Minute), got.GetUpdatedAt().AsTime())
 
 	t.Run("a read agrees with the answer", func(t *testing.T) {
-		read, err := f.GetOrder(as(t, ""), &ordersv1.GetOrderRequest{OrderId: order.GetId()})
+		read, err := f.GetOrder(f.as(t, ""), &ordersv1.GetOrderRequest{OrderId: order.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(got, read.GetOrder()))
 	})
-	t.Run("the event tells the status before", func(t *testing.T) {
-		e := lastEvent(t, f)
+	t.Run("the event holds the status before", func(t *testing.T) {
+		e := f.lastEvent(t)
 		require.Equal(t, "order.status_changed", e.kind)
 		require.Equal(t, "PROCESSING", e.data["previousStatus"])
 		require.Equal(t, "CANCELLED", e.data["order"].(map[string]any)["status"])
@@ -50,29 +43,30 @@ func TestACancelledOrderKeepsItsFirstReason(t *testing.T) {
 	})
 	t.Run("a repetition is replayed and a second cancellation changes nothing", func(t *testing.T) {
 		for _, key := range []string{"c1", "c2"} {
-			again, err := f.CancelOrder(as(t, key), cancel(order.GetId(), "changed my mind"))
+			again, err := f.CancelOrder(f.as(t, key), cancel(order.GetId(), "changed my mind"))
 			require.NoError(t, err)
 			require.True(t, proto.Equal(got, again.GetOrder()))
 		}
-		require.Equal(t, 2, count(t, f.pool, "outbox"))
+		require.Equal(t, 2, f.count(t, "outbox"))
 	})
 }
 
 func TestACancellationIsRefused(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	order := placeOne(t, f, "o-1")
+	order := f.placeOne(t, "o-1")
 	for name, tc := range map[string]struct {
 		order, reason string
 		brands        []string
 		want          problem.Code
 	}{
 		"without reason":          {order.GetId(), " ", nil, problem.InvalidRequest},
-		"with an id of no order":  {tenantID, "x", nil, problem.NotFound},
-		"with an id that is none": {"1", "x", nil, problem.NotFound},
+		"with the id of no order": {tenantID, "x", nil, problem.NotFound},
+		"with an invalid id":      {"1", "x", nil, problem.NotFound},
 		"out of the key's brands": {order.GetId(), "x", []string{otherBrand}, problem.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := f.CancelOrder(as(t, name, tc.brands...), cancel(tc.order, tc.reason))
+			_, err := f.CancelOrder(f.as(t, name, tc.brands...), cancel(tc.order, tc.reason))
 			require.True(t, problem.Is(err, tc.want), "%v", err)
 		})
 	}
@@ -81,7 +75,7 @@ func TestACancellationIsRefused(t *testing.T) {
 			_, err := f.pool.Exec(t.Context(), "UPDATE orders SET status = $1", status)
 			require.NoError(t, err)
 			for range 2 { // Once decided, once replayed.
-				_, err = f.CancelOrder(as(t, status), cancel(order.GetId(), "x"))
+				_, err = f.CancelOrder(f.as(t, status), cancel(order.GetId(), "x"))
 				p, ok := problem.As(err)
 				require.True(t, ok)
 				require.Equal(t, problem.NotCancellable, p.Code)
@@ -89,45 +83,47 @@ func TestACancellationIsRefused(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, 1, count(t, f.pool, "outbox"))
+	require.Equal(t, 1, f.count(t, "outbox"))
 }
 
-func TestACancelledOrderGivesItsStockBackOnce(t *testing.T) {
+func TestTheStockOfACancelledOrderIsReturnedOnce(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.catalog.check.Stocked = true
-	order := placeOne(t, f, "o-1")
-	_, err := f.CancelOrder(as(t, "c"), cancel(order.GetId(), "x"))
+	f.catalog.stocked = true
+	order := f.placeOne(t, "o-1")
+	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Equal(t, []string{order.GetId()}, f.catalog.released, "at once")
-	require.NoError(t, f.recovery.Settle(t.Context()))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.NotContains(t, f.catalog.confirmed, order.GetId())
 	var outcome string
 	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT outcome FROM reservation_outcomes").Scan(&outcome))
 	require.Equal(t, "RELEASED", outcome)
 }
 
-func TestStockIsReturnedThoughCatalogWasDownAtTheCancellation(t *testing.T) {
+func TestStockIsReturnedLaterIfCatalogIsDownAtTheCancellation(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.catalog.check.Stocked = true
-	order := placeOne(t, f, "o-1")
-	f.catalog.settle = errors.New("down")
-	_, err := f.CancelOrder(as(t, "c"), cancel(order.GetId(), "x"))
+	f.catalog.stocked = true
+	order := f.placeOne(t, "o-1")
+	f.catalog.setDown(errCatalogDown)
+	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Empty(t, f.catalog.released)
-	require.Error(t, f.recovery.Settle(t.Context()))
+	require.Error(t, f.reservations.Reconcile(t.Context()))
 
-	f.catalog.settle = nil
-	f.catalog.reserved = map[string]string{}
-	require.NoError(t, f.recovery.Settle(t.Context()))
-	require.NoError(t, f.recovery.Settle(t.Context()))
+	f.catalog.setDown(nil)
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Equal(t, []string{order.GetId()}, f.catalog.released, "later, once")
 }
 
-func TestAClockThatJumpsBackDoesNotTakeTimeBack(t *testing.T) {
+func TestTheTimesOfARecordGrowWhenTheClockJumpsBack(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	order := placeOne(t, f, "o-1")
-	f.now = f.now.Add(-time.Hour)
-	resp, err := f.CancelOrder(as(t, "c"), cancel(order.GetId(), "x"))
+	order := f.placeOne(t, "o-1")
+	f.clock = f.clock.Add(-time.Hour)
+	resp, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Equal(t, order.GetUpdatedAt().AsTime().Add(time.Microsecond), resp.GetOrder().GetUpdatedAt().AsTime())
 }

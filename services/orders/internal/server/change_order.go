@@ -32,7 +32,7 @@ func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Princ
 func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string, a store.Action[R]) (answer R, err error) {
 	id, ok := fields.ParseUUID(orderID)
 	if !ok {
-		if answer, found, err := idempotency.Replay[R](ctx, s.Store.Pool()); found || err != nil {
+		if answer, found, err := idempotency.Replay[R](ctx, s.store.Pool()); found || err != nil {
 			return answer, err
 		}
 		return answer, problem.RecordNotFound()
@@ -49,12 +49,12 @@ func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string
 		}
 		return change, err
 	}
-	answer, err = store.ChangeOrder(ctx, s.Store, a)
+	answer, err = store.ChangeOrder(ctx, s.store, a)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer, problem.RecordNotFound()
 	}
 	if err == nil && hold != "" {
-		s.Release(ctx, hold)
+		s.reservations.Release(ctx, hold)
 	}
 	return answer, err
 }

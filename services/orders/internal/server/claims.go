@@ -15,7 +15,7 @@ type Claims struct {
 }
 
 // AbandonClaimedOrder ends a claim whose outcome is unknown to its caller.
-func (c *Claims) AbandonClaimedOrder(
+func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {
 	errs := &fields.Errors{}
@@ -23,12 +23,12 @@ func (c *Claims) AbandonClaimedOrder(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	order, err := c.Orders.Store.AbandonClaim(ctx, tenantID, orderID)
+	order, err := s.store.AbandonClaim(ctx, tenantID, orderID)
 	if err != nil {
 		return nil, err
 	}
 	if order == nil {
-		c.Orders.GiveUp(ctx, orderID)
+		s.reservations.GiveUp(ctx, orderID)
 	}
 	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
 }

@@ -8,9 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	"github.com/partnergifting/platform/services/orders/internal/server"
 )
 
 const (
@@ -23,18 +21,16 @@ func claim() *ordersv1.PlaceClaimedOrderRequest {
 	r := request("")
 	return &ordersv1.PlaceClaimedOrderRequest{
 		OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, BrandId: brandID,
-		ExternalRecipientId: proto.String("player-1"), Client: r.GetClient(), Recipient: r.GetRecipient(),
-		ProductId: productID, Variations: map[string]string{"Size": "M"}, ManagerId: proto.String(aMember),
-		CustomFields: []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: proto.String("Marked answer")}},
+		ExternalRecipientId: new("player-1"), Client: r.GetClient(), Recipient: r.GetRecipient(),
+		ProductId: productID, Variations: map[string]string{"Size": "M"}, ManagerId: new(aManager),
+		CustomFields: []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: new("Marked answer")}},
 	}
 }
 
-func claims(f *fixture) *server.Claims { return &server.Claims{Orders: f.Server} }
-
 func TestAClaimPlacesItsOrderOnce(t *testing.T) {
-	f := setup(t)
-	f.tenants.settings.Tenant.ApprovalRequired = true
-	resp, err := claims(f).PlaceClaimedOrder(t.Context(), claim())
+	t.Parallel()
+	f := setupWithApproval(t)
+	resp, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
 	order := resp.GetOrder()
 	require.Equal(t, claimedID, order.GetId())
@@ -47,26 +43,24 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 	require.NotEmpty(t, order.GetReference())
 
 	t.Run("a key reads it as it was answered", func(t *testing.T) {
-		read, err := f.GetOrder(as(t, ""), &ordersv1.GetOrderRequest{OrderId: claimedID})
-		require.NoError(t, err)
-		require.True(t, proto.Equal(order, read.GetOrder()), "%v\n%v", order, read.GetOrder())
+		require.True(t, proto.Equal(order, f.read(t, claimedID)))
 	})
-	t.Run("its event is no key's own", func(t *testing.T) {
-		e := lastEvent(t, f)
+	t.Run("its event has no key as its origin", func(t *testing.T) {
+		e := f.lastEvent(t)
 		require.Equal(t, "order.created", e.kind)
 		require.Zero(t, e.origin)
 		require.Equal(t, linkID, e.data["personalLinkId"])
 	})
-	t.Run("a repetition answers the order that stands", func(t *testing.T) {
+	t.Run("a repetition answers the order", func(t *testing.T) {
 		other := claim()
 		other.Recipient, other.ProductId = nil, "other"
-		again, err := claims(f).PlaceClaimedOrder(t.Context(), other)
+		again, err := f.PlaceClaimedOrder(t.Context(), other)
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, again.GetOrder()))
-		require.Equal(t, 1, count(t, f.pool, "outbox"))
+		require.Equal(t, 1, f.count(t, "outbox"))
 	})
 	t.Run("abandoning answers the order", func(t *testing.T) {
-		got, err := claims(f).AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+		got, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, got.GetOrder()))
 		require.Empty(t, f.catalog.released)
@@ -74,76 +68,79 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 }
 
 func TestAClaimOfACampaignHasNoSelection(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	r := claim()
-	r.CampaignId = proto.String(campaignID)
-	f.catalog.check = &catalogv1.CheckItemResponse{ProductName: "Mug", CampaignBrandId: brandID, Stocked: true}
-	resp, err := claims(f).PlaceClaimedOrder(t.Context(), r)
+	r.CampaignId = new(campaignID)
+	resp, err := f.PlaceClaimedOrder(t.Context(), r)
 	require.NoError(t, err)
 	require.Nil(t, resp.GetOrder().Selection)
 	require.Equal(t, campaignID, resp.GetOrder().GetCampaignId())
-	require.NoError(t, f.recovery.Settle(t.Context()))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Equal(t, []string{claimedID}, f.catalog.confirmed)
 }
 
 func TestAnAbandonedClaimIsNeverPlaced(t *testing.T) {
+	t.Parallel()
 	for name, stocked := range map[string]bool{"with stock": true, "without stock": false} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
-			f.catalog.check.Stocked = stocked
+			f.catalog.stocked = stocked
 			abandon := &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID}
 			for range 2 {
-				got, err := claims(f).AbandonClaimedOrder(t.Context(), abandon)
+				got, err := f.AbandonClaimedOrder(t.Context(), abandon)
 				require.NoError(t, err)
 				require.Nil(t, got.GetOrder())
 			}
-			resp, err := claims(f).PlaceClaimedOrder(t.Context(), claim())
+			resp, err := f.PlaceClaimedOrder(t.Context(), claim())
 			require.NoError(t, err)
 			require.Nil(t, resp.GetOrder())
-			require.Zero(t, count(t, f.pool, "orders"))
-			require.Zero(t, count(t, f.pool, "outbox"))
+			require.Zero(t, f.count(t, "orders"))
+			require.Zero(t, f.count(t, "outbox"))
 		})
 	}
 }
 
 func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		f := setup(t)
 		var placed, kept [4]*ordersv1.Order
 		var group errgroup.Group
 		for i := range placed {
 			group.Go(func() error {
-				resp, err := claims(f).PlaceClaimedOrder(t.Context(), claim())
+				resp, err := f.PlaceClaimedOrder(t.Context(), claim())
 				placed[i] = resp.GetOrder()
 				return err
 			})
 			group.Go(func() error {
-				resp, err := claims(f).AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+				resp, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
 				kept[i] = resp.GetOrder()
 				return err
 			})
 		}
 		require.NoError(t, group.Wait())
-		n := count(t, f.pool, "orders")
+		n := f.count(t, "orders")
 		for i := range placed {
 			require.Equal(t, n == 1, placed[i] != nil)
 			if kept[i] != nil {
 				require.Equal(t, 1, n)
 			}
 		}
-		last, err := claims(f).AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+		last, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
 		require.NoError(t, err)
 		require.Equal(t, n == 1, last.GetOrder() != nil)
 	}
 }
 
 func TestAClaimIsRefused(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.catalog.check.Stocked = true
-	t.Run("with the faults of its recipient", func(t *testing.T) {
+	f.catalog.stocked = true
+	t.Run("for the errors of its recipient", func(t *testing.T) {
 		r := claim()
 		r.Recipient.Phone, r.Recipient.Address.City = "070", " "
-		_, err := claims(f).PlaceClaimedOrder(t.Context(), r)
+		_, err := f.PlaceClaimedOrder(t.Context(), r)
 		p, ok := problem.As(err)
 		require.True(t, ok)
 		require.Equal(t, problem.InvalidRequest, p.Code)
@@ -151,19 +148,19 @@ func TestAClaimIsRefused(t *testing.T) {
 		require.Equal(t, "recipient.phone", p.Violations[0].Field)
 		require.Equal(t, "recipient.address.city", p.Violations[1].Field)
 	})
-	t.Run("without stock, and can then be placed", func(t *testing.T) {
-		f.catalog.reserve = problem.New(problem.OutOfStock, "none")
-		_, err := claims(f).PlaceClaimedOrder(t.Context(), claim())
+	t.Run("without stock, and is placed later", func(t *testing.T) {
+		f.catalog.reserveError = problem.New(problem.OutOfStock, "none")
+		_, err := f.PlaceClaimedOrder(t.Context(), claim())
 		require.True(t, problem.Is(err, problem.OutOfStock))
-		f.catalog.reserve = nil
-		resp, err := claims(f).PlaceClaimedOrder(t.Context(), claim())
+		f.catalog.reserveError = nil
+		resp, err := f.PlaceClaimedOrder(t.Context(), claim())
 		require.NoError(t, err)
 		require.NotNil(t, resp.GetOrder())
 	})
-	t.Run("with an id that is none", func(t *testing.T) {
+	t.Run("for an invalid id", func(t *testing.T) {
 		r := claim()
 		r.OrderId = "1"
-		_, err := claims(f).PlaceClaimedOrder(t.Context(), r)
+		_, err := f.PlaceClaimedOrder(t.Context(), r)
 		require.True(t, problem.Is(err, problem.InvalidRequest))
 	})
 }

@@ -1,13 +1,13 @@
 package server_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -18,50 +18,50 @@ func message(a *commonv1.Actor, orderID, body string) *ordersv1.PostMessageAsReq
 }
 
 func TestAMessageIsSignedByItsAuthor(t *testing.T) {
-	d := openDesk(t)
-	order := d.in(t, requestedStatus)
+	t.Parallel()
+	f := setupWithApproval(t)
+	order := f.in(t, requestedStatus)
 	for _, tc := range []struct {
 		actor *commonv1.Actor
 		want  string
 	}{
-		{person(aPlainMember), "TENANT_ACCOUNT Marked Colleague"},
+		{person(aMember), "TENANT_ACCOUNT Marked Colleague"},
 		{aClient(), "TENANT_CLIENT Cleo"},
 		{operator(), "BACKOFFICE_ACCOUNT " + operatorName},
 		{theSystem(), "SYSTEM " + operatorName},
 	} {
 		req := message(tc.actor, order.GetId(), "hello")
-		resp, err := d.PostMessageAs(t.Context(), req)
+		resp, err := f.PostMessageAs(t.Context(), req)
 		require.NoError(t, err)
 		require.Equal(t, tc.actor.GetId(), resp.GetEntry().GetAuthorId())
-		list, err := d.ListOrderMessages(as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: order.GetId()})
-		require.NoError(t, err)
-		last := list.GetMessages()[len(list.GetMessages())-1]
+		list := f.messages(t, order.GetId())
+		last := list[len(list)-1]
 		require.True(t, proto.Equal(resp.GetEntry().GetMessage(), last))
-		kind := strings.TrimPrefix(last.GetAuthor().GetKind().String(), "MESSAGE_AUTHOR_KIND_")
-		require.Equal(t, tc.want, kind+" "+last.GetAuthor().GetName())
-		e := lastEvent(t, d.fixture)
+		require.Equal(t, tc.want, enumname.String(last.GetAuthor().GetKind())+" "+last.GetAuthor().GetName())
+		e := f.lastEvent(t)
 		require.Equal(t, posted, e.kind)
 		require.Equal(t, req.GetMessageId(), e.data["message"].(map[string]any)["id"])
 		require.Zero(t, e.origin)
 	}
-	require.True(t, proto.Equal(order, d.read(t, order.GetId())), "neither version nor time moves")
+	require.True(t, proto.Equal(order, f.read(t, order.GetId())), "neither version nor time moves")
 }
 
-func TestANoteIsTheOperatorsOwn(t *testing.T) {
-	d := openDesk(t)
-	order := d.in(t, requestedStatus)
-	_, err := d.PostMessageAs(t.Context(), message(aClient(), order.GetId(), "hello"))
+func TestOnlyTheOperatorReadsAndWritesNotes(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	order := f.in(t, requestedStatus)
+	_, err := f.PostMessageAs(t.Context(), message(aClient(), order.GetId(), "hello"))
 	require.NoError(t, err)
-	events := len(d.eventsOf(t, order.GetId()))
+	events := len(f.eventsOf(t, order.GetId()))
 	note := &ordersv1.AddInternalNoteRequest{
 		Actor: operator(), TenantId: tenantID, OrderId: order.GetId(), MessageId: newID(), Body: "difficult",
 	}
-	_, err = d.AddInternalNote(t.Context(), note)
+	_, err = f.AddInternalNote(t.Context(), note)
 	require.NoError(t, err)
-	require.Len(t, d.eventsOf(t, order.GetId()), events)
+	require.Len(t, f.eventsOf(t, order.GetId()), events)
 
 	bodies := func(a *commonv1.Actor) (out []string) {
-		resp, err := d.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: a, TenantId: tenantID, OrderId: order.GetId()})
+		resp, err := f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: a, TenantId: tenantID, OrderId: order.GetId()})
 		require.NoError(t, err)
 		for _, e := range resp.GetEntries() {
 			out = append(out, e.GetMessage().GetBody())
@@ -71,25 +71,24 @@ func TestANoteIsTheOperatorsOwn(t *testing.T) {
 	require.Equal(t, []string{"hello", "difficult"}, bodies(operator()))
 	require.Equal(t, []string{"hello"}, bodies(person(anAdministrator)))
 	require.Equal(t, []string{"hello"}, bodies(aClient()))
-	list, err := d.ListOrderMessages(as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: order.GetId()})
-	require.NoError(t, err)
-	require.Len(t, list.GetMessages(), 1)
+	require.Len(t, f.messages(t, order.GetId()), 1)
 	note.Actor = person(anAdministrator)
-	_, err = d.AddInternalNote(t.Context(), note)
+	_, err = f.AddInternalNote(t.Context(), note)
 	require.True(t, problem.Is(err, problem.InsufficientScope))
 }
 
 func TestAMessageIDIsUsedOnce(t *testing.T) {
-	d := openDesk(t)
-	order, other := d.in(t, requestedStatus), d.in(t, requestedStatus)
-	req := message(person(aPlainMember), order.GetId(), "hello")
-	first, err := d.PostMessageAs(t.Context(), req)
+	t.Parallel()
+	f := setupWithApproval(t)
+	order, other := f.in(t, requestedStatus), f.in(t, requestedStatus)
+	req := message(person(aMember), order.GetId(), "hello")
+	first, err := f.PostMessageAs(t.Context(), req)
 	require.NoError(t, err)
 
-	again, err := d.PostMessageAs(t.Context(), req)
+	again, err := f.PostMessageAs(t.Context(), req)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(first, again))
-	require.Equal(t, []string{"order.created", posted}, d.eventsOf(t, order.GetId()))
+	require.Equal(t, []string{"order.created", posted}, f.eventsOf(t, order.GetId()))
 
 	for name, change := range map[string]func(r *ordersv1.PostMessageAsRequest){
 		"another text":   func(r *ordersv1.PostMessageAsRequest) { r.Body = "goodbye" },
@@ -99,7 +98,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := proto.CloneOf(req)
 			change(r)
-			_, err := d.PostMessageAs(t.Context(), r)
+			_, err := f.PostMessageAs(t.Context(), r)
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
@@ -110,7 +109,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 			r := message(operator(), []string{order.GetId(), other.GetId()}[i%2], "at once")
 			r.MessageId = id
 			group.Go(func() error {
-				_, err := d.PostMessageAs(t.Context(), r)
+				_, err := f.PostMessageAs(t.Context(), r)
 				if problem.Is(err, problem.IdempotencyKeyReused) {
 					return nil
 				}
@@ -118,23 +117,16 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 			})
 		}
 		require.NoError(t, group.Wait())
-		var rows int
-		require.NoError(t, d.pool.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE convert_from(data, 'UTF8') LIKE '%at once%'").Scan(&rows))
-		require.Equal(t, 1, rows)
+		require.Equal(t, 1, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%at once%'"))
 	})
 }
 
 func TestAMessageNeedsATextAndAName(t *testing.T) {
-	d := openDesk(t)
-	order := d.in(t, requestedStatus)
+	t.Parallel()
+	f := setupWithApproval(t)
+	order := f.in(t, requestedStatus)
 	req := message(&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, order.GetId(), " ")
 	req.MessageId = ""
-	_, err := d.PostMessageAs(t.Context(), req)
-	p, ok := problem.As(err)
-	require.True(t, ok)
-	var got []string
-	for _, v := range p.Violations {
-		got = append(got, v.Field+" "+v.Code)
-	}
-	require.Equal(t, []string{"actor.name required", "messageId required", "body required"}, got)
+	_, err := f.PostMessageAs(t.Context(), req)
+	require.Equal(t, []string{"actor.name required", "messageId required", "body required"}, violationsOf(t, err))
 }

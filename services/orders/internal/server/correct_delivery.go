@@ -9,19 +9,13 @@ import (
 )
 
 // CorrectDelivery corrects where an order ships, for a person.
-func (o *Operations) CorrectDelivery(
-	ctx context.Context, req *ordersv1.CorrectDeliveryRequest,
-) (*ordersv1.CorrectDeliveryResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, fields.FromContext(ctx))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliveryRequest) (*ordersv1.CorrectDeliveryResponse, error) {
 	correction := &ordersv1.UpdateDeliveryRequest{
 		ExpectedVersion: req.ExpectedVersion, Recipient: req.GetRecipient(), CourierComment: req.CourierComment, Urgent: req.Urgent,
 	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return rules.CorrectDeliveryOf(current, correction, &fields.Errors{}, o.Orders.now())
-	})
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
+	}, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -15,63 +15,63 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// maxCorrections bounds how often a correction starts anew because the order changed between the
-// look at it, which decides about stock, and its lock.
+// maxCorrections bounds how often a correction is tried again because the order changed between the
+// read that decides about stock and the lock.
 const maxCorrections = 3
 
-// errOvertaken: the order is not any more what stock was reserved for.
-var errOvertaken = errors.New("the order changed meanwhile")
+// errChangedMeanwhile: stock was reserved for a version of the order that is not the current one.
+var errChangedMeanwhile = errors.New("the order changed meanwhile")
 
-// CorrectStatus sets any status. An order that reopens takes its unit of stock first, under an id of
-// its own: recovery returns it if the correction does not commit.
-func (o *Operations) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusRequest) (*ordersv1.CorrectStatusResponse, error) {
+// CorrectStatus sets any status. An order that reopens first reserves its unit of stock under a new
+// id, so that the stock is returned if the correction does not commit.
+func (s *Server) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusRequest) (*ordersv1.CorrectStatusResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckStatusCorrection(req.GetStatus(), req.GetReason(), errs)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_STATUS, req, errs)
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_STATUS, req, errs)
 	if err != nil {
 		return nil, err
 	}
 	for range maxCorrections {
-		order, err := o.correctOnce(ctx, a, req)
+		order, err := s.correctStatus(ctx, a, req)
 		if err == nil {
 			return &ordersv1.CorrectStatusResponse{Order: order}, nil
 		}
-		if !errors.Is(err, errOvertaken) && !errors.Is(err, store.ErrReservationAbandoned) {
+		if !errors.Is(err, errChangedMeanwhile) && !errors.Is(err, store.ErrOrderIDSpent) {
 			return nil, err
 		}
 	}
 	return nil, problem.Unavailable()
 }
 
-func (o *Operations) correctOnce(ctx context.Context, a rules.Audit, req *ordersv1.CorrectStatusRequest) (*ordersv1.Order, error) {
-	seen, err := o.Orders.Store.Get(ctx, a.TenantID, a.OrderID)
+func (s *Server) correctStatus(ctx context.Context, a rules.Audit, req *ordersv1.CorrectStatusRequest) (*ordersv1.Order, error) {
+	read, err := s.store.Get(ctx, a.TenantID, a.OrderID)
 	if err != nil {
-		return nil, orderFault(err)
+		return nil, notFound(err)
 	}
 	var hold string
-	if rules.Reopens(seen.GetStatus(), req.GetStatus()) && seen.CampaignId != nil {
-		if hold, err = o.reserveAgain(ctx, a.TenantID, seen); err != nil {
+	if rules.Reopens(read.GetStatus(), req.GetStatus()) && read.CampaignId != nil {
+		if hold, err = s.reserveAgain(ctx, a.TenantID, read); err != nil {
 			return nil, err
 		}
 	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
+	order, err := s.changeAudited(ctx, a, func(current *rules.Current) (*rules.Change, error) {
 		reopens := rules.Reopens(current.Record.GetStatus(), req.GetStatus())
-		if current.Record.GetVersion() != seen.GetVersion() && (reopens || hold != "") {
-			return nil, errOvertaken
+		if current.Record.GetVersion() != read.GetVersion() && (reopens || hold != "") {
+			return nil, errChangedMeanwhile
 		}
-		return rules.CorrectOrderStatus(current, req.GetStatus(), req.GetReason(), hold, o.Orders.now())
+		return rules.CorrectOrderStatus(current, req.GetStatus(), req.GetReason(), hold, s.now())
 	})
 	if err != nil && hold != "" {
-		o.Orders.GiveUp(ctx, hold)
+		s.reservations.GiveUp(ctx, hold)
 	}
 	return order, store.PlaceOrderError(err)
 }
 
-// reserveAgain takes a unit for an order that lost its own, and gives the id that holds it. Attempts
+// reserveAgain takes a unit for an order that lost its own, and returns the id that holds it. Attempts
 // at one version of the order share the unit.
-func (o *Operations) reserveAgain(ctx context.Context, tenantID string, order *ordersv1.Order) (string, error) {
+func (s *Server) reserveAgain(ctx context.Context, tenantID string, order *ordersv1.Order) (string, error) {
 	item := order.GetItems()[0]
-	reserved, err := o.Orders.Catalog.Reserve(ctx, &catalogv1.ReserveRequest{
+	reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{
 		ReservationKey: []byte("reopen/" + order.GetId() + "/" + strconv.FormatInt(order.GetVersion(), 10)),
 		OrderId:        uuid.Must(uuid.NewV7()).String(),
 		TenantId:       tenantID,
@@ -82,15 +82,5 @@ func (o *Operations) reserveAgain(ctx context.Context, tenantID string, order *o
 	if problem.Is(err, problem.InvalidVariations) {
 		return "", problem.New(problem.OutOfStock, "The campaign does not offer this gift any more.")
 	}
-	if err != nil {
-		return "", err
-	}
-	return reserved.GetOrderId(), nil
-}
-
-func orderFault(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.RecordNotFound()
-	}
-	return err
+	return reserved.GetOrderId(), err
 }

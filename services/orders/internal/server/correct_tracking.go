@@ -9,16 +9,12 @@ import (
 )
 
 // CorrectTracking replaces the shipment of an order on its way.
-func (o *Operations) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
+func (s *Server) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, errs)
-	if err != nil {
-		return nil, err
-	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return rules.CorrectShipment(current, req.GetShipment(), o.Orders.now())
-	})
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.CorrectShipment(current, req.GetShipment(), s.now())
+	}, errs)
 	if err != nil {
 		return nil, err
 	}

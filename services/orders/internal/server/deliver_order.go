@@ -9,15 +9,10 @@ import (
 )
 
 // DeliverOrder completes an order that has arrived.
-func (o *Operations) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
-	errs := fields.FromContext(ctx)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_DELIVER, req, errs)
-	if err != nil {
-		return nil, err
-	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return current.Apply(rules.Deliver, o.Orders.now(), nil)
-	})
+func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, func(current *rules.Current) (*rules.Change, error) {
+		return current.Apply(rules.Deliver, s.now(), nil)
+	}, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -9,16 +9,12 @@ import (
 )
 
 // DispatchOrder sends an order on its way.
-func (o *Operations) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
+func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, errs)
-	if err != nil {
-		return nil, err
-	}
-	order, err := o.change(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		return rules.DispatchOrder(current, req.GetShipment(), o.Orders.now())
-	})
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.DispatchOrder(current, req.GetShipment(), s.now())
+	}, errs)
 	if err != nil {
 		return nil, err
 	}

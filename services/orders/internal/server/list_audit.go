@@ -9,29 +9,24 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// ListAudit reads what was done to an order. Reading it is an entry too, the newest one.
-func (o *Operations) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
+// ListAudit reads what was done to an order. Each reading is itself an entry, the newest one.
+func (s *Server) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
 	errs := fields.FromContext(ctx)
 	binding := cursor.Bind("order audit", req.GetTenantId(), req.GetOrderId())
 	limit, after := page.Limit(req.Limit, errs), page.After(req.After, binding, errs)
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_AUDIT, req, errs)
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_LIST_AUDIT, req, errs)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Orders.Store.AuditRead(ctx, a); err != nil {
-		return nil, orderFault(err)
+	if err := s.store.AuditRead(ctx, a); err != nil {
+		return nil, notFound(err)
 	}
-	// One more than the page tells whether another follows.
-	entries, err := o.Orders.Store.ListAudit(ctx, a.TenantID, a.OrderID, after, limit+1)
+	entries, err := s.store.ListAudit(ctx, a.TenantID, a.OrderID, after, limit+1)
 	if err != nil {
 		return nil, err
 	}
-	resp := &ordersv1.ListAuditResponse{Entries: entries}
-	if len(entries) > limit {
-		resp.Entries = entries[:limit]
-		last := entries[limit-1]
-		next := binding.EncodePosition(cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()})
-		resp.NextCursor = &next
-	}
-	return resp, nil
+	items, next := page.Cut(entries, limit, binding, func(last *ordersv1.AuditEntry) cursor.Position {
+		return cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
+	})
+	return &ordersv1.ListAuditResponse{Entries: items, NextCursor: next}, nil
 }

@@ -10,20 +10,20 @@ import (
 )
 
 // ListConversation lists an order's messages; the operator reads its notes among them.
-func (o *Operations) ListConversation(
+func (s *Server) ListConversation(
 	ctx context.Context, req *ordersv1.ListConversationRequest,
 ) (*ordersv1.ListConversationResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, fields.FromContext(ctx))
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Orders.Store.AuditRead(ctx, a); err != nil {
-		return nil, orderFault(err)
+	if err := s.store.AuditRead(ctx, a); err != nil {
+		return nil, notFound(err)
 	}
 	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
-	_, messages, err := o.Orders.Store.Messages(ctx, a.TenantID, a.OrderID, withNotes, rules.MaxListedMessages)
+	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes, rules.MaxListedMessages)
 	if err != nil {
-		return nil, orderFault(err)
+		return nil, notFound(err)
 	}
 	resp := &ordersv1.ListConversationResponse{}
 	for _, m := range messages {

@@ -28,11 +28,8 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 		ExternalOrderID:     req.ExternalOrderId,
 		ExternalRecipientID: req.ExternalRecipientId,
 		Status:              req.Status,
-		BrandID:             req.BrandId,
 		Limit:               page.Limit(req.Limit, errs),
-	}
-	if req.BrandId != nil {
-		*filter.BrandID = errs.UUID("brandId", req.GetBrandId())
+		BrandID:             errs.OptionalUUID("brandId", req.BrandId),
 	}
 	filter.After = page.After(req.After, binding, errs)
 	if req.GetUpdatedSince() != nil {
@@ -42,24 +39,19 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	// One more than the page tells whether another follows.
+	limit := filter.Limit
 	filter.Limit++
-	orders, err := s.Store.List(ctx, filter)
+	orders, err := s.store.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	return listPage(orders, filter.Limit-1, binding), nil
+	items, next := page.Cut(orders, limit, binding, positionOf)
+	return &ordersv1.ListOrdersResponse{Items: items, NextCursor: next}, nil
 }
 
-func listPage(orders []*ordersv1.Order, limit int, binding cursor.Binding) *ordersv1.ListOrdersResponse {
-	resp := &ordersv1.ListOrdersResponse{Items: orders}
-	if len(orders) > limit {
-		resp.Items = orders[:limit]
-		last := orders[limit-1]
-		next := binding.EncodePosition(cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetId()})
-		resp.NextCursor = &next
-	}
-	return resp
+// positionOf is the position of an order in lists, which show the newest first.
+func positionOf(o *ordersv1.Order) cursor.Position {
+	return cursor.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
 }
 
 func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) cursor.Binding {

@@ -7,33 +7,24 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func reservationKey(ctx context.Context, t *testing.T) []byte {
-	t.Helper()
-	r, ok := idempotency.FromContext(ctx)
-	require.True(t, ok)
-	return r.ReservationKey()
-}
-
-// place puts n orders in, a second apart, the last of them under the other brand.
-func place(t *testing.T, f *fixture, n int) (ids []string) {
+// placeMany places n orders, a second apart, the last of them under the other brand.
+func (f *fixture) placeMany(t *testing.T, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
-		f.now = f.now.Add(time.Second)
+		f.clock = f.clock.Add(time.Second)
 		r := request(fmt.Sprint("o-", i))
-		r.ExternalRecipientId = proto.String(fmt.Sprint("player-", i%2))
+		r.ExternalRecipientId = new(fmt.Sprint("player-", i%2))
 		if i == n-1 {
-			r.BrandId = proto.String(otherBrand)
+			r.BrandId = new(otherBrand)
 		}
-		resp, err := f.PlaceOrder(as(t, fmt.Sprint("place-", i)), r)
+		resp, err := f.PlaceOrder(f.as(t, fmt.Sprint("place-", i)), r)
 		require.NoError(t, err)
 		ids = append(ids, resp.GetOrder().GetId())
 	}
@@ -48,21 +39,22 @@ func ids(orders []*ordersv1.Order) (out []string) {
 }
 
 func TestListsAreNewestFirstAndPageWithoutGap(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	placed := place(t, f, 7)
+	placed := f.placeMany(t, 7)
 	var got []string
-	req := &ordersv1.ListOrdersRequest{Limit: proto.Int32(2)}
+	req := &ordersv1.ListOrdersRequest{Limit: new(int32(2))}
 	for {
-		resp, err := f.ListOrders(as(t, ""), req)
+		resp, err := f.ListOrders(f.as(t, ""), req)
 		require.NoError(t, err)
 		got = append(got, ids(resp.GetItems())...)
 		if resp.NextCursor == nil {
 			break
 		}
 		req.After = resp.NextCursor
-		// An order placed meanwhile stands before the first page and changes none that follows.
-		f.now = f.now.Add(time.Second)
-		_, err = f.PlaceOrder(as(t, "late-"+resp.GetNextCursor()), request("late-"+resp.GetNextCursor()))
+		// An order placed meanwhile comes before the first page and changes no later one.
+		f.clock = f.clock.Add(time.Second)
+		_, err = f.PlaceOrder(f.as(t, "late-"+resp.GetNextCursor()), request("late-"+resp.GetNextCursor()))
 		require.NoError(t, err)
 	}
 	for i := range placed {
@@ -72,59 +64,57 @@ func TestListsAreNewestFirstAndPageWithoutGap(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	placed := place(t, f, 5)
+	placed := f.placeMany(t, 5)
 	requested := ordersv1.OrderStatus_ORDER_STATUS_REQUESTED
 	for name, tc := range map[string]struct {
 		req    *ordersv1.ListOrdersRequest
 		brands []string
 		want   []string
 	}{
-		"by external order id":   {&ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("o-2")}, nil, []string{placed[2]}},
-		"by recipient":           {&ordersv1.ListOrdersRequest{ExternalRecipientId: proto.String("player-1")}, nil, []string{placed[3], placed[1]}},
-		"by brand":               {&ordersv1.ListOrdersRequest{BrandId: proto.String(otherBrand)}, nil, []string{placed[4]}},
+		"by external order id":   {&ordersv1.ListOrdersRequest{ExternalOrderId: new("o-2")}, nil, []string{placed[2]}},
+		"by recipient":           {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player-1")}, nil, []string{placed[3], placed[1]}},
+		"by brand":               {&ordersv1.ListOrdersRequest{BrandId: new(otherBrand)}, nil, []string{placed[4]}},
 		"by status":              {&ordersv1.ListOrdersRequest{Status: &requested}, nil, nil},
-		"by change":              {&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(f.now.Truncate(time.Microsecond))}, nil, []string{placed[4]}},
-		"a brand out of reach":   {&ordersv1.ListOrdersRequest{BrandId: proto.String(brandID)}, []string{otherBrand}, nil},
+		"by change":              {&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(f.clock.Truncate(time.Microsecond))}, nil, []string{placed[4]}},
+		"a brand out of reach":   {&ordersv1.ListOrdersRequest{BrandId: new(brandID)}, []string{otherBrand}, nil},
 		"a key limited to brand": {&ordersv1.ListOrdersRequest{}, []string{otherBrand}, []string{placed[4]}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, err := f.ListOrders(as(t, "", tc.brands...), tc.req)
+			resp, err := f.ListOrders(f.as(t, "", tc.brands...), tc.req)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, ids(resp.GetItems()))
 		})
 	}
 }
 
-func TestFaultsOfAListAreReportedTogether(t *testing.T) {
+func TestErrorsOfAListAreReportedTogether(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	_, err := f.ListOrders(as(t, ""), &ordersv1.ListOrdersRequest{
-		After: proto.String("nonsense"), Limit: proto.Int32(101), BrandId: proto.String("x"),
+	_, err := f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{
+		After: new("nonsense"), Limit: new(int32(101)), BrandId: new("x"),
 	})
-	p, ok := problem.As(err)
-	require.True(t, ok)
-	var found []string
-	for _, v := range p.Violations {
-		found = append(found, v.Field)
-	}
-	require.ElementsMatch(t, []string{"after", "limit", "brandId"}, found)
+	require.ElementsMatch(t, []string{"after invalid", "limit invalid", "brandId invalid"}, violationsOf(t, err))
 }
 
 func TestACursorBelongsToItsFilters(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	place(t, f, 3)
-	resp, err := f.ListOrders(as(t, ""), &ordersv1.ListOrdersRequest{Limit: proto.Int32(1)})
+	f.placeMany(t, 3)
+	resp, err := f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{Limit: new(int32(1))})
 	require.NoError(t, err)
-	_, err = f.ListOrders(as(t, ""), &ordersv1.ListOrdersRequest{After: resp.NextCursor, ExternalOrderId: proto.String("o-1")})
+	_, err = f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{After: resp.NextCursor, ExternalOrderId: new("o-1")})
 	require.True(t, problem.Is(err, problem.InvalidRequest))
 }
 
-func TestOrdersOfOthersDoNotExist(t *testing.T) {
+func TestOrdersOfOthersAreNotFound(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	placed := place(t, f, 1)
+	placed := f.placeMany(t, 1)
 	for name, ctx := range map[string]context.Context{
 		"another tenant": caller.WithPrincipal(t.Context(), caller.Principal{TenantID: productID, AllBrands: true}),
-		"another brand":  as(t, "", brandID),
+		"another brand":  f.as(t, "", brandID),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.GetOrder(ctx, &ordersv1.GetOrderRequest{OrderId: placed[0]})
@@ -134,6 +124,6 @@ func TestOrdersOfOthersDoNotExist(t *testing.T) {
 			require.Empty(t, resp.GetItems())
 		})
 	}
-	_, err := f.GetOrder(as(t, ""), &ordersv1.GetOrderRequest{OrderId: "no-uuid"})
+	_, err := f.GetOrder(f.as(t, ""), &ordersv1.GetOrderRequest{OrderId: "no-uuid"})
 	require.True(t, problem.Is(err, problem.NotFound))
 }

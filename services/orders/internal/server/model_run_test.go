@@ -34,23 +34,24 @@ func fromEnvironment(t *testing.T, name string, otherwise uint64) uint64 {
 // TestOrdersAgreeWithTheModel makes random sequences of calls on both planes and compares states,
 // versions, events, stock and answers with the specification's model after every step.
 func TestOrdersAgreeWithTheModel(t *testing.T) {
+	t.Parallel()
 	sequences := fromEnvironment(t, sequencesVariable, defaultSequences)
 	seed := fromEnvironment(t, seedVariable, rand.Uint64())
 	t.Logf("%s=%d", seedVariable, seed)
-	d := openDesk(t)
+	f := setupWithApproval(t)
 	for n := range sequences {
-		run := begin(t, d, seed+n)
+		run := newModelRun(t, f, seed+n)
 		if !t.Run(fmt.Sprint(seed+n), run.sequence) {
 			return
 		}
 	}
 }
 
-func (m *world) sequence(t *testing.T) {
+func (m *modelRun) sequence(t *testing.T) {
 	m.t = t
 	defer func() {
 		if t.Failed() {
-			t.Logf("again by %s=%s and %s=1, after:\n%s", seedVariable, t.Name()[strings.LastIndexByte(t.Name(), '/')+1:],
+			t.Logf("repeat it with %s=%s and %s=1, after:\n%s", seedVariable, t.Name()[strings.LastIndexByte(t.Name(), '/')+1:],
 				sequencesVariable, strings.Join(m.trace, "\n"))
 		}
 	}()

@@ -18,7 +18,7 @@ import (
 const kept = 90 * 24 * time.Hour
 
 // step makes one random call.
-func (m *world) step() {
+func (m *modelRun) step() {
 	m.advance()
 	if len(m.orders) == 0 || m.chance(8) {
 		m.placeSomehow()
@@ -33,28 +33,28 @@ func (m *world) step() {
 }
 
 // placeSomehow places an order through one of the channels, or the same one again.
-func (m *world) placeSomehow() {
+func (m *modelRun) placeSomehow() {
 	o := &modelOrder{campaign: m.chance(2), name: "Marked Recipient", comment: "Marked comment", record: &ordersv1.Order{BrandId: brandID}}
 	req := request(newID())
 	if m.chance(6) && len(m.orders) > 0 {
 		req.ExternalOrderId = oneOf(m, m.orders...).record.GetExternalOrderId()
 	}
 	o.record.Items = []*ordersv1.OrderItem{{
-		Kind: ordersv1.ItemKind_ITEM_KIND_CATALOG, ProductId: proto.String(productID), ProductName: "Mug", Variations: map[string]string{"Size": "M"},
+		Kind: ordersv1.ItemKind_ITEM_KIND_CATALOG, ProductId: new(productID), ProductName: "Mug", Variations: map[string]string{"Size": "M"},
 	}}
 	o.record.DeliveryCountry = "SE"
 	if o.campaign {
-		req.CampaignId = proto.String(campaignID)
+		req.CampaignId = new(campaignID)
 		o.record.CampaignId = req.CampaignId
 	} else if m.chance(4) {
-		req.Items = []*ordersv1.OrderItemInput{{CustomProductName: proto.String("A ball"), Budget: &commonv1.Money{Amount: "10", Currency: "SEK"}}}
+		req.Items = []*ordersv1.OrderItemInput{{CustomProductName: new("A ball"), Budget: &commonv1.Money{Amount: "10", Currency: "SEK"}}}
 		o.record.Items = []*ordersv1.OrderItem{{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, ProductName: "A ball"}}
 	}
 	switch m.random.IntN(5) {
 	case 0:
 		m.placeAs(o, req, operator(), ordersv1.OrderSource_ORDER_SOURCE_BACKOFFICE)
 	case 1:
-		m.placeAs(o, req, person(aPlainMember), ordersv1.OrderSource_ORDER_SOURCE_WORKSPACE)
+		m.placeAs(o, req, person(aMember), ordersv1.OrderSource_ORDER_SOURCE_WORKSPACE)
 	case 2:
 		m.placeClaim(o)
 	default:
@@ -62,13 +62,13 @@ func (m *world) placeSomehow() {
 	}
 }
 
-// adopt takes over what only the service can choose, once.
-func (m *world) adopt(o *modelOrder, answer *ordersv1.Order) {
+// adopt copies what only the service can choose.
+func (m *modelRun) adopt(o *modelOrder, answer *ordersv1.Order) {
 	o.record.Id, o.record.Reference = answer.GetId(), answer.GetReference()
 	o.record.ReceivedOutsideActiveHours = answer.GetReceivedOutsideActiveHours()
 }
 
-func (m *world) placeByKey(o *modelOrder, req *ordersv1.PlaceOrderRequest) {
+func (m *modelRun) placeByKey(o *modelOrder, req *ordersv1.PlaceOrderRequest) {
 	m.say("place by key, campaign=%t external=%s", o.campaign, req.GetExternalOrderId())
 	if req.GetExternalOrderId() == "" {
 		req.ExternalOrderId = newID()
@@ -81,7 +81,7 @@ func (m *world) placeByKey(o *modelOrder, req *ordersv1.PlaceOrderRequest) {
 	m.agree(o, m.place(o, theKey), resp.GetOrder(), err)
 }
 
-func (m *world) placeAs(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commonv1.Actor, source ordersv1.OrderSource) {
+func (m *modelRun) placeAs(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commonv1.Actor, source ordersv1.OrderSource) {
 	id := newID()
 	if m.chance(4) && len(m.orders) > 0 {
 		m.placeAgain(oneOf(m, m.orders...), req, a, source)
@@ -105,7 +105,7 @@ func (m *world) placeAs(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commo
 	}
 }
 
-func (m *world) placeAgain(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commonv1.Actor, source ordersv1.OrderSource) {
+func (m *modelRun) placeAgain(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *commonv1.Actor, source ordersv1.OrderSource) {
 	m.say("place %s again", o.record.GetId())
 	resp, err := m.PlaceOrderAs(m.t.Context(), placeAs(a, o.record.GetId(), req))
 	if o.record.GetSource() != source {
@@ -116,15 +116,15 @@ func (m *world) placeAgain(o *modelOrder, req *ordersv1.PlaceOrderRequest, a *co
 	m.agree(o, "", resp.GetOrder(), err)
 }
 
-func (m *world) placeClaim(o *modelOrder) {
+func (m *modelRun) placeClaim(o *modelOrder) {
 	m.say("place by a claim, campaign=%t", o.campaign)
 	r := claim()
 	r.OrderId, r.PersonalLinkId, r.CampaignId = newID(), newID(), o.record.CampaignId
-	resp, err := claims(m.fixture).PlaceClaimedOrder(m.t.Context(), r)
+	resp, err := m.fixture.PlaceClaimedOrder(m.t.Context(), r)
 	o.record.Source = ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK
-	o.record.PersonalLinkId, o.record.ExternalRecipientId = &r.PersonalLinkId, proto.String("player-1")
+	o.record.PersonalLinkId, o.record.ExternalRecipientId = &r.PersonalLinkId, new("player-1")
 	o.record.Items[0] = &ordersv1.OrderItem{
-		Kind: ordersv1.ItemKind_ITEM_KIND_CATALOG, ProductId: proto.String(productID), ProductName: "Mug", Variations: map[string]string{"Size": "M"},
+		Kind: ordersv1.ItemKind_ITEM_KIND_CATALOG, ProductId: new(productID), ProductName: "Mug", Variations: map[string]string{"Size": "M"},
 	}
 	if !o.campaign {
 		o.record.Selection = ordersv1.OrderSelection_ORDER_SELECTION_CATALOG.Enum()
@@ -134,22 +134,22 @@ func (m *world) placeClaim(o *modelOrder) {
 	m.agree(o, m.place(o, 0), resp.GetOrder(), err)
 }
 
-func (m *world) stepCorrectDelivery(o *modelOrder) {
+func (m *modelRun) stepCorrectDelivery(o *modelOrder) {
 	c := delivery{version: o.record.GetVersion()}
 	if m.chance(5) {
 		c.version--
 	}
 	if m.chance(2) {
-		c.name = proto.String(oneOf(m, "Marked One", "Marked Two", "Marked Two", ""))
+		c.name = new(oneOf(m, "Marked One", "Marked Two", "Marked Two", ""))
 	}
 	if m.chance(2) {
-		c.comment = proto.String(oneOf(m, "", "ring", "knock"))
+		c.comment = new(oneOf(m, "", "ring", "knock"))
 	}
 	if m.chance(3) {
-		c.urgent = proto.Bool(m.chance(2))
+		c.urgent = new(m.chance(2))
 	}
 	if m.chance(4) {
-		c.country = proto.String(oneOf(m, "SE", "SE", "NO"))
+		c.country = new(oneOf(m, "SE", "SE", "NO"))
 	}
 	var recipient *ordersv1.DeliveryCorrection
 	if c.name != nil || c.country != nil {
@@ -170,14 +170,14 @@ func (m *world) stepCorrectDelivery(o *modelOrder) {
 	}
 	m.say("correct delivery by a person: %+v", c)
 	resp, err := m.CorrectDelivery(m.t.Context(), &ordersv1.CorrectDeliveryRequest{
-		Actor: oneOf(m, operator(), person(aPlainMember)), TenantId: tenantID, OrderId: o.record.GetId(),
+		Actor: oneOf(m, operator(), person(aMember)), TenantId: tenantID, OrderId: o.record.GetId(),
 		ExpectedVersion: &c.version, Recipient: recipient, CourierComment: c.comment, Urgent: c.urgent,
 	})
 	m.audited(o, m.correctDelivery(o, c, 0), resp.GetOrder(), err)
 }
 
-// audited is agree for an operation: what is accepted leaves a row.
-func (m *world) audited(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
+// audited is agree for an operation, which leaves a row of the audit when it is accepted.
+func (m *modelRun) audited(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
 	m.t.Helper()
 	m.agree(o, want, answer, err)
 	if want == "" {
@@ -185,7 +185,7 @@ func (m *world) audited(o *modelOrder, want problem.Code, answer *ordersv1.Order
 	}
 }
 
-func (m *world) stepCancel(o *modelOrder) {
+func (m *modelRun) stepCancel(o *modelOrder) {
 	reason := "reason " + strconv.Itoa(m.random.IntN(100))
 	if m.chance(2) {
 		m.say("cancel by key")
@@ -197,13 +197,13 @@ func (m *world) stepCancel(o *modelOrder) {
 	}
 	m.say("cancel by a person")
 	resp, err := m.CancelOrderAs(m.t.Context(), &ordersv1.CancelOrderAsRequest{
-		Actor: oneOf(m, operator(), person(aPlainMember)), TenantId: tenantID, OrderId: o.record.GetId(), Reason: reason,
+		Actor: oneOf(m, operator(), person(aMember)), TenantId: tenantID, OrderId: o.record.GetId(), Reason: reason,
 	})
 	m.audited(o, m.model.cancel(o, reason, 0), resp.GetOrder(), err)
 }
 
-func (m *world) stepApprove(o *modelOrder) {
-	a := oneOf(m, person(anAdministrator), person(aCoordinator), person(aPlainMember), operator())
+func (m *modelRun) stepApprove(o *modelOrder) {
+	a := oneOf(m, person(anAdministrator), person(aCoordinator), person(aMember), operator())
 	m.say("approve by %s", a.GetId())
 	resp, err := m.ApproveOrder(m.t.Context(), &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenantID, OrderId: o.record.GetId()})
 	if a.GetId() != anAdministrator && a.GetId() != aCoordinator {
@@ -213,7 +213,7 @@ func (m *world) stepApprove(o *modelOrder) {
 	m.audited(o, m.model.approve(o), resp.GetOrder(), err)
 }
 
-func (m *world) stepDispatch(o *modelOrder) {
+func (m *modelRun) stepDispatch(o *modelOrder) {
 	s := parcel(oneOf(m, "T-1", "T-2"))
 	m.say("dispatch as %s", s.GetTrackingReference())
 	resp, err := m.DispatchOrder(m.t.Context(), &ordersv1.DispatchOrderRequest{
@@ -222,7 +222,7 @@ func (m *world) stepDispatch(o *modelOrder) {
 	m.audited(o, m.model.dispatch(o, s), resp.GetOrder(), err)
 }
 
-func (m *world) stepDeliver(o *modelOrder) {
+func (m *modelRun) stepDeliver(o *modelOrder) {
 	m.say("deliver")
 	resp, err := m.DeliverOrder(m.t.Context(), &ordersv1.DeliverOrderRequest{
 		Actor: oneOf(m, operator(), theSystem()), TenantId: tenantID, OrderId: o.record.GetId(),
@@ -230,7 +230,7 @@ func (m *world) stepDeliver(o *modelOrder) {
 	m.audited(o, m.model.deliver(o), resp.GetOrder(), err)
 }
 
-func (m *world) stepCorrectTracking(o *modelOrder) {
+func (m *modelRun) stepCorrectTracking(o *modelOrder) {
 	s := parcel(oneOf(m, "T-1", "T-2", "T-3"))
 	m.say("correct tracking to %s", s.GetTrackingReference())
 	resp, err := m.CorrectTracking(m.t.Context(), &ordersv1.CorrectTrackingRequest{
@@ -239,10 +239,10 @@ func (m *world) stepCorrectTracking(o *modelOrder) {
 	m.audited(o, m.correctTracking(o, s), resp.GetOrder(), err)
 }
 
-func (m *world) stepCorrectStatus(o *modelOrder) {
+func (m *modelRun) stepCorrectStatus(o *modelOrder) {
 	target := oneOf(m, requestedStatus, processingStatus, processingStatus, sentStatus, completedStatus, cancelledStatus)
 	if o.erased && m.catalogDown {
-		return // Whether its unit is still held for the next attempt is catalog's to know.
+		return // Only catalog knows whether its unit is still held for the next attempt.
 	}
 	reason := ""
 	if target == cancelledStatus {
@@ -255,7 +255,7 @@ func (m *world) stepCorrectStatus(o *modelOrder) {
 	m.audited(o, m.correctStatus(o, target, reason), resp.GetOrder(), err)
 }
 
-func (m *world) stepPost(o *modelOrder) {
+func (m *modelRun) stepPost(o *modelOrder) {
 	body := "text " + strconv.Itoa(m.random.IntN(100))
 	if m.chance(3) {
 		m.say("message by key")
@@ -290,7 +290,7 @@ func (m *world) stepPost(o *modelOrder) {
 	o.audits--
 }
 
-func (m *world) stepNote(o *modelOrder, body string) {
+func (m *modelRun) stepNote(o *modelOrder, body string) {
 	m.say("note")
 	id := newID()
 	resp, err := m.AddInternalNote(m.t.Context(), &ordersv1.AddInternalNoteRequest{
@@ -307,33 +307,33 @@ func (m *world) stepNote(o *modelOrder, body string) {
 
 var errCatalogDown = errors.New("catalog is down")
 
-func (m *world) setDown(down bool) {
-	m.catalogDown, m.warehouse.down = down, nil
+func (m *modelRun) setDown(down bool) {
+	m.catalogDown = down
 	if down {
-		m.warehouse.down = errCatalogDown
+		m.catalog.setDown(errCatalogDown)
+	} else {
+		m.catalog.setDown(nil)
 	}
 }
 
-// stepAside does what is no call on the order.
-func (m *world) stepAside(*modelOrder) {
+// stepAside does something other than a call on the order.
+func (m *modelRun) stepAside(*modelOrder) {
 	switch m.random.IntN(7) {
 	case 0, 1:
 		m.repeat()
 	case 2, 5:
 		m.say("erase")
-		at := m.now
 		m.erase(kept)
-		erasing := &retention.Retention{Store: m.Store, Details: kept, Audit: 100 * 365 * 24 * time.Hour, Clock: func() time.Time { return at }}
-		require.NoError(m.t, erasing.Sweep(m.t.Context()))
+		require.NoError(m.t, m.sweep(m.t, m.now, retention.Config{Details: kept, Audit: 100 * 365 * 24 * time.Hour}))
 	case 3:
-		m.say("settle")
-		err := m.recovery.Settle(m.t.Context())
+		m.say("reconcile")
+		err := m.reservations.Reconcile(m.t.Context())
 		if m.catalogDown && m.owed > 0 {
 			require.ErrorIs(m.t, err, errCatalogDown)
 		}
 		if !m.catalogDown {
 			require.NoError(m.t, err)
-			m.settle()
+			m.returnOwed()
 		}
 	case 4:
 		m.approval = m.chance(2)

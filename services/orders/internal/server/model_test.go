@@ -10,17 +10,17 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// model is the API specification's orders in memory, written down without the service's own rules.
+// model keeps orders in memory by the API specification, without the service's own rules.
 type model struct {
 	now      time.Time
 	approval bool
-	// stock is what the one SKU has left; owed are units whose return the catalog is still to be told.
+	// stock is what the one SKU has left; owed are units whose return is not yet reported to the catalog.
 	stock, owed int
 	catalogDown bool
 	orders      []*modelOrder
 }
 
-// modelOrder is one order: its record as every channel must see it, and what is kept beside it.
+// modelOrder is one order: its record as every channel must see it, and what is stored with it.
 type modelOrder struct {
 	record        *ordersv1.Order
 	campaign      bool
@@ -57,7 +57,7 @@ func (m *model) taken(external string) bool {
 	return false
 }
 
-// place says what becomes of an order that has no fault of its own.
+// place decides on an order that has no error of its own.
 func (m *model) place(o *modelOrder, origin int32) problem.Code {
 	if o.campaign && m.stock == 0 {
 		return problem.OutOfStock
@@ -200,7 +200,7 @@ func (m *model) correctStatus(o *modelOrder, target ordersv1.OrderStatus, reason
 	return ""
 }
 
-// delivery is a correction: nil members were not sent.
+// delivery is a correction: a member that was not sent is nil.
 type delivery struct {
 	version                int64
 	name, comment, country *string
@@ -253,7 +253,7 @@ func (m *model) post(o *modelOrder, e *ordersv1.ConversationEntry, origin int32)
 	}})
 }
 
-// erase takes the details of what was over for longer than keep.
+// erase erases the details of orders that were over for longer than keep.
 func (m *model) erase(keep time.Duration) {
 	for _, o := range m.orders {
 		over := o.record.GetStatus() == completedStatus || o.record.GetStatus() == cancelledStatus
@@ -263,6 +263,6 @@ func (m *model) erase(keep time.Duration) {
 	}
 }
 
-func (m *model) settle() {
+func (m *model) returnOwed() {
 	m.stock, m.owed = m.stock+m.owed, 0
 }

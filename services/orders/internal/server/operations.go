@@ -7,7 +7,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -15,45 +14,47 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// Operations implements the operations plane of orders. Every call it accepts leaves a row in the
-// audit, in the transaction of what it does.
-type Operations struct {
-	ordersv1.UnimplementedOrderOperationsServiceServer
-
-	// Orders is the public plane, whose rules and means this one shares.
-	Orders *Server
-	// OperatorName signs what the operator's team writes.
-	OperatorName string
-}
-
-// call is what every request of an operation on one order holds.
-type call interface {
+// operation is what every request of OrderOperationsService on one order holds.
+type operation interface {
 	GetActor() *commonv1.Actor
 	GetTenantId() string
 	GetOrderId() string
 }
 
-// admit checks what every operation on one order is told, together with the faults in errs, and
-// that the actor may run it.
-func (o *Operations) admit(ctx context.Context, op ordersv1.Operation, req call, errs *fields.Errors) (rules.Audit, error) {
+// operate changes an order for a person or a system. The change and its row of the audit are one
+// transaction. A call that changes nothing is audited too.
+func (s *Server) operate(
+	ctx context.Context, op ordersv1.Operation, req operation, decide func(current *rules.Current) (*rules.Change, error),
+	errs *fields.Errors,
+) (*ordersv1.Order, error) {
+	a, err := s.admit(ctx, op, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeAudited(ctx, a, decide)
+}
+
+// admit checks who acts on which order, reports that together with errs, and refuses an actor who may
+// not run the operation.
+func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation, errs *fields.Errors) (rules.Audit, error) {
 	actor.Check(req.GetActor(), errs)
 	a := rules.Audit{
-		TenantID:  requiredUUID(errs, "tenantId", req.GetTenantId()),
-		OrderID:   requiredUUID(errs, "orderId", req.GetOrderId()),
+		TenantID:  errs.RequiredUUID("tenantId", req.GetTenantId()),
+		OrderID:   errs.RequiredUUID("orderId", req.GetOrderId()),
 		Actor:     req.GetActor(),
 		Operation: op,
 	}
 	if err := errs.Err(); err != nil {
 		return a, err
 	}
-	return a, o.permit(ctx, a)
+	return a, s.permit(ctx, a)
 }
 
-// permit looks a member of the team up as it is now: who lost a role loses it at once.
-func (o *Operations) permit(ctx context.Context, a rules.Audit) error {
+// permit looks up the team as it is now: a member who lost a role loses its permissions at once.
+func (s *Server) permit(ctx context.Context, a rules.Audit) error {
 	var team []*tenantsv1.TeamMember
 	if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
-		settings, err := o.Orders.Tenants.Fresh(ctx, a.TenantID)
+		settings, err := s.tenants.Fresh(ctx, a.TenantID)
 		if err != nil {
 			return err
 		}
@@ -62,11 +63,10 @@ func (o *Operations) permit(ctx context.Context, a rules.Audit) error {
 	return rules.Permit(a.Operation, a.Actor, team)
 }
 
-// change runs an operation on an order. One that changes nothing is audited all the same.
-func (o *Operations) change(
+func (s *Server) changeAudited(
 	ctx context.Context, a rules.Audit, decide func(current *rules.Current) (*rules.Change, error),
 ) (*ordersv1.Order, error) {
-	return changeOrder(ctx, o.Orders, a.OrderID, store.Action[*ordersv1.Order]{
+	return changeOrder(ctx, s, a.OrderID, store.Action[*ordersv1.Order]{
 		TenantID: a.TenantID,
 		Decide: func(current *rules.Current) (*rules.Change, error) {
 			change, err := decide(current)
@@ -76,23 +76,8 @@ func (o *Operations) change(
 			return change, err
 		},
 		Also: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
-			store.QueueAudit(b, a, before.Record, changed(before, change))
+			store.QueueAudit(b, a, before.Record, change.After(before))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },
 	})
-}
-
-func changed(before *rules.Current, change *rules.Change) *ordersv1.Order {
-	if change.Record != nil {
-		return change.Record
-	}
-	return before.Record
-}
-
-func requiredUUID(errs *fields.Errors, field, value string) string {
-	if fields.Blank(value) {
-		errs.Add(field, problem.FieldRequired, "is required")
-		return ""
-	}
-	return errs.UUID(field, value)
 }

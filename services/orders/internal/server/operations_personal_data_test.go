@@ -2,119 +2,113 @@ package server_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/orders/internal/resealing"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// planted marks every field of an order that may name or locate somebody.
-func planted(externalID string) *ordersv1.PlaceOrderRequest {
+// marked marks every field of an order that may name or locate somebody.
+func marked(externalID string) *ordersv1.PlaceOrderRequest {
 	r := request(externalID)
-	r.Recipient.Address.PostalCode = proto.String("Marked-1")
+	r.Recipient.Address.PostalCode = new("Marked-1")
 	r.Customization = &ordersv1.OrderCustomization{Details: "Marked engraving"}
-	r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: proto.String("Marked answer")}}
+	r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: new("Marked answer")}}
 	return r
 }
 
-// TestNothingPersonalLeavesTheSealedColumn runs every operation that meets personal data, also where
-// it fails, and looks for the marks in all that is kept, logged or told to others.
+// TestNothingPersonalLeavesTheSealedColumn runs every operation that handles personal data, also where
+// it fails, and searches all that is stored, logged or sent for the marks.
 func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
-	d := openDesk(t)
-	d.tenants.settings.Tenant.CustomFields = []*tenantsv1.CustomField{{
-		Id: fieldID, Label: "Why", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT,
-	}}
-	var told, logged bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&logged, nil))
-	d.recovery.Log = log
+	t.Parallel()
+	f := setupWithApproval(t)
+	f.changeTenant(func(s *tenantsv1.Tenant) {
+		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Why", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}}
+	})
+	var reported bytes.Buffer
 	note := func(err error) {
 		if err != nil {
-			fmt.Fprintf(&told, "%+v\n", err)
-			log.Error("call failed", "error", err)
+			fmt.Fprintf(&reported, "%+v\n", err)
+			f.log.Error("call failed", "error", err)
 		}
 	}
-	d.everythingPersonal(t, note)
-	_, err := d.pool.Exec(t.Context(), `ALTER TABLE order_audit ADD CONSTRAINT spoiled CHECK (false) NOT VALID`)
+	f.everythingPersonal(t, note)
+	_, err := f.pool.Exec(t.Context(), `ALTER TABLE order_audit ADD CONSTRAINT spoiled CHECK (false) NOT VALID`)
 	require.NoError(t, err)
-	d.everythingPersonal(t, note)
-	_, err = d.pool.Exec(t.Context(), `ALTER TABLE order_audit DROP CONSTRAINT spoiled`)
+	f.everythingPersonal(t, note)
+	_, err = f.pool.Exec(t.Context(), `ALTER TABLE order_audit DROP CONSTRAINT spoiled`)
 	require.NoError(t, err)
-	note(resealing.Run(t.Context(), d.Store, 10, &told))
-	erase := &retention.Retention{Store: d.Store, Log: log, Clock: func() time.Time { return d.now.AddDate(0, 6, 0) }}
-	note(erase.Sweep(t.Context()))
-	note(d.recovery.Settle(t.Context()))
+	keys := "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	note(reencrypt.Run(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, store.SealedColumns(), &reported))
+	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: retention.MinAudit}))
+	note(f.reservations.Reconcile(t.Context()))
 
-	require.Contains(t, logged.String(), "spoiled", "the faults were logged")
-	requireUnmarked(t, "answers and progress", told.String())
-	requireUnmarked(t, "log", logged.String())
-	rows, err := d.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
+	require.Contains(t, f.logged.String(), "spoiled", "the failures were logged")
+	requireUnmarked(t, "answers and progress", reported.String())
+	requireUnmarked(t, "log", f.logged.String())
+	rows, err := f.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
 	require.NoError(t, err)
-	var tables []string
-	for rows.Next() {
-		var name string
-		require.NoError(t, rows.Scan(&name))
-		tables = append(tables, name)
-	}
-	require.NoError(t, rows.Err())
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
 	require.Subset(t, tables, []string{"orders", "outbox", "order_audit", "order_messages", "idempotency_answers"})
 	for _, table := range tables {
 		var text *string
-		require.NoError(t, d.pool.QueryRow(t.Context(), "SELECT string_agg(to_jsonb(x)::text, '') FROM "+table+" x").Scan(&text))
+		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT string_agg(to_jsonb(x)::text, '') FROM "+table+" x").Scan(&text))
 		if text != nil {
 			requireUnmarked(t, table, *text)
 		}
 	}
-	require.Positive(t, count(t, d.pool, "order_audit"))
-	require.Positive(t, count(t, d.pool, "outbox"))
+	require.Positive(t, f.count(t, "order_audit"))
+	require.Positive(t, f.count(t, "outbox"))
 }
 
-// everythingPersonal places, corrects and reads orders with marked details. What is answered is the
-// order, or for the one reading that is for it, the details.
-func (d *desk) everythingPersonal(t *testing.T, note func(err error)) {
+// everythingPersonal places, corrects and reads orders with marked details.
+func (f *fixture) everythingPersonal(t *testing.T, note func(err error)) {
 	t.Helper()
 	external := newID()
-	placed, err := d.PlaceOrder(as(t, external), planted(external))
+	placed, err := f.PlaceOrder(f.as(t, external), marked(external))
 	require.NoError(t, err)
 	id := placed.GetOrder().GetId()
-	_, err = d.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: id})
+	_, err = f.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: id})
 	note(err)
-	_, err = d.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), planted("")))
+	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), marked("")))
 	note(err)
-	_, err = d.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), planted(external)))
+	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), marked(external)))
 	note(err)
-	faulty := planted("")
-	faulty.Recipient.Phone, faulty.Recipient.Name = "Marked phone", strings.Repeat("Marked", 50)
-	_, err = d.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), faulty))
+	invalid := marked("")
+	invalid.Recipient.Phone, invalid.Recipient.Name = "Marked phone", strings.Repeat("Marked", 50)
+	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), invalid))
 	note(err)
 	for _, version := range []int64{1, 0} {
-		_, err = d.CorrectDelivery(t.Context(), &ordersv1.CorrectDeliveryRequest{
-			Actor: person(aPlainMember), TenantId: tenantID, OrderId: id, ExpectedVersion: &version,
-			CourierComment: proto.String("Marked correction"), Recipient: &ordersv1.DeliveryCorrection{
-				Name: proto.String("Marked Other"), Phone: proto.String("+46 70 999 88 77"), Email: proto.String("marked@example.com"),
+		_, err = f.CorrectDelivery(t.Context(), &ordersv1.CorrectDeliveryRequest{
+			Actor: person(aMember), TenantId: tenantID, OrderId: id, ExpectedVersion: &version,
+			CourierComment: new("Marked correction"), Recipient: &ordersv1.DeliveryCorrection{
+				Name: new("Marked Other"), Phone: new("+46 70 999 88 77"), Email: new("marked@example.com"),
 				Address: &ordersv1.AddressCorrection{
-					Street: proto.String("Marked Road 2"), City: proto.String("Markedville"), PostalCode: proto.String("Marked-2"),
+					Street: new("Marked Road 2"), City: new("Markedville"), PostalCode: new("Marked-2"),
 				},
 			},
 		})
 		note(err)
 	}
-	_, err = d.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
+	_, err = f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
 	note(err)
-	_, err = d.DispatchOrder(t.Context(), &ordersv1.DispatchOrderRequest{
+	_, err = f.DispatchOrder(t.Context(), &ordersv1.DispatchOrderRequest{
 		Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel("T-1"),
 	})
 	note(err)
-	_, err = d.DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
+	_, err = f.DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
 	note(err)
 }
 

@@ -7,9 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func placeAs(a *commonv1.Actor, id string, order *ordersv1.PlaceOrderRequest) *ordersv1.PlaceOrderAsRequest {
@@ -17,17 +19,18 @@ func placeAs(a *commonv1.Actor, id string, order *ordersv1.PlaceOrderRequest) *o
 }
 
 func TestPeoplePlaceOrdersToo(t *testing.T) {
-	d := openDesk(t)
+	t.Parallel()
+	f := setupWithApproval(t)
 	for name, tc := range map[string]struct {
 		actor  *commonv1.Actor
 		source ordersv1.OrderSource
 	}{
-		"the tenant's team": {person(aPlainMember), ordersv1.OrderSource_ORDER_SOURCE_WORKSPACE},
+		"the tenant's team": {person(aMember), ordersv1.OrderSource_ORDER_SOURCE_WORKSPACE},
 		"the operator":      {operator(), ordersv1.OrderSource_ORDER_SOURCE_BACKOFFICE},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := newID()
-			resp, err := d.PlaceOrderAs(t.Context(), placeAs(tc.actor, id, request("")))
+			resp, err := f.PlaceOrderAs(t.Context(), placeAs(tc.actor, id, request("")))
 			require.NoError(t, err)
 			order := resp.GetOrder()
 			require.Equal(t, id, order.GetId())
@@ -35,32 +38,33 @@ func TestPeoplePlaceOrdersToo(t *testing.T) {
 			require.Equal(t, requestedStatus, order.GetStatus(), "as the tenant requires")
 			require.Nil(t, order.ExternalOrderId)
 			require.Zero(t, order.GetVersion())
-			require.True(t, proto.Equal(order, d.read(t, id)), "a key sees it")
-			e := lastEvent(t, d.fixture)
+			require.True(t, proto.Equal(order, f.read(t, id)), "a key sees it")
+			e := f.lastEvent(t)
 			require.Equal(t, "order.created", e.kind)
 			require.Zero(t, e.origin, "every key receives it")
 
-			again, err := d.PlaceOrderAs(t.Context(), placeAs(tc.actor, id, request("something else")))
+			again, err := f.PlaceOrderAs(t.Context(), placeAs(tc.actor, id, request("something else")))
 			require.NoError(t, err)
 			require.True(t, proto.Equal(order, again.GetOrder()))
-			require.Equal(t, []string{"order.created"}, d.eventsOf(t, id))
+			require.Equal(t, []string{"order.created"}, f.eventsOf(t, id))
 		})
 	}
 }
 
 func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
-	d := openDesk(t)
-	taken := d.in(t, processingStatus)
+	t.Parallel()
+	f := setupWithApproval(t)
+	taken := f.in(t, processingStatus)
 	for name, tc := range map[string]struct {
 		spoil func(r *ordersv1.PlaceOrderAsRequest)
 		want  problem.Code
 	}{
 		"no order":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order = nil }, problem.InvalidRequest},
 		"a blank recipient":       {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.Recipient = nil }, problem.InvalidRequest},
-		"an id that is none":      {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
+		"an invalid id":           {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
 		"no brand":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = nil }, problem.BrandRequired},
-		"a brand of nobody":       {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = proto.String(productID) }, problem.BrandNotFound},
-		"no such manager":         {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = proto.String("no@example.com") }, problem.ManagerNotFound},
+		"an unknown brand":        {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = new(productID) }, problem.BrandNotFound},
+		"no such manager":         {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = new("no@example.com") }, problem.ManagerNotFound},
 		"a client":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = aClient() }, problem.InsufficientScope},
 		"the platform":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = theSystem() }, problem.InsufficientScope},
 		"an external id":          {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ExternalOrderId = newID() }, problem.InvalidRequest},
@@ -69,26 +73,25 @@ func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := placeAs(operator(), newID(), request(""))
 			tc.spoil(r)
-			_, err := d.PlaceOrderAs(t.Context(), r)
+			_, err := f.PlaceOrderAs(t.Context(), r)
 			p, ok := problem.As(err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, tc.want, p.Code)
-			require.Equal(t, 1, count(t, d.pool, "orders"))
+			require.Equal(t, 1, f.count(t, "orders"))
 		})
 	}
 }
 
 func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
-	d := openDesk(t)
-	w := newWarehouse(5)
-	d.stockUp(w)
+	t.Parallel()
+	f := setupWithApproval(t)
+	w := f.catalog
+	w.stock = 5
 	id := newID()
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
-			r := request("")
-			r.CampaignId, r.BrandId = proto.String(campaignID), nil
-			resp, err := d.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
+			resp, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, campaignRequest("")))
 			if err == nil && resp.GetOrder().GetId() != id {
 				return problem.Internal()
 			}
@@ -96,41 +99,44 @@ func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 		})
 	}
 	require.NoError(t, group.Wait())
-	require.NoError(t, d.recovery.Settle(t.Context()))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Equal(t, 4, w.left())
-	require.Equal(t, []string{"order.created"}, d.eventsOf(t, id))
+	require.Equal(t, []string{"order.created"}, f.eventsOf(t, id))
 }
 
-func TestASpentOrderIDGivesTheUnitBack(t *testing.T) {
-	d := openDesk(t)
-	w := newWarehouse(5)
-	d.stockUp(w)
-	r := request("")
-	r.CampaignId, r.BrandId = proto.String(campaignID), nil
-	id := newID()
-	_, err := claims(d.fixture).AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id})
+func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	w := f.catalog
+	w.stock = 5
+	r, id := campaignRequest(""), newID()
+	_, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id})
 	require.NoError(t, err)
 	for range 2 {
-		_, err := d.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
+		_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
 		require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		require.Equal(t, 5, w.left())
 	}
-	_, err = d.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), r))
+	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), r))
 	require.NoError(t, err)
 	require.Equal(t, 4, w.left())
 }
 
-// A second order under the id would give back the unit of the first when it is cancelled.
+// A second order under the id would return the unit of the first when it is cancelled.
 func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
-	d := openDesk(t)
-	w := newWarehouse(1)
-	d.stockUp(w)
-	held := d.campaignOrder(t)
-	elsewhere := placeAs(operator(), held.GetId(), request(""))
-	elsewhere.TenantId = otherBrand
-	_, err := d.PlaceOrderAs(t.Context(), elsewhere)
+	t.Parallel()
+	f := setupWithApproval(t)
+	w := f.catalog
+	w.stock = 1
+	held := f.campaignOrder(t)
+	ofAnotherTenant := placeAs(operator(), held.GetId(), request(""))
+	ofAnotherTenant.TenantId = otherBrand
+	f.tenants.SetTenant(&directorytest.Settings{
+		Tenant: &tenantsv1.Tenant{Id: otherBrand, Currency: "SEK"}, Brands: []*tenantsv1.Brand{{Id: brandID}},
+	})
+	_, err := f.PlaceOrderAs(t.Context(), ofAnotherTenant)
 	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
-	require.Equal(t, 1, count(t, d.pool, "orders"))
-	require.NoError(t, d.recovery.Settle(t.Context()))
+	require.Equal(t, 1, f.count(t, "orders"))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Zero(t, w.left())
 }

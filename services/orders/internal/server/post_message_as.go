@@ -14,8 +14,8 @@ import (
 )
 
 // PostMessageAs posts a message for a person.
-func (o *Operations) PostMessageAs(ctx context.Context, req *ordersv1.PostMessageAsRequest) (*ordersv1.PostMessageAsResponse, error) {
-	entry, err := o.post(ctx, ordersv1.Operation_OPERATION_POST_MESSAGE, req)
+func (s *Server) PostMessageAs(ctx context.Context, req *ordersv1.PostMessageAsRequest) (*ordersv1.PostMessageAsResponse, error) {
+	entry, err := s.post(ctx, ordersv1.Operation_OPERATION_POST_MESSAGE, req)
 	if err != nil {
 		return nil, err
 	}
@@ -23,35 +23,35 @@ func (o *Operations) PostMessageAs(ctx context.Context, req *ordersv1.PostMessag
 }
 
 // AddInternalNote adds a note that only the operator reads.
-func (o *Operations) AddInternalNote(
+func (s *Server) AddInternalNote(
 	ctx context.Context, req *ordersv1.AddInternalNoteRequest,
 ) (*ordersv1.AddInternalNoteResponse, error) {
-	entry, err := o.post(ctx, ordersv1.Operation_OPERATION_ADD_NOTE, req)
+	entry, err := s.post(ctx, ordersv1.Operation_OPERATION_ADD_NOTE, req)
 	if err != nil {
 		return nil, err
 	}
 	return &ordersv1.AddInternalNoteResponse{Entry: entry}, nil
 }
 
-// posting is what a message and a note have in common.
+// posting is what requests for a message and for a note have in common.
 type posting interface {
-	call
+	operation
 	GetMessageId() string
 	GetBody() string
 }
 
-func (o *Operations) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
+func (s *Server) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckAuthor(req.GetActor(), errs)
-	id := requiredUUID(errs, "messageId", req.GetMessageId())
+	id := errs.RequiredUUID("messageId", req.GetMessageId())
 	rules.CheckMessageBody(req.GetBody(), errs)
-	a, err := o.admit(ctx, op, req, errs)
+	a, err := s.admit(ctx, op, req, errs)
 	if err != nil {
 		return nil, err
 	}
-	message := rules.NewActorMessage(id, req.GetActor(), o.OperatorName, req.GetBody())
+	message := rules.NewActorMessage(id, req.GetActor(), s.operatorName, req.GetBody())
 	message.Internal = op == ordersv1.Operation_OPERATION_ADD_NOTE
-	entry, err := changeOrder(ctx, o.Orders, a.OrderID, o.postOnce(a, message))
+	entry, err := changeOrder(ctx, s, a.OrderID, s.postOnce(a, message))
 	if errors.Is(store.PostMessageError(err), store.ErrMessageIDTaken) {
 		return nil, messageIDReused()
 	}
@@ -59,11 +59,11 @@ func (o *Operations) post(ctx context.Context, op ordersv1.Operation, req postin
 }
 
 // postOnce posts the message unless it has been posted already.
-func (o *Operations) postOnce(a rules.Audit, message *rules.Message) store.Action[*ordersv1.ConversationEntry] {
+func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*ordersv1.ConversationEntry] {
 	var posted *store.PostedMessage
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
-	}.Posting(message, func() error { return nil }, o.Orders.now)
+	}.Posting(message, func() error { return nil }, s.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
 		store.QueueFindMessage(b, message.Record.GetId(), &posted)

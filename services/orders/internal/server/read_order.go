@@ -10,19 +10,18 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// ReadOrder opens the delivery details of one order. The audit has the row before anything is
-// answered.
-func (o *Operations) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
-	a, err := o.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.FromContext(ctx))
+// ReadOrder opens the delivery details of one order. The row of the audit is committed first.
+func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Orders.Store.AuditRead(ctx, a); err != nil {
-		return nil, orderFault(err)
+	if err := s.store.AuditRead(ctx, a); err != nil {
+		return nil, notFound(err)
 	}
-	file, err := o.Orders.Store.GetFile(ctx, a.TenantID, a.OrderID)
+	file, err := s.store.GetFile(ctx, a.TenantID, a.OrderID)
 	if err != nil {
-		return nil, orderFault(err)
+		return nil, notFound(err)
 	}
 	resp := &ordersv1.ReadOrderResponse{Order: file.Record, Fulfilment: file.Fulfilment, DetailsState: detailsState(a, file)}
 	if resp.GetDetailsState() == ordersv1.DetailsState_DETAILS_STATE_READABLE {
@@ -30,7 +29,7 @@ func (o *Operations) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderReque
 		if err != nil {
 			return nil, err
 		}
-		resp.Details = rules.PresentDetails(details)
+		resp.Details = details.Present()
 	}
 	return resp, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -20,7 +21,7 @@ import (
 )
 
 // SearchOrders finds orders by what is known of them.
-func (o *Operations) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
+func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
 	errs := fields.FromContext(ctx)
 	actor.Check(req.GetActor(), errs)
 	binding := searchBinding(req)
@@ -28,20 +29,21 @@ func (o *Operations) SearchOrders(ctx context.Context, req *ordersv1.SearchOrder
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	a := rules.Audit{TenantID: deref(search.TenantID), Actor: req.GetActor(), Operation: ordersv1.Operation_OPERATION_SEARCH}
-	if err := o.permit(ctx, a); err != nil {
+	a := rules.Audit{TenantID: postgres.Value(search.TenantID), Actor: req.GetActor(), Operation: ordersv1.Operation_OPERATION_SEARCH}
+	if err := s.permit(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := o.Orders.Store.AuditSearch(ctx, a); err != nil {
+	if err := s.store.AuditSearch(ctx, a); err != nil {
 		return nil, err
 	}
-	// One more than the page tells whether another follows.
+	limit := search.Limit
 	search.Limit++
-	found, err := o.Orders.Store.Search(ctx, search)
+	found, err := s.store.Search(ctx, search)
 	if err != nil {
 		return nil, err
 	}
-	return searchPage(found, search.Limit-1, binding), nil
+	orders, next := page.Cut(found, limit, binding, func(last *ordersv1.FoundOrder) cursor.Position { return positionOf(last.GetOrder()) })
+	return &ordersv1.SearchOrdersResponse{Orders: orders, NextCursor: next}, nil
 }
 
 func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs *fields.Errors) store.Search {
@@ -57,28 +59,17 @@ func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs 
 		errs.Add("tenantId", problem.FieldRequired, "is required; for the operator only without reference and status")
 	}
 	return store.Search{
-		TenantID:        optionalUUID(errs, "tenantId", req.TenantId),
+		TenantID:        errs.OptionalUUID("tenantId", req.TenantId),
 		Reference:       req.Reference,
 		ExternalOrderID: req.ExternalOrderId,
 		Status:          req.Status,
-		BrandID:         optionalUUID(errs, "brandId", req.BrandId),
-		CampaignID:      optionalUUID(errs, "campaignId", req.CampaignId),
-		PlacedFrom:      instant(errs, "placedFrom", req.GetPlacedFrom()),
-		PlacedBefore:    instant(errs, "placedBefore", req.GetPlacedBefore()),
+		BrandID:         errs.OptionalUUID("brandId", req.BrandId),
+		CampaignID:      errs.OptionalUUID("campaignId", req.CampaignId),
+		PlacedFrom:      instant("placedFrom", req.GetPlacedFrom(), errs),
+		PlacedBefore:    instant("placedBefore", req.GetPlacedBefore(), errs),
 		After:           page.After(req.After, binding, errs),
 		Limit:           page.Limit(req.Limit, errs),
 	}
-}
-
-func searchPage(found []*ordersv1.FoundOrder, limit int, binding cursor.Binding) *ordersv1.SearchOrdersResponse {
-	resp := &ordersv1.SearchOrdersResponse{Orders: found}
-	if len(found) > limit {
-		resp.Orders = found[:limit]
-		last := found[limit-1].GetOrder()
-		next := binding.EncodePosition(cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetId()})
-		resp.NextCursor = &next
-	}
-	return resp
 }
 
 func searchBinding(req *ordersv1.SearchOrdersRequest) cursor.Binding {
@@ -94,16 +85,7 @@ func instantPart(at *timestamppb.Timestamp) string {
 	return at.AsTime().Format(time.RFC3339Nano)
 }
 
-// optionalUUID gives the id in the spelling the database has.
-func optionalUUID(errs *fields.Errors, field string, value *string) *string {
-	if value == nil {
-		return nil
-	}
-	id := errs.UUID(field, *value)
-	return &id
-}
-
-func instant(errs *fields.Errors, field string, at *timestamppb.Timestamp) *time.Time {
+func instant(field string, at *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	if at == nil {
 		return nil
 	}
@@ -113,11 +95,4 @@ func instant(errs *fields.Errors, field string, at *timestamppb.Timestamp) *time
 	}
 	t := at.AsTime()
 	return &t
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

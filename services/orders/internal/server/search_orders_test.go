@@ -13,31 +13,32 @@ import (
 )
 
 func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
-	d := openDesk(t)
-	start := d.now
+	t.Parallel()
+	f := setupWithApproval(t)
+	start := f.clock
 	var orders []*ordersv1.Order
 	for range 5 {
-		d.now = d.now.Add(time.Minute)
-		orders = append(orders, d.in(t, requestedStatus))
+		f.clock = f.clock.Add(time.Minute)
+		orders = append(orders, f.in(t, requestedStatus))
 	}
-	d.approve(t, orders[2].GetId())
-	_, err := d.pool.Exec(t.Context(), "UPDATE orders SET tenant_id = $1, campaign_id = $2 WHERE id = $3", otherBrand, campaignID, orders[4].GetId())
+	f.approve(t, orders[2].GetId())
+	_, err := f.pool.Exec(t.Context(), "UPDATE orders SET tenant_id = $1, campaign_id = $2 WHERE id = $3", otherBrand, campaignID, orders[4].GetId())
 	require.NoError(t, err)
 	since := func(minutes int) *timestamppb.Timestamp {
 		return timestamppb.New(start.Add(time.Duration(minutes) * time.Minute).Truncate(time.Microsecond))
 	}
-	tenant := proto.String(tenantID)
+	tenant := new(tenantID)
 	for name, tc := range map[string]struct {
 		search *ordersv1.SearchOrdersRequest
 		want   []int
 	}{
 		"of a tenant, the newest first": {&ordersv1.SearchOrdersRequest{TenantId: tenant}, []int{3, 2, 1, 0}},
-		"by reference":                  {&ordersv1.SearchOrdersRequest{Reference: proto.String(orders[1].GetReference())}, []int{1}},
+		"by reference":                  {&ordersv1.SearchOrdersRequest{Reference: new(orders[1].GetReference())}, []int{1}},
 		"by external id":                {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: orders[3].ExternalOrderId}, []int{3}},
 		"by status, of every tenant":    {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum()}, []int{4, 3, 1, 0}},
 		"by status, of a tenant":        {&ordersv1.SearchOrdersRequest{TenantId: tenant, Status: processingStatus.Enum()}, []int{2}},
-		"by brand":                      {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: proto.String(otherBrand)}, nil},
-		"by campaign":                   {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: proto.String(campaignID)}, []int{4}},
+		"by brand":                      {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: new(otherBrand)}, nil},
+		"by campaign":                   {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: new(campaignID)}, []int{4}},
 		"by time": {&ordersv1.SearchOrdersRequest{
 			TenantId: tenant, PlacedFrom: since(2), PlacedBefore: since(4),
 		}, []int{2, 1}},
@@ -45,31 +46,31 @@ func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for size := int32(1); size <= 5; size++ {
 				tc.search.Actor = operator()
-				require.Equal(t, tc.want, d.find(t, orders, tc.search, size))
+				require.Equal(t, tc.want, f.find(t, orders, tc.search, size))
 			}
 		})
 	}
 	t.Run("by a member of the team in the own tenant", func(t *testing.T) {
-		require.Equal(t, []int{3, 2, 1, 0}, d.find(t, orders, &ordersv1.SearchOrdersRequest{
-			Actor: person(aPlainMember), TenantId: tenant,
+		require.Equal(t, []int{3, 2, 1, 0}, f.find(t, orders, &ordersv1.SearchOrdersRequest{
+			Actor: person(aMember), TenantId: tenant,
 		}, 100))
 	})
 }
 
 // find follows the pages and gives the indexes of what was found.
-func (d *desk) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.SearchOrdersRequest, size int32) (found []int) {
+func (f *fixture) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.SearchOrdersRequest, size int32) (found []int) {
 	t.Helper()
 	req = proto.CloneOf(req)
 	req.Limit = &size
 	for {
-		resp, err := d.SearchOrders(t.Context(), req)
+		resp, err := f.SearchOrders(t.Context(), req)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(resp.GetOrders()), int(size))
-		for _, f := range resp.GetOrders() {
+		for _, hit := range resp.GetOrders() {
 			for i, o := range orders {
-				if o.GetId() == f.GetOrder().GetId() {
+				if o.GetId() == hit.GetOrder().GetId() {
 					found = append(found, i)
-					require.Equal(t, i == 4, f.GetTenantId() != tenantID)
+					require.Equal(t, i == 4, hit.GetTenantId() != tenantID)
 				}
 			}
 		}
@@ -80,9 +81,10 @@ func (d *desk) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.Search
 }
 
 func TestASearchThatCannotBe(t *testing.T) {
-	d := openDesk(t)
-	tenant := proto.String(tenantID)
-	first, err := d.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant})
+	t.Parallel()
+	f := setupWithApproval(t)
+	tenant := new(tenantID)
+	first, err := f.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant})
 	require.NoError(t, err)
 	require.Nil(t, first.NextCursor)
 	for name, tc := range map[string]struct {
@@ -91,19 +93,19 @@ func TestASearchThatCannotBe(t *testing.T) {
 	}{
 		"of nobody":                        {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
 		"of everything":                    {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
-		"of every tenant by the team":      {&ordersv1.SearchOrdersRequest{Actor: person(aMember), Status: sentStatus.Enum()}, problem.InvalidRequest},
+		"of every tenant by the team":      {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
 		"of another's tenant by the team":  {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.InsufficientScope},
 		"by a client":                      {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
 		"by a status there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
-		"by a brand that is no id":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: proto.String("b")}, problem.InvalidRequest},
+		"by a brand that is no id":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
 		"from a time there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
-		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: proto.Int32(101)}, problem.InvalidRequest},
-		"with a token of somebody's":       {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: proto.String("x")}, problem.InvalidRequest},
-		"by a reference with NUL":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Reference: proto.String("\x00")}, problem.InvalidRequest},
-		"by an external id that is broken": {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, ExternalOrderId: proto.String("\xff")}, problem.InvalidRequest},
+		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest},
+		"with a token of somebody's":       {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
+		"by a reference with NUL":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Reference: new("\x00")}, problem.InvalidRequest},
+		"by an external id that is broken": {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, ExternalOrderId: new("\xff")}, problem.InvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := d.SearchOrders(t.Context(), tc.search)
+			_, err := f.SearchOrders(t.Context(), tc.search)
 			require.True(t, problem.Is(err, tc.want), "%v", err)
 		})
 	}

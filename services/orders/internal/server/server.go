@@ -1,36 +1,62 @@
-// Package server is the gRPC face of orders: it decodes, authorizes and decides each call.
+// Package server answers the gRPC calls of orders: it decodes, authorizes and decides each of them.
 package server
 
 import (
-	"context"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/reservations"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// Server implements the public plane of orders.
+// Server implements the three gRPC services of orders: OrdersService acts for API keys,
+// OrderOperationsService for persons and systems, and ClaimsService for personal links.
 type Server struct {
 	ordersv1.UnimplementedOrdersServiceServer
+	ordersv1.UnimplementedOrderOperationsServiceServer
+	ordersv1.UnimplementedClaimsServiceServer
 
-	Store   *store.Store
-	Tenants *tenantcache.Cache
-	Catalog catalogv1.OrderingServiceClient
-	// GiveUp returns the stock held for an order that will not be placed.
-	GiveUp func(ctx context.Context, orderID string)
-	// Release returns the stock of an order that was cancelled, by the id of its hold.
-	Release func(ctx context.Context, hold string)
-	Hours   *rules.OpeningHours
-	Clock   func() time.Time
+	store        *store.Store
+	tenants      *tenantcache.Cache
+	catalog      catalogv1.OrderingServiceClient
+	reservations *reservations.Reconciler
+	hours        *rules.OpeningHours
+	operatorName string
+	clock        func() time.Time
 }
 
-// now is the clock as orders keep it.
-func (s *Server) now() time.Time { return rules.Now(s.Clock) }
+// Deps are what a server works with.
+type Deps struct {
+	Store        *store.Store
+	Tenants      *tenantcache.Cache
+	Catalog      catalogv1.OrderingServiceClient
+	Reservations *reservations.Reconciler
+	Clock        func() time.Time
+}
 
-// Collectors are the methods that report the edge's field faults with their own.
+// Config of a server.
+type Config struct {
+	// Hours are when the service operator works.
+	Hours *rules.OpeningHours
+	// OperatorName signs what the operator's team writes.
+	OperatorName string
+}
+
+// New makes a server.
+func New(deps Deps, cfg Config) *Server {
+	return &Server{
+		store: deps.Store, tenants: deps.Tenants, catalog: deps.Catalog, reservations: deps.Reservations, clock: deps.Clock,
+		hours: cfg.Hours, operatorName: cfg.OperatorName,
+	}
+}
+
+// now is the time in the precision of orders.
+func (s *Server) now() time.Time { return rules.Now(s.clock) }
+
+// Collectors are the methods that report the edge's field errors together with their own.
 func Collectors() []string {
 	return []string{
 		ordersv1.OrdersService_PlaceOrder_FullMethodName,

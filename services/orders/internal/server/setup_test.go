@@ -1,30 +1,32 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenantcache"
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
+	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/server"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -36,84 +38,34 @@ const (
 	otherBrand = "0198f2e4-0000-7000-8000-000000000003"
 	productID  = "0198f2e4-0000-7000-8000-000000000004"
 	campaignID = "0198f2e4-0000-7000-8000-000000000005"
+
+	aManager        = "0198f2e4-0000-7000-8000-000000000006"
+	anAdministrator = "0198f2e4-0000-7000-8000-0000000000a1"
+	aCoordinator    = "0198f2e4-0000-7000-8000-0000000000a2"
+	aMember         = "0198f2e4-0000-7000-8000-0000000000a3"
+	operatorName    = "The Operator"
+	theKey          = 7
+
+	requestedStatus  = ordersv1.OrderStatus_ORDER_STATUS_REQUESTED
+	processingStatus = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING
+	sentStatus       = ordersv1.OrderStatus_ORDER_STATUS_SENT
+	completedStatus  = ordersv1.OrderStatus_ORDER_STATUS_COMPLETED
+	cancelledStatus  = ordersv1.OrderStatus_ORDER_STATUS_CANCELLED
 )
 
-// directory answers with fixed settings: the tenants service is tested by itself.
-type directory struct {
-	tenantsv1.DirectoryServiceClient
-	settings *tenantsv1.GetTenantSettingsResponse
-}
-
-func (d *directory) GetTenantSettings(
-	context.Context, *tenantsv1.GetTenantSettingsRequest, ...grpc.CallOption,
-) (*tenantsv1.GetTenantSettingsResponse, error) {
-	return d.settings, nil
-}
-
-// catalog answers checks as told and remembers what became of reservations.
-type catalog struct {
-	catalogv1.OrderingServiceClient
-	check   *catalogv1.CheckItemResponse
-	fault   error
-	reserve error
-	settle  error
-
-	mu        sync.Mutex
-	reserved  map[string]string
-	confirmed []string
-	released  []string
-}
-
-func (c *catalog) CheckItem(context.Context, *catalogv1.CheckItemRequest, ...grpc.CallOption) (*catalogv1.CheckItemResponse, error) {
-	return c.check, c.fault
-}
-
-func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption) (*catalogv1.ReserveResponse, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.reserve != nil {
-		return nil, c.reserve
-	}
-	key := string(r.GetReservationKey())
-	if _, again := c.reserved[key]; !again {
-		c.reserved[key] = r.GetOrderId()
-	}
-	return &catalogv1.ReserveResponse{OrderId: c.reserved[key]}, nil
-}
-
-func (c *catalog) ListExpiredReservations(
-	context.Context, *catalogv1.ListExpiredReservationsRequest, ...grpc.CallOption,
-) (*catalogv1.ListExpiredReservationsResponse, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	resp := &catalogv1.ListExpiredReservationsResponse{}
-	for _, id := range c.reserved {
-		resp.OrderIds = append(resp.OrderIds, id)
-	}
-	return resp, nil
-}
-
-func (c *catalog) SettleReservations(
-	_ context.Context, r *catalogv1.SettleReservationsRequest, _ ...grpc.CallOption,
-) (*catalogv1.SettleReservationsResponse, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.settle != nil {
-		return nil, c.settle
-	}
-	c.confirmed = append(c.confirmed, r.GetConfirmedOrderIds()...)
-	c.released = append(c.released, r.GetReleasedOrderIds()...)
-	return &catalogv1.SettleReservationsResponse{}, nil
-}
-
+// fixture is a server over a database of its own, with a tenant that has a team and two brands.
 type fixture struct {
 	*server.Server
-	pool     *pgxpool.Pool
-	ring     *seal.Ring
-	tenants  *directory
-	catalog  *catalog
-	recovery *reservations.Recovery
-	now      time.Time
+	pool         *pgxpool.Pool
+	ring         *seal.Ring
+	store        *store.Store
+	tenants      *directorytest.Directory
+	settings     int64 // Version of the tenant's settings.
+	catalog      *catalog
+	reservations *reservations.Reconciler
+	log          *slog.Logger
+	logged       *bytes.Buffer
+	clock        time.Time
 }
 
 func setup(t *testing.T) *fixture {
@@ -125,75 +77,152 @@ func setup(t *testing.T) *fixture {
 	f := &fixture{
 		pool: pgtest.New(t, outbox.Migrations(), idempotency.Migrations(), store.Migrations()),
 		ring: ring,
-		tenants: &directory{settings: &tenantsv1.GetTenantSettingsResponse{
+		tenants: directorytest.New(t, &directorytest.Settings{
 			Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK"},
 			Brands: []*tenantsv1.Brand{{Id: brandID}, {Id: otherBrand}},
-			Team:   []*tenantsv1.TeamMember{{Id: aMember, Email: "ann@example.com", Active: true}},
-		}},
-		catalog: &catalog{check: &catalogv1.CheckItemResponse{ProductName: "Mug"}, reserved: map[string]string{}},
-		now:     time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC),
+			Team: []*tenantsv1.TeamMember{
+				{Id: aManager, Email: "ann@example.com", Active: true},
+				{Id: anAdministrator, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
+				{Id: aCoordinator, Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true},
+				{Id: aMember, Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
+			},
+		}),
+		catalog: newCatalog(),
+		logged:  &bytes.Buffer{},
+		clock:   time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC),
 	}
-	orders := store.New(f.pool, ring)
-	f.recovery = &reservations.Recovery{Store: orders, Catalog: f.catalog, Interval: time.Hour, Log: slog.New(slog.DiscardHandler)}
-	f.Server = &server.Server{
-		Store:   orders,
-		Tenants: tenantcache.New(f.tenants),
-		Catalog: f.catalog,
-		GiveUp:  f.recovery.GiveUp,
-		Release: f.recovery.Release,
-		Hours:   hours,
-		Clock:   func() time.Time { return f.now },
-	}
+	f.store, f.log = store.New(f.pool, ring), slog.New(slog.NewTextHandler(f.logged, nil))
+	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})
+	f.Server = server.New(server.Deps{
+		Store: f.store, Tenants: tenantcache.New(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
+		Clock: func() time.Time { return f.clock },
+	}, server.Config{Hours: hours, OperatorName: operatorName})
 	return f
 }
 
-const aMember = "0198f2e4-0000-7000-8000-000000000006"
+// setupWithApproval is setup for a tenant whose orders wait for approval.
+func setupWithApproval(t *testing.T) *fixture {
+	t.Helper()
+	f := setup(t)
+	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
+	return f
+}
+
+func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
+	f.settings = f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { change(s.GetTenant()) })
+}
 
 // as is a request of a key that reaches the brands, or all of them when none is named.
-func as(t *testing.T, idempotencyKey string, brands ...string) context.Context {
+func (f *fixture) as(t *testing.T, idempotencyKey string, brands ...string) context.Context {
 	t.Helper()
-	p := caller.Principal{TenantID: tenantID, KeyID: 7, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands}
+	p := caller.Principal{
+		TenantID: tenantID, TenantVersion: f.settings, KeyID: theKey, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands,
+	}
 	ctx := caller.WithPrincipal(t.Context(), p)
 	return caller.WithRequest(ctx, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(idempotencyKey), ID: "trace"})
 }
 
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
 func request(externalID string) *ordersv1.PlaceOrderRequest {
 	return &ordersv1.PlaceOrderRequest{
 		ExternalOrderId: externalID,
-		BrandId:         proto.String(brandID),
-		Items:           []*ordersv1.OrderItemInput{{ProductId: proto.String(productID), Variations: map[string]string{"Size": "M"}}},
-		Client:          &ordersv1.OrderClient{Name: "Marked Client", Email: proto.String("marked-client@example.com")},
+		BrandId:         new(brandID),
+		Items:           []*ordersv1.OrderItemInput{{ProductId: new(productID), Variations: map[string]string{"Size": "M"}}},
+		Client:          &ordersv1.OrderClient{Name: "Marked Client", Email: new("marked-client@example.com")},
 		Recipient: &ordersv1.OrderRecipient{
-			Name: "Marked Recipient", Phone: "+46 70 123 45 67", Email: proto.String("marked-recipient@example.com"),
-			Address: &ordersv1.OrderAddress{
-				Street: "Marked Street 1", City: "Marked City", PostalCode: proto.String("11122"), Country: "SE",
-			},
+			Name: "Marked Recipient", Phone: "+46 70 123 45 67", Email: new("marked-recipient@example.com"),
+			Address: &ordersv1.OrderAddress{Street: "Marked Street 1", City: "Marked City", PostalCode: new("11122"), Country: "SE"},
 		},
-		CourierComment: proto.String("Marked comment"), AdditionalDetails: proto.String("Marked note"),
+		CourierComment: new("Marked comment"), AdditionalDetails: new("Marked note"),
 	}
 }
 
-func count(t *testing.T, pool *pgxpool.Pool, table string) (n int) {
+// campaignRequest asks for a gift that takes a unit of stock.
+func campaignRequest(externalID string) *ordersv1.PlaceOrderRequest {
+	r := request(externalID)
+	r.CampaignId, r.BrandId = new(campaignID), nil
+	return r
+}
+
+func (f *fixture) placeOne(t *testing.T, externalID string) *ordersv1.Order {
 	t.Helper()
-	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	resp, err := f.PlaceOrder(f.as(t, "place "+externalID), request(externalID))
+	require.NoError(t, err)
+	return resp.GetOrder()
+}
+
+// campaignOrder places an order that holds a unit.
+func (f *fixture) campaignOrder(t *testing.T) *ordersv1.Order {
+	t.Helper()
+	resp, err := f.PlaceOrder(f.as(t, newID()), campaignRequest(newID()))
+	require.NoError(t, err)
+	return resp.GetOrder()
+}
+
+// read is the order as a key sees it.
+func (f *fixture) read(t *testing.T, id string) *ordersv1.Order {
+	t.Helper()
+	resp, err := f.GetOrder(f.as(t, ""), &ordersv1.GetOrderRequest{OrderId: id})
+	require.NoError(t, err)
+	return resp.GetOrder()
+}
+
+func (f *fixture) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
+}
+
+// sweep runs the retention as if it were another time; the zero time is the database's.
+func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error {
+	t.Helper()
+	deps := retention.Deps{Store: f.store}
+	if !at.IsZero() {
+		deps.Clock = func() time.Time { return at }
+	}
+	r, err := retention.New(deps, cfg)
+	require.NoError(t, err)
+	return r.Sweep(t.Context())
 }
 
 // event is a row of the outbox.
 type event struct {
 	kind       string
+	subject    string
 	origin     int32
 	occurredAt time.Time
+	raw        []byte
 	data       map[string]any
 }
 
-func lastEvent(t *testing.T, f *fixture) (e event) {
+func (f *fixture) lastEvent(t *testing.T) (e event) {
 	t.Helper()
-	var data []byte
 	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT type, origin_key_id, occurred_at, data FROM outbox ORDER BY id DESC LIMIT 1",
-	).Scan(&e.kind, &e.origin, &e.occurredAt, &data))
-	require.NoError(t, json.Unmarshal(data, &e.data))
+		"SELECT type, subject_id, origin_key_id, occurred_at, data FROM outbox ORDER BY id DESC LIMIT 1",
+	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw))
+	require.NoError(t, json.Unmarshal(e.raw, &e.data))
 	e.occurredAt = e.occurredAt.UTC()
 	return e
+}
+
+// eventsOf lists the types of an order's events.
+func (f *fixture) eventsOf(t *testing.T, id string) []string {
+	t.Helper()
+	rows, err := f.pool.Query(t.Context(), "SELECT type FROM outbox WHERE subject_id = $1 ORDER BY id", id)
+	require.NoError(t, err)
+	types, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return types
+}
+
+// violationsOf spells the violations of an invalid_request as "field code".
+func violationsOf(t *testing.T, err error) (found []string) {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	for _, v := range p.Violations {
+		found = append(found, v.Field+" "+v.Code)
+	}
+	return found
 }

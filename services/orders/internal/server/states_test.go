@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// cell is what becomes of an order: the status after and the event recorded, or a problem.
+// cell is the outcome of an action: the status after and the event recorded, or a problem.
 type cell struct {
 	status ordersv1.OrderStatus
 	event  string
@@ -28,13 +29,14 @@ const (
 func becomes(s ordersv1.OrderStatus) cell { return cell{status: s, event: changed} }
 func refused(c problem.Code) cell         { return cell{code: c} }
 
-// stays keeps the status; event may be empty.
+// stays is a cell that keeps the status; event may be empty.
 func stays(event string) cell { return cell{event: event} }
 
-// TestEveryActionInEveryStatus holds both planes against the specification's tables, written down
-// here by themselves.
+// TestEveryActionInEveryStatus compares both planes with the specification's tables, which are
+// written down here once more.
 func TestEveryActionInEveryStatus(t *testing.T) {
-	d := openDesk(t)
+	t.Parallel()
+	f := setupWithApproval(t)
 	no, noCancel := refused(problem.NotEditable), refused(problem.NotCancellable)
 	all := func(c cell) [5]cell { return [5]cell{c, c, c, c, c} }
 	type action func(ctx context.Context, o *ordersv1.Order) error
@@ -44,113 +46,113 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 		want [5]cell
 	}{
 		"read by a key": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.GetOrder(ctx, &ordersv1.GetOrderRequest{OrderId: o.GetId()})
+			_, err := f.GetOrder(ctx, &ordersv1.GetOrderRequest{OrderId: o.GetId()})
 			return err
 		}, all(stays(""))},
 		"correct delivery by a key": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.UpdateDelivery(ctx, &ordersv1.UpdateDeliveryRequest{
-				OrderId: o.GetId(), ExpectedVersion: proto.Int64(o.GetVersion()), Urgent: proto.Bool(true),
+			_, err := f.UpdateDelivery(ctx, &ordersv1.UpdateDeliveryRequest{
+				OrderId: o.GetId(), ExpectedVersion: new(o.GetVersion()), Urgent: new(true),
 			})
 			return err
 		}, [5]cell{no, stays(updated), no, no, no}},
 		"cancel by a key": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: o.GetId(), Reason: "x"})
+			_, err := f.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: o.GetId(), Reason: "x"})
 			return err
 		}, [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
 		"message by a key": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: o.GetId(), Body: "x"})
+			_, err := f.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: o.GetId(), Body: "x"})
 			return err
 		}, all(stays(posted))},
 		"approve": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: o.GetId()})
+			_, err := f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: o.GetId()})
 			return err
 		}, [5]cell{becomes(processingStatus), stays(""), no, no, no}},
 		"dispatch": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
+			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-2"),
 			})
 			return err
 		}, [5]cell{no, becomes(sentStatus), no, no, no}},
 		"dispatch with the shipment it has": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
+			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-1"),
 			})
 			return err
 		}, [5]cell{no, becomes(sentStatus), stays(""), no, no}},
 		"deliver": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
+			_, err := f.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
 			return err
 		}, [5]cell{no, no, becomes(completedStatus), stays(""), no}},
 		"cancel": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.CancelOrderAs(ctx, &ordersv1.CancelOrderAsRequest{
-				Actor: person(aPlainMember), TenantId: tenantID, OrderId: o.GetId(), Reason: "x",
+			_, err := f.CancelOrderAs(ctx, &ordersv1.CancelOrderAsRequest{
+				Actor: person(aMember), TenantId: tenantID, OrderId: o.GetId(), Reason: "x",
 			})
 			return err
 		}, [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
 		"correct tracking": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
+			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-2"),
 			})
 			return err
 		}, [5]cell{no, no, stays(updated), no, no}},
 		"correct tracking to what it is": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
+			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-1"),
 			})
 			return err
 		}, [5]cell{no, no, stays(""), no, no}},
 		"correct delivery": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
-				Actor: person(aPlainMember), TenantId: tenantID, OrderId: o.GetId(),
-				ExpectedVersion: proto.Int64(o.GetVersion()), CourierComment: proto.String("ring twice"),
+			_, err := f.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
+				Actor: person(aMember), TenantId: tenantID, OrderId: o.GetId(),
+				ExpectedVersion: new(o.GetVersion()), CourierComment: new("ring twice"),
 			})
 			return err
 		}, [5]cell{no, stays(updated), no, no, no}},
 		"message": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.PostMessageAs(ctx, &ordersv1.PostMessageAsRequest{
+			_, err := f.PostMessageAs(ctx, &ordersv1.PostMessageAsRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), MessageId: newID(), Body: "x",
 			})
 			return err
 		}, all(stays(posted))},
 		"note": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{
+			_, err := f.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), MessageId: newID(), Body: "x",
 			})
 			return err
 		}, all(stays(""))},
 		"read": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
+			_, err := f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
 			return err
 		}, all(stays(""))},
 		"list the conversation": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
+			_, err := f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
 			return err
 		}, all(stays(""))},
 		"list the audit": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := d.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
+			_, err := f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
 			return err
 		}, all(stays(""))},
 	} {
 		for i, status := range rules.Statuses() {
-			t.Run(name+" when "+rules.StatusText(status), func(t *testing.T) {
-				before := d.in(t, status)
-				err := tc.act(as(t, newID()), before)
-				d.requireCell(t, tc.want[i], before, err)
+			t.Run(name+" when "+enumname.String(status), func(t *testing.T) {
+				before := f.in(t, status)
+				err := tc.act(f.as(t, newID()), before)
+				f.requireCell(t, tc.want[i], before, err)
 			})
 		}
 	}
 }
 
-func (d *desk) requireCell(t *testing.T, want cell, before *ordersv1.Order, err error) {
+func (f *fixture) requireCell(t *testing.T, want cell, before *ordersv1.Order, err error) {
 	t.Helper()
-	after, events := d.read(t, before.GetId()), d.eventsOf(t, before.GetId())
+	after, events := f.read(t, before.GetId()), f.eventsOf(t, before.GetId())
 	last := events[len(events)-1]
 	recorded := len(events) - recordedBefore(before)
 	if want.code != "" {
 		p, ok := problem.As(err)
 		require.True(t, ok, "%v", err)
 		require.Equal(t, want.code, p.Code)
-		require.Equal(t, rules.StatusText(before.GetStatus()), p.CurrentStatus)
+		require.Equal(t, enumname.String(before.GetStatus()), p.CurrentStatus)
 		require.True(t, proto.Equal(before, after))
 		require.Zero(t, recorded)
 		return
@@ -174,7 +176,7 @@ func (d *desk) requireCell(t *testing.T, want cell, before *ordersv1.Order, err 
 	}
 	require.Equal(t, want.status, after.GetStatus())
 	if want.event == changed {
-		require.Equal(t, rules.StatusText(before.GetStatus()), lastEvent(t, d.fixture).data["previousStatus"])
+		require.Equal(t, enumname.String(before.GetStatus()), f.lastEvent(t).data["previousStatus"])
 	}
 }
 
@@ -182,18 +184,19 @@ func (d *desk) requireCell(t *testing.T, want cell, before *ordersv1.Order, err 
 func recordedBefore(o *ordersv1.Order) int { return int(o.GetVersion()) + 1 }
 
 func TestEveryStatusCorrectedToEveryOther(t *testing.T) {
-	d := openDesk(t)
+	t.Parallel()
+	f := setupWithApproval(t)
 	for _, from := range rules.Statuses() {
 		for _, to := range rules.Statuses() {
-			t.Run(rules.StatusText(from)+" to "+rules.StatusText(to), func(t *testing.T) {
-				before := d.in(t, from)
-				answered, err := d.correct(t, before.GetId(), to)
+			t.Run(enumname.String(from)+" to "+enumname.String(to), func(t *testing.T) {
+				before := f.in(t, from)
+				answered, err := f.correct(t, before.GetId(), to)
 				want := becomes(to)
 				if from == to {
 					want = stays("")
 				}
-				d.requireCell(t, want, before, err)
-				require.True(t, proto.Equal(answered, d.read(t, before.GetId())))
+				f.requireCell(t, want, before, err)
+				require.True(t, proto.Equal(answered, f.read(t, before.GetId())))
 			})
 		}
 	}

@@ -21,7 +21,7 @@ func (s *Server) UpdateDelivery(
 	}
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.UpdateDeliveryResponse]{
 		Decide: func(current *rules.Current) (*rules.Change, error) {
-			return rules.CorrectDeliveryOf(current, req, fields.FromContext(ctx), s.now())
+			return rules.CorrectDeliveryOf(current, req, s.now(), fields.FromContext(ctx))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.UpdateDeliveryResponse {
 			return &ordersv1.UpdateDeliveryResponse{Order: record}

@@ -3,12 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -24,15 +24,15 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 SELECT $1, tenant_id, id, $4, $5, $6, status, version, status, version FROM orders WHERE tenant_id = $2 AND id = $3`
 )
 
-// QueueAudit adds what an operation made of an order to its transaction. before is nil for an order
-// that was placed.
+// QueueAudit adds the row of an operation on an order to its transaction. before is nil for an order
+// that is placed.
 func QueueAudit(b *pgx.Batch, a rules.Audit, before, after *ordersv1.Order) {
 	args := append(auditArgs(a), state(before)...)
 	b.Queue(insertAudit, append(args, state(after)...)...)
 }
 
-// AuditRead records that the order is about to be read. ErrNotFound when the tenant has no such
-// order.
+// AuditRead records that an order is about to be read. It returns ErrNotFound when the tenant has no
+// such order.
 func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
 	tag, err := s.pool.Exec(ctx, insertReadAudit, auditArgs(a)...)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
 	return nil
 }
 
-// AuditSearch records that orders are about to be searched.
+// AuditSearch records that a search is about to run.
 func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
 	args := append(auditArgs(a), nil, nil, nil, nil)
 	if _, err := s.pool.Exec(ctx, insertAudit, args...); err != nil {
@@ -55,8 +55,8 @@ func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
 
 func auditArgs(a rules.Audit) []any {
 	return []any{
-		uuid.Must(uuid.NewV7()).String(), nullable(a.TenantID), nullable(a.OrderID),
-		actor.Kind(a.Actor), a.Actor.GetId(), operationText(a.Operation),
+		uuid.Must(uuid.NewV7()).String(), postgres.Nullable(a.TenantID), postgres.Nullable(a.OrderID),
+		enumname.String(a.Actor.GetKind()), a.Actor.GetId(), enumname.String(a.Operation),
 	}
 }
 
@@ -64,10 +64,5 @@ func state(o *ordersv1.Order) []any {
 	if o == nil {
 		return []any{nil, nil}
 	}
-	return []any{rules.StatusText(o.GetStatus()), o.GetVersion()}
-}
-
-// The schema spells enum values without their prefix.
-func operationText(op ordersv1.Operation) string {
-	return strings.TrimPrefix(op.String(), "OPERATION_")
+	return []any{enumname.String(o.GetStatus()), o.GetVersion()}
 }

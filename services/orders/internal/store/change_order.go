@@ -2,17 +2,14 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
-	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -34,19 +31,19 @@ type Action[R proto.Message] struct {
 }
 
 const (
-	lockOrder = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = $2 FOR UPDATE`
-
 	// A statement of its own: it sees what the lock's last holder committed.
 	selectHold = `SELECT order_id FROM reservation_outcomes WHERE outcome = 'PLACED' AND order_id =
   (SELECT COALESCE(stock_hold_id, id) FROM orders WHERE tenant_id = $1 AND id = $2)`
 
-	updateOrder = `UPDATE orders SET version = $3, status = $4, urgent = $5, carrier = $6, tracking_reference = $7,
-  tracking_url = $8, cancellation_reason = $9, updated_at = $10, details_sealed = COALESCE($11, details_sealed),
-  stock_hold_id = COALESCE($12, stock_hold_id)
-WHERE tenant_id = $1 AND id = $2`
-
 	startRelease = `UPDATE reservation_outcomes SET outcome = 'RELEASING', decided_at = now()
 WHERE order_id = $1 AND outcome = 'PLACED'`
+)
+
+var (
+	lockOrder = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = $2 FOR UPDATE`
+
+	updateOrder = `UPDATE orders SET details_sealed = COALESCE($3, details_sealed), stock_hold_id = COALESCE($4, stock_hold_id),
+  ` + assignments(5) + ` WHERE tenant_id = $1 AND id = $2`
 )
 
 // ChangeOrder locks an order, lets the action decide, and commits the change with its event and the
@@ -76,17 +73,10 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 			effect.Answer = a.Answer(l.current.Record)
 			return effect, nil
 		}
-		effect.Answer = a.Answer(after(l.current, change))
+		effect.Answer = a.Answer(change.After(l.current))
 		effect.Queue, err = s.queueChange(ctx, a.OriginKeyID, l.current, change, a.Also)
 		return effect, err
 	})
-}
-
-func after(before *rules.Current, change *rules.Change) *ordersv1.Order {
-	if change.Record != nil {
-		return change.Record
-	}
-	return before.Record
 }
 
 // lockedOrder is what the first round trip read.
@@ -112,40 +102,20 @@ func (l *lockedOrder) scanHold(row pgx.Row) error {
 	return err
 }
 
-func (s *Store) openDetails(orderID string, sealed []byte) (details rules.Details, err error) {
-	plain, err := s.ring.Open(sealed, place(orderID))
-	if err != nil {
-		return details, fmt.Errorf("open details: %w", err)
-	}
-	if json.Unmarshal(plain, &details) != nil {
-		// The cause could name what it met.
-		return details, errDetails
-	}
-	return details, nil
-}
-
-var errDetails = errors.New("sealed details are not what was sealed")
-
-func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, error) {
-	plain, err := json.Marshal(details)
-	if err != nil {
-		return nil, fmt.Errorf("encode details: %w", err)
-	}
-	return s.ring.Seal(plain, place(orderID)), nil
-}
-
-// queueChange gives the statements of a change: the record, what belongs to it, and last its event.
+// queueChange returns the statements of a change: the record, what belongs to it, and last its event.
 func (s *Store) queueChange(
-	ctx context.Context, origin int32, before *rules.Current, change *rules.Change,
+	ctx context.Context, originKeyID int32, before *rules.Current, change *rules.Change,
 	also func(b *pgx.Batch, before *rules.Current, change *rules.Change),
 ) (func(b *pgx.Batch), error) {
-	args, err := s.changeArgs(before, change)
+	args, err := s.changeArguments(before.TenantID, change)
 	if err != nil {
 		return nil, err
 	}
-	event, err := newEvent(origin, before, change.Event)
-	if err != nil {
-		return nil, err
+	var event outbox.Event
+	if change.Event.Type != "" {
+		if event, err = newEvent(before.TenantID, before.Record, originKeyID, change.Event); err != nil {
+			return nil, err
+		}
 	}
 	return func(b *pgx.Batch) {
 		if change.Record != nil {
@@ -166,44 +136,17 @@ func (s *Store) queueChange(
 	}, nil
 }
 
-func (s *Store) changeArgs(before *rules.Current, change *rules.Change) (args []any, err error) {
+// changeArguments are those of updateOrder; nil for a change that keeps the record.
+func (s *Store) changeArguments(tenantID string, change *rules.Change) (args []any, err error) {
 	if change.Record == nil {
 		return nil, nil
 	}
-	r := change.Record
 	var sealed []byte
 	if change.Details != nil {
-		if sealed, err = s.sealDetails(r.GetId(), *change.Details); err != nil {
+		if sealed, err = s.sealDetails(change.Record.GetId(), *change.Details); err != nil {
 			return nil, err
 		}
 	}
-	var carrier, trackingReference, trackingURL *string
-	if shipments := r.GetShipments(); len(shipments) > 0 {
-		shipment := shipments[0]
-		carrier, trackingReference, trackingURL = &shipment.Carrier, &shipment.TrackingReference, &shipment.TrackingUrl
-	}
-	return []any{
-		before.TenantID, r.GetId(), r.GetVersion(), rules.StatusText(r.GetStatus()), r.GetUrgent(), carrier, trackingReference,
-		trackingURL, nullable(r.GetCancellationReason()), r.GetUpdatedAt().AsTime(), sealed, nullable(change.TakeStock),
-	}, nil
-}
-
-func newEvent(origin int32, before *rules.Current, e rules.Event) (outbox.Event, error) {
-	if e.Type == "" {
-		return outbox.Event{}, nil
-	}
-	data, err := restjson.Marshal(e.Data)
-	if err != nil {
-		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
-	}
-	return outbox.Event{
-		ID:          uuid.Must(uuid.NewV7()).String(),
-		Type:        e.Type,
-		TenantID:    before.TenantID,
-		BrandID:     before.Record.GetBrandId(),
-		SubjectID:   before.Record.GetId(),
-		OriginKeyID: origin,
-		OccurredAt:  e.OccurredAt,
-		Data:        data,
-	}, nil
+	args = []any{tenantID, change.Record.GetId(), sealed, postgres.Nullable(change.TakeStock)}
+	return recordRow(change.Record).arguments(args, changedColumns), nil
 }

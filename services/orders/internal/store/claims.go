@@ -44,7 +44,7 @@ func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (ord
 
 func queueFind(b *pgx.Batch, tenantID, orderID string, into **ordersv1.Order) {
 	b.Queue(selectOrder, tenantID, orderID).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, recordRow)
+		found, err := pgx.CollectRows(rows, scanOrder)
 		if len(found) == 1 {
 			*into = found[0]
 		}

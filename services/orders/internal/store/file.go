@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -22,9 +21,7 @@ type File struct {
 	Details func() (rules.Details, error)
 }
 
-const selectFile = `SELECT ` + recordColumns + `, details_sealed, budget_amount::text, budget_currency, manager_id,
-  placed_by_key_name, after_hours_service_accepted, branded_packaging_requested
-FROM orders WHERE tenant_id = $1 AND id = $2`
+var selectFile = `SELECT ` + recordColumns + `, ` + selected(fileColumns) + ` FROM orders WHERE tenant_id = $1 AND id = $2`
 
 // GetFile reads an order's file. ErrNotFound when the tenant has no such order.
 func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error) {
@@ -42,21 +39,13 @@ func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error)
 	return file, nil
 }
 
-func (s *Store) scanFile(row pgx.CollectableRow) (*File, error) {
-	file, f := &File{}, &ordersv1.Fulfilment{}
-	var sealed []byte
-	var amount, currency *string
-	var err error
-	file.Record, err = scanRecord(row, &sealed, &amount, &currency, &f.ManagerId, &f.PlacedByKey,
-		&f.AfterHoursServiceAccepted, &f.BrandedPackagingRequested)
-	if err != nil {
+func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
+	r := &row{fulfilment: &ordersv1.Fulfilment{}}
+	if err := r.scan(from, allColumns); err != nil {
 		return nil, err
 	}
-	if amount != nil {
-		f.Budget = &commonv1.Money{Amount: *amount, Currency: text(currency)}
-	}
-	file.Fulfilment = f
-	file.DetailsErased = len(sealed) == 0
-	file.Details = func() (rules.Details, error) { return s.openDetails(file.Record.GetId(), sealed) }
-	return file, nil
+	return &File{
+		Record: r.Order, Fulfilment: r.fulfilment, DetailsErased: len(r.sealed) == 0,
+		Details: func() (rules.Details, error) { return s.openDetails(r.GetId(), r.sealed) },
+	}, nil
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 // Filter of a list of orders. Nil and empty members do not filter.
@@ -27,7 +27,7 @@ type Filter struct {
 	After               *cursor.Position
 	Limit               int
 
-	// A part of a page has what was placed since, or before.
+	// Bounds of one part of a page.
 	placedSince, placedBefore *time.Time
 }
 
@@ -48,37 +48,34 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	return page, nil
 }
 
-// part reads one statement's orders. It is put together from fixed pieces, so that each combination of
-// filters has a plan of its own.
+// part reads the orders of one statement.
 func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	sql, args := f.statement()
-	rows, err := s.pool.Query(ctx, sql, append([]any{planned}, args...)...)
+	rows, err := s.pool.Query(ctx, sql, append([]any{planPerCall}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
-	orders, err := pgx.CollectRows(rows, recordRow)
+	orders, err := pgx.CollectRows(rows, scanOrder)
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
 	return orders, nil
 }
 
-// statement reads the page of a key limited to brands from each of them: no index gives the newest of
-// several brands, and their orders may be few among those of the tenant.
+// statement reads a page. For a key limited to brands it reads a page of each brand: no index gives the
+// newest orders of several brands, and their orders may be few among those of the tenant.
 func (f Filter) statement() (string, []any) {
-	where, args := f.where()
-	args = append(args, f.Limit)
-	limit := len(args)
-	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT $%d", recordColumns, where, limit)
-	if f.AllBrands {
-		return page, args
+	w := f.where()
+	limit := w.Arg(f.Limit)
+	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns, w.SQL(), limit)
+	if !f.AllBrands {
+		page = fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest(%s::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
+			"ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns, w.Arg(f.reach()), page, limit)
 	}
-	args = append(args, f.reach())
-	return fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest($%d::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
-		"ORDER BY created_at DESC, id DESC LIMIT $%d", recordColumns, len(args), page, limit), args
+	return page, w.Args()
 }
 
-// reach lists the brands a key that is limited reads from.
+// reach lists the brands that a limited key reads.
 func (f Filter) reach() []string {
 	if f.BrandID == nil {
 		return f.BrandIDs
@@ -89,43 +86,35 @@ func (f Filter) reach() []string {
 	return nil
 }
 
-func (f Filter) where() (string, []any) {
-	var args []any
-	var where []string
-	add := func(condition string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(args)), 1)
-		}
-		where = append(where, condition)
+func (f Filter) where() *postgres.Where {
+	w := &postgres.Where{}
+	w.And("tenant_id = ?", f.TenantID)
+	if f.AllBrands {
+		w.Equal("brand_id", f.BrandID)
+	} else {
+		w.And("brand_id = within")
 	}
-	add("tenant_id = ?", f.TenantID)
-	switch {
-	case !f.AllBrands:
-		add("brand_id = within")
-	case f.BrandID != nil:
-		add("brand_id = ?", *f.BrandID)
-	}
-	if f.ExternalOrderID != nil {
-		add("external_order_id = ?", *f.ExternalOrderID)
-	}
-	if f.ExternalRecipientID != nil {
-		add("external_recipient_id = ?", *f.ExternalRecipientID)
-	}
+	w.Equal("external_order_id", f.ExternalOrderID)
+	w.Equal("external_recipient_id", f.ExternalRecipientID)
 	if f.Status != nil {
-		add("status = ?", rules.StatusText(*f.Status))
+		w.And("status = ?", enumname.String(*f.Status))
 	}
 	if f.UpdatedSince != nil {
-		add("updated_at >= ?", *f.UpdatedSince)
+		w.And("updated_at >= ?", *f.UpdatedSince)
 	}
-	if f.placedSince != nil {
-		add("created_at >= ?", *f.placedSince)
+	placedBetween(w, f.placedSince, f.placedBefore, f.After)
+	return w
+}
+
+// placedBetween narrows to the orders placed in an interval and after a position of a list.
+func placedBetween(w *postgres.Where, since, before *time.Time, after *cursor.Position) {
+	if since != nil {
+		w.And("created_at >= ?", *since)
 	}
-	if f.placedBefore != nil {
-		add("created_at < ?", *f.placedBefore)
+	if before != nil {
+		w.And("created_at < ?", *before)
 	}
-	if f.After != nil {
-		add("(created_at, id) < (?, ?)", f.After.Time, f.After.ID)
+	if after != nil {
+		w.And("(created_at, id) < (?, ?)", after.Time, after.ID)
 	}
-	return strings.Join(where, " AND "), args
 }

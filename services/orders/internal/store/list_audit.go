@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/cursor"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -40,19 +38,9 @@ func (s *Store) ListAudit(
 
 func scanAudit(row pgx.CollectableRow) (*ordersv1.AuditEntry, error) {
 	e := &ordersv1.AuditEntry{}
-	var at time.Time
-	var kind, operation, after string
-	var before *string
-	err := row.Scan(&e.Id, &at, &kind, &e.ActorId, &operation, &before, &e.VersionBefore, &after, &e.VersionAfter)
-	if err != nil {
-		return nil, err
-	}
-	e.At = timestamppb.New(at)
-	e.ActorKind = commonv1.ActorKind(commonv1.ActorKind_value["ACTOR_KIND_"+kind])
-	e.Operation = ordersv1.Operation(ordersv1.Operation_value["OPERATION_"+operation])
-	e.StatusAfter = ordersv1.OrderStatus(ordersv1.OrderStatus_value["ORDER_STATUS_"+after])
-	if before != nil {
-		e.StatusBefore = ordersv1.OrderStatus(ordersv1.OrderStatus_value["ORDER_STATUS_"+*before]).Enum()
-	}
-	return e, nil
+	var before ordersv1.OrderStatus
+	err := row.Scan(&e.Id, postgres.ScanTime(&e.At), postgres.ScanEnum(&e.ActorKind), &e.ActorId, postgres.ScanEnum(&e.Operation),
+		postgres.ScanEnum(&before), &e.VersionBefore, postgres.ScanEnum(&e.StatusAfter), &e.VersionAfter)
+	e.StatusBefore = postgres.Nullable(before)
+	return e, err
 }

@@ -2,12 +2,12 @@ package store
 
 import "time"
 
-// parts are what a page is read from, one behind the other until it is full.
+// parts are the statements a page is read by, one after the other until it is full.
 //
-// What was placed since some time has changed since, and comes before all that was placed earlier. An index gives it in
-// order, whereas all that changed has to be gathered, however much it is, to tell which of it was placed last. So it is
-// read by itself, and the rest only for a page it does not fill. Among what something else is asked of besides, it would
-// hardly ever fill one.
+// Orders placed since an instant also changed since then, and a list shows them before all earlier
+// ones. An index has them in order. The earlier ones that changed since then must all be collected to
+// find the newest of them, so they are read only for a page that the first part does not fill. With a
+// further filter the first part would hardly ever fill a page, so there is one statement only.
 func (f Filter) parts() []Filter {
 	if f.UpdatedSince == nil || f.BrandID != nil || f.Status != nil || f.ExternalOrderID != nil || f.ExternalRecipientID != nil {
 		return []Filter{f}

@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
-// Ten orders, one each minute but for the seventh, which comes at once with the sixth, of two brands in turn. The first,
-// the third and so on changed when the last was placed.
+// Ten orders of two brands in turn, one each minute, but the seventh in the same minute as the sixth. Those with odd
+// numbers changed when the last was placed.
 const fillChanged = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_id, product_name,
   delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API', CASE WHEN i % 4 < 2 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
@@ -20,8 +20,9 @@ SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API', CASE WHEN i 
   $1::timestamptz + CASE WHEN i % 2 = 1 THEN 10 ELSE i END * interval '1 minute'
 FROM generate_series(1, 10) AS i`
 
-// What changed is read in two parts, and one page may have some of both.
-func TestPagesOfWhatChangedAreWithoutGapOrRepetition(t *testing.T) {
+// What changed is read in two parts, and a page may have some of both.
+func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
+	t.Parallel()
 	s := New(pgtest.New(t, Migrations()), nil)
 	began := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	_, err := s.pool.Exec(t.Context(), fillChanged, began)

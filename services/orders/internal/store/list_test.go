@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -35,7 +34,7 @@ SELECT CASE WHEN big THEN '` + bigTenant + `' ELSE '` + smallTenant + `' END::uu
   CASE WHEN big AND i > 40 AND i % 8 = 2 THEN 'PROCESSING' WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END, 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
 FROM (SELECT i, i % 4 < 3 AS big, now() - (20000 - i) * interval '1 minute' AS at FROM generate_series(1, 20000) AS i) AS n`
 
-func crowded(t *testing.T) *Store {
+func setup(t *testing.T) *Store {
 	t.Helper()
 	pool := pgtest.New(t, Migrations())
 	_, err := pool.Exec(t.Context(), fill)
@@ -45,10 +44,11 @@ func crowded(t *testing.T) *Store {
 	return New(pool, nil)
 }
 
-// TestAPageIsReadWithoutLookingThroughTheTenant counts the rows a page costs, which must not grow with
+// TestAPageIsReadWithoutScanningTheTenant counts the rows a page costs, which must not grow with
 // the tenant.
-func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
-	s := crowded(t)
+func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
 	const limit, found = 21, 21
 	since, longSince := time.Now().Add(-15*time.Minute), time.Now().Add(-6*time.Hour)
 	for name, tc := range map[string]struct {
@@ -59,17 +59,17 @@ func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
 		"of a key limited to one brand":  {Filter{BrandIDs: []string{smallBrand}}, found},
 		"of a key limited to brands":     {Filter{BrandIDs: []string{smallBrand, noBrand, smallBrand}}, found},
 		"of a key that reaches no brand": {Filter{}, 0},
-		"by brand":                       {Filter{AllBrands: true, BrandID: proto.String(smallBrand)}, found},
-		"by brand, of a limited key":     {Filter{BrandIDs: []string{smallBrand, bigBrand}, BrandID: proto.String(smallBrand)}, found},
-		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: proto.String(bigBrand)}, 0},
+		"by brand":                       {Filter{AllBrands: true, BrandID: new(smallBrand)}, found},
+		"by brand, of a limited key":     {Filter{BrandIDs: []string{smallBrand, bigBrand}, BrandID: new(smallBrand)}, found},
+		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: new(bigBrand)}, 0},
 		"by a status few have":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()}, found},
 		"by a status none has":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, 0},
-		"by a brand and a status apart":  {Filter{AllBrands: true, BrandID: proto.String(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
-		"by status, of a limited key":    {Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
-		"by external id":                 {Filter{AllBrands: true, ExternalOrderID: proto.String("e1")}, 1},
-		"changed lately":                 {Filter{AllBrands: true, UpdatedSince: &since}, 11},
-		"changed long since":             {Filter{AllBrands: true, UpdatedSince: &longSince}, found},
-		"changed long since, of a key":   {Filter{BrandIDs: []string{bigBrand, doneBrand}, UpdatedSince: &longSince}, found},
+		"by a brand and a status that no order has both of": {Filter{AllBrands: true, BrandID: new(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
+		"by status, of a limited key":                       {Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
+		"by external id":                                    {Filter{AllBrands: true, ExternalOrderID: new("e1")}, 1},
+		"changed recently":                                  {Filter{AllBrands: true, UpdatedSince: &since}, 11},
+		"changed long ago":                                  {Filter{AllBrands: true, UpdatedSince: &longSince}, found},
+		"changed long ago, of a key":                        {Filter{BrandIDs: []string{bigBrand, doneBrand}, UpdatedSince: &longSince}, found},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.filter.TenantID, tc.filter.Limit = bigTenant, limit
@@ -91,18 +91,19 @@ func TestAPageIsReadWithoutLookingThroughTheTenant(t *testing.T) {
 		})
 	}
 	t.Run("by campaign, for the operator", func(t *testing.T) {
-		sql, args := Search{TenantID: proto.String(bigTenant), CampaignID: proto.String(aCampaign), Limit: limit}.statement()
+		sql, args := Search{TenantID: new(bigTenant), CampaignID: new(aCampaign), Limit: limit}.statement()
 		require.LessOrEqual(t, planOf(t, s.pool, sql, args).rows(), 200)
 	})
 }
 
-// A plan PostgreSQL keeps is one for the average tenant.
+// A plan that PostgreSQL keeps suits the average tenant.
 func TestListsAreNotPrepared(t *testing.T) {
+	t.Parallel()
 	s := New(pgtest.New(t, Migrations()), nil)
 	for range 3 {
 		_, err := s.List(t.Context(), Filter{TenantID: bigTenant, BrandIDs: []string{bigBrand}, Limit: 1})
 		require.NoError(t, err)
-		_, err = s.Search(t.Context(), Search{TenantID: proto.String(bigTenant), Limit: 1})
+		_, err = s.Search(t.Context(), Search{TenantID: new(bigTenant), Limit: 1})
 		require.NoError(t, err)
 	}
 	kept := 0
@@ -116,7 +117,7 @@ func TestListsAreNotPrepared(t *testing.T) {
 	require.Zero(t, kept)
 }
 
-// plan is a node of what EXPLAIN tells.
+// plan is a node of the output of EXPLAIN.
 type plan struct {
 	Rows    float64 `json:"Actual Rows"`
 	Loops   float64 `json:"Actual Loops"`
@@ -124,7 +125,7 @@ type plan struct {
 	Plans   []plan
 }
 
-// rows is how many rows the node and those below it gave or threw away.
+// rows is how many rows the node and those below it returned or filtered out.
 func (p plan) rows() int {
 	n := int((p.Rows + p.Removed) * p.Loops)
 	for _, below := range p.Plans {

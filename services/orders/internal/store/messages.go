@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -33,10 +33,8 @@ WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq DESC LIMIT 
 WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3`
 )
 
-const authorKindPrefix = "MESSAGE_AUTHOR_KIND_"
-
-// Posting completes an action to one that posts the message. check finds the faults of the request:
-// they are answered once the order is known to be there.
+// Posting completes an action to one that posts the message. check reports the errors of the request;
+// they are the answer only if the order exists.
 func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time.Time) Action[R] {
 	var last time.Time
 	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
@@ -56,14 +54,10 @@ func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time
 	}
 	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
-		b.Queue(insertMessage, r.GetId(), before.TenantID, before.Record.GetId(), authorKindText(r.GetAuthor().GetKind()),
+		b.Queue(insertMessage, r.GetId(), before.TenantID, before.Record.GetId(), enumname.String(r.GetAuthor().GetKind()),
 			m.AuthorID, r.GetAuthor().GetName(), m.Internal, r.GetBody(), r.GetCreatedAt().AsTime())
 	}
 	return a
-}
-
-func authorKindText(k ordersv1.MessageAuthorKind) string {
-	return strings.TrimPrefix(k.String(), authorKindPrefix)
 }
 
 // Messages reads the newest messages of an order, oldest first, and its brand. ErrNotFound when the
@@ -92,16 +86,12 @@ func (s *Store) Messages(
 	return brandID, messages, nil
 }
 
-// scanMessage reads messageColumns, and into more what the statement selects behind them.
+// scanMessage reads messageColumns, and into more what the statement selects after them.
 func scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
 	m := &rules.Message{Record: &ordersv1.OrderMessage{Author: &ordersv1.MessageAuthor{}}}
-	var kind string
-	var createdAt time.Time
-	into := []any{&m.Record.Id, &kind, &m.AuthorID, &m.Record.Author.Name, &m.Internal, &m.Record.Body, &createdAt}
-	if err := row.Scan(append(into, more...)...); err != nil {
-		return nil, err
+	r := m.Record
+	into := []any{
+		&r.Id, postgres.ScanEnum(&r.Author.Kind), &m.AuthorID, &r.Author.Name, &m.Internal, &r.Body, postgres.ScanTime(&r.CreatedAt),
 	}
-	m.Record.Author.Kind = ordersv1.MessageAuthorKind(ordersv1.MessageAuthorKind_value[authorKindPrefix+kind])
-	m.Record.CreatedAt = timestamppb.New(createdAt)
-	return m, nil
+	return m, row.Scan(append(into, more...)...)
 }

@@ -1,4 +1,4 @@
-// Package store is the orders database: its schema and every statement on it.
+// Package store is the database of orders: its schema and every statement on it.
 package store
 
 import (
@@ -19,9 +19,9 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("orders", files)
 }
 
-// planned lets PostgreSQL plan a list for the values at hand. The plan it keeps for a prepared statement
-// suits the average tenant, and would look through all orders of a large one.
-const planned = pgx.QueryExecModeCacheDescribe
+// planPerCall lets PostgreSQL plan a list for the values of each call. The plan it keeps for a prepared
+// statement suits the average tenant and would read all orders of a large one.
+const planPerCall = pgx.QueryExecModeCacheDescribe
 
 // Store reads and writes orders.
 type Store struct {

@@ -12,22 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const theKey = 7
-
-// world runs one random sequence of calls against the service and the model.
-type world struct {
-	*desk
+// modelRun is one random sequence of calls against the service and the model.
+type modelRun struct {
+	*fixture
 	model
-	t         *testing.T
-	random    *rand.Rand
-	warehouse *warehouse
-	// past are calls of the key that a repetition must answer alike.
+	t      *testing.T
+	random *rand.Rand
+	// past are calls of the key. A repetition must get the same answer.
 	past  []pastCall
 	trace []string
 }
@@ -36,39 +34,34 @@ type pastCall struct {
 	context context.Context
 	call    func(ctx context.Context) (proto.Message, error)
 	answer  proto.Message
-	fault   *problem.Error
+	refusal *problem.Error
 }
 
-// begin gives the desk a world of its own: a new SKU and no orders in the model.
-func begin(t *testing.T, d *desk, seed uint64) *world {
-	d.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	m := &world{
-		desk: d, t: t, random: rand.New(rand.NewPCG(seed, 0)), warehouse: newWarehouse(2),
-		model: model{now: d.now, stock: 2},
-	}
-	d.stockUp(m.warehouse)
+// newModelRun starts with another SKU and no orders in the model.
+func newModelRun(t *testing.T, f *fixture, seed uint64) *modelRun {
+	f.clock = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	m := &modelRun{fixture: f, t: t, random: rand.New(rand.NewPCG(seed, 0)), model: model{now: f.clock, stock: 2}}
+	f.catalog.stock, f.catalog.holds = 2, map[string]*hold{}
 	m.setApproval()
 	return m
 }
 
-func (m *world) say(format string, args ...any) {
+func (m *modelRun) say(format string, args ...any) {
 	m.trace = append(m.trace, fmt.Sprintf(format, args...))
 }
 
 // chance is true once in n.
-func (m *world) chance(n int) bool { return m.random.IntN(n) == 0 }
+func (m *modelRun) chance(n int) bool { return m.random.IntN(n) == 0 }
 
-func oneOf[T any](m *world, of ...T) T { return of[m.random.IntN(len(of))] }
+func oneOf[T any](m *modelRun, of ...T) T { return of[m.random.IntN(len(of))] }
 
 // key is the context of a new request of the API key.
-func (m *world) key() context.Context {
-	p := caller.Principal{TenantID: tenantID, KeyID: theKey, KeyName: "Shop", AllBrands: true, TenantVersion: m.tenants.settings.GetVersion()}
-	id := newID()
-	return caller.WithRequest(caller.WithPrincipal(m.t.Context(), p), caller.Request{IdempotencyKey: id, Fingerprint: []byte(id), ID: id})
+func (m *modelRun) key() context.Context {
+	return m.as(m.t, newID())
 }
 
 // advance lets time pass: mostly a little, now and then not at all, backwards, or by a season.
-func (m *world) advance() {
+func (m *modelRun) advance() {
 	switch m.random.IntN(20) {
 	case 0:
 	case 1:
@@ -78,24 +71,21 @@ func (m *world) advance() {
 	default:
 		m.now = m.now.Add(time.Duration(1 + m.random.IntN(1e9)))
 	}
-	m.fixture.now = m.now
+	m.clock = m.now
 }
 
-func (m *world) setApproval() {
-	settings := proto.CloneOf(m.tenants.settings)
-	settings.Version++
-	settings.Tenant.ApprovalRequired = m.approval
-	m.tenants.settings = settings
+func (m *modelRun) setApproval() {
+	m.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = m.approval })
 }
 
-// asKey makes a request of the key and remembers what a repetition must be answered.
-func asKey[R proto.Message](m *world, call func(ctx context.Context) (R, error)) (R, error) {
+// asKey makes a request of the key and remembers the answer that a repetition must get.
+func asKey[R proto.Message](m *modelRun, call func(ctx context.Context) (R, error)) (R, error) {
 	ctx := m.key()
 	answer, err := call(ctx)
-	p, fault := problem.As(err)
-	stored := !fault || problem.Lookup(p.Code).Status == 409 || problem.Lookup(p.Code).Status == 422
-	if stored && (err == nil || fault) {
-		past := pastCall{context: ctx, answer: answer, fault: p, call: func(ctx context.Context) (proto.Message, error) { return call(ctx) }}
+	p, refused := problem.As(err)
+	stored := !refused || problem.Lookup(p.Code).Status == 409 || problem.Lookup(p.Code).Status == 422
+	if stored && (err == nil || refused) {
+		past := pastCall{context: ctx, answer: answer, refusal: p, call: func(ctx context.Context) (proto.Message, error) { return call(ctx) }}
 		if err == nil {
 			past.answer = proto.Clone(answer)
 		}
@@ -104,35 +94,35 @@ func asKey[R proto.Message](m *world, call func(ctx context.Context) (R, error))
 	return answer, err
 }
 
-// repeat makes an earlier request of the key once more.
-func (m *world) repeat() {
+// repeat makes an earlier request of the key again.
+func (m *modelRun) repeat() {
 	if len(m.past) == 0 {
 		return
 	}
 	past := m.past[m.random.IntN(len(m.past))]
 	m.say("repeat an earlier request")
 	answer, err := past.call(past.context)
-	if past.fault == nil {
+	if past.refusal == nil {
 		require.NoError(m.t, err)
 		require.True(m.t, proto.Equal(past.answer, answer), "%v\n%v", past.answer, answer)
 		return
 	}
 	p, ok := problem.As(err)
 	require.True(m.t, ok, "%v", err)
-	require.Equal(m.t, past.fault.Code, p.Code)
-	require.Equal(m.t, past.fault.CurrentStatus, p.CurrentStatus)
-	require.Equal(m.t, past.fault.OrderID, p.OrderID)
+	require.Equal(m.t, past.refusal.Code, p.Code)
+	require.Equal(m.t, past.refusal.CurrentStatus, p.CurrentStatus)
+	require.Equal(m.t, past.refusal.OrderID, p.OrderID)
 }
 
-// agree compares what the service did with what the model says of it.
-func (m *world) agree(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
+// agree compares an answer of the service with that of the model.
+func (m *modelRun) agree(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
 	m.t.Helper()
 	if want != "" {
 		p, ok := problem.As(err)
 		require.True(m.t, ok, "%s wanted: %v", want, err)
 		require.Equal(m.t, want, p.Code)
 		if o != nil && (want == problem.NotEditable || want == problem.NotCancellable) {
-			require.Equal(m.t, o.record.GetStatus().String(), "ORDER_STATUS_"+p.CurrentStatus)
+			require.Equal(m.t, enumname.String(o.record.GetStatus()), p.CurrentStatus)
 		}
 	} else {
 		require.NoError(m.t, err)
@@ -142,8 +132,8 @@ func (m *world) agree(o *modelOrder, want problem.Code, answer *ordersv1.Order, 
 	}
 }
 
-// check compares all that is kept of an order with the model.
-func (m *world) check(o *modelOrder) {
+// check compares the stored order and its events with the model.
+func (m *modelRun) check(o *modelOrder) {
 	m.t.Helper()
 	got := m.read(m.t, o.record.GetId())
 	require.True(m.t, proto.Equal(o.record, got), "want %v\ngot  %v", o.record, got)
@@ -168,16 +158,16 @@ func (m *world) check(o *modelOrder) {
 }
 
 // checkStock compares the units.
-func (m *world) checkStock() {
+func (m *modelRun) checkStock() {
 	m.t.Helper()
-	require.Equal(m.t, m.stock, m.warehouse.left())
+	require.Equal(m.t, m.stock, m.catalog.left())
 }
 
-// finish compares everything once more, when nothing is owed any more.
-func (m *world) finish() {
+// finish compares everything once more after all stock has been returned.
+func (m *modelRun) finish() {
 	m.setDown(false)
-	require.NoError(m.t, m.recovery.Settle(m.t.Context()))
-	m.settle()
+	require.NoError(m.t, m.reservations.Reconcile(m.t.Context()))
+	m.returnOwed()
 	m.checkStock()
 	for _, o := range m.orders {
 		m.check(o)

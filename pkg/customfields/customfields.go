@@ -1,0 +1,99 @@
+// Package customfields checks the answers to a tenant's own order fields. Orders and personal links
+// take such answers by the same rules and keep them in the same form.
+package customfields
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	// MaxAnswers is well above what an order needs, so that a hostile list costs little.
+	MaxAnswers = 500
+	// MaxText is the length of a text in Unicode code points (API specification, section Limits).
+	MaxText = 2000
+)
+
+// Answer to one field, in the form in which services seal it.
+type Answer struct {
+	FieldID string  `json:"fieldId"`
+	Text    *string `json:"text,omitempty"`
+	Checked *bool   `json:"checked,omitempty"`
+}
+
+func (a Answer) text() string {
+	if a.Text == nil {
+		return ""
+	}
+	return *a.Text
+}
+
+// Normalized drops a blank text.
+func (a Answer) Normalized() Answer {
+	if fields.Blank(a.text()) {
+		a.Text = nil
+	}
+	return a
+}
+
+// CheckIDs demands that each answer names another field by its id, and that they are not too many.
+func CheckIDs(answers []Answer, errs *fields.Errors) {
+	if len(answers) > MaxAnswers {
+		errs.Add("customFields", problem.FieldInvalid, "holds too many answers")
+		return
+	}
+	seen := make(map[string]struct{}, len(answers))
+	for i, a := range answers {
+		path := fmt.Sprintf("customFields[%d].fieldId", i)
+		id := errs.UUID(path, a.FieldID)
+		if _, twice := seen[id]; twice {
+			errs.Add(path, problem.FieldInvalid, "is answered twice")
+		}
+		seen[id] = struct{}{}
+	}
+}
+
+// Match returns the answers that count, in the order of the tenant's fields, without blank texts. An
+// answer to no field of the tenant is ignored. The refusal is a sentence about the first required
+// field without an answer, or the first field whose answer does not fit it; else it is empty.
+func Match(of []*tenantsv1.CustomField, answers []Answer) (matched []Answer, refusal string) {
+	byField := make(map[string]Answer, len(answers))
+	for _, a := range answers {
+		id, _ := fields.ParseUUID(a.FieldID)
+		byField[id] = a.Normalized()
+	}
+	for _, field := range of {
+		answer := byField[field.GetId()]
+		switch {
+		case answer.Text == nil && answer.Checked == nil:
+			if field.GetRequired() {
+				return nil, fmt.Sprintf("The custom field %q must be answered.", field.GetLabel())
+			}
+		case !fits(field, answer):
+			return nil, fmt.Sprintf("The answer to the custom field %q does not fit it.", field.GetLabel())
+		default:
+			answer.FieldID = field.GetId()
+			matched = append(matched, answer)
+		}
+	}
+	return matched, ""
+}
+
+func fits(field *tenantsv1.CustomField, a Answer) bool {
+	switch field.GetType() {
+	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX:
+		return a.Text == nil
+	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN:
+		return a.Checked == nil && slices.Contains(field.GetOptions(), a.text())
+	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT:
+		var length fields.Errors
+		length.MaxLen("", a.text(), MaxText)
+		return a.Checked == nil && length.Err() == nil
+	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_UNSPECIFIED:
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package customfields_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/fields"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const (
+	fieldID = "0198f2e4-0000-7000-8000-00000000000a"
+	otherID = "0198f2e4-0000-7000-8000-00000000000b"
+)
+
+func TestAnswersAreMatchedWithTheFieldsOfTheTenant(t *testing.T) {
+	t.Parallel()
+	const (
+		text     = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT
+		checkbox = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
+		dropdown = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN
+	)
+	type answer = customfields.Answer
+	for name, tc := range map[string]struct {
+		kind     tenantsv1.CustomFieldType
+		required bool
+		answer   answer
+		ok       bool
+		matched  int
+	}{
+		"a text":                                  {text, true, answer{fieldID, new("x"), nil}, true, 1},
+		"a text by the field's id in upper case":  {text, true, answer{strings.ToUpper(fieldID), new("x"), nil}, true, 1},
+		"a text that is too long":                 {text, false, answer{fieldID, new(strings.Repeat("x", 2001)), nil}, false, 0},
+		"a blank text where one is required":      {text, true, answer{fieldID, new(" "), nil}, false, 0},
+		"a blank text where none is required":     {text, false, answer{fieldID, new(""), nil}, true, 0},
+		"a tick for a text":                       {text, false, answer{fieldID, nil, new(true)}, false, 0},
+		"no answer where one is required":         {text, true, answer{}, false, 0},
+		"no answer where none is required":        {text, false, answer{}, true, 0},
+		"an unticked required box":                {checkbox, true, answer{fieldID, nil, new(false)}, true, 1},
+		"a required box without checked":          {checkbox, true, answer{fieldID, nil, nil}, false, 0},
+		"a text for a box":                        {checkbox, false, answer{fieldID, new("yes"), nil}, false, 0},
+		"a box with a blank text is only a box":   {checkbox, true, answer{fieldID, new(""), new(true)}, true, 1},
+		"an option":                               {dropdown, true, answer{fieldID, new("B"), nil}, true, 1},
+		"a value that is no option":               {dropdown, false, answer{fieldID, new("C"), nil}, false, 0},
+		"an answer to an unknown field":           {text, false, answer{otherID, new("x"), nil}, true, 0},
+		"an answer to an unknown field, required": {text, true, answer{otherID, new("x"), nil}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := []*tenantsv1.CustomField{{
+				Id: fieldID, Label: "Reason", Type: tc.kind, Required: tc.required, Options: []string{"A", "B"},
+			}}
+			matched, refusal := customfields.Match(of, []answer{tc.answer})
+			require.Equal(t, tc.ok, refusal == "", refusal)
+			require.Len(t, matched, tc.matched)
+			for _, a := range matched {
+				require.Equal(t, fieldID, a.FieldID)
+			}
+		})
+	}
+}
+
+func TestEachAnswerNamesAnotherField(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ids  []string
+		want string
+	}{
+		"different fields": {[]string{fieldID, otherID}, ""},
+		"no id":            {[]string{fieldID, "x"}, "customFields[1].fieldId"},
+		"a field twice":    {[]string{fieldID, strings.ToUpper(fieldID)}, "customFields[1].fieldId"},
+		"too many":         {make([]string, customfields.MaxAnswers+1), "customFields"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var errs fields.Errors
+			var answers []customfields.Answer
+			for _, id := range tc.ids {
+				answers = append(answers, customfields.Answer{FieldID: id})
+			}
+			customfields.CheckIDs(answers, &errs)
+			if tc.want == "" {
+				require.NoError(t, errs.Err())
+				return
+			}
+			require.Len(t, errs.List(), 1)
+			require.Equal(t, tc.want, errs.List()[0].Field)
+		})
+	}
+}

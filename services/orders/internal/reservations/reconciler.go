@@ -1,0 +1,107 @@
+// Package reservations reconciles the campaign stock that orders reserved in catalog with the orders
+// themselves, so that a crash between the reservation and the order's commit loses no unit.
+package reservations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+const (
+	batch       = 200
+	callTimeout = 2 * time.Second
+	// keepOutcomes is far longer than a request for an order that is over may still be repeated.
+	keepOutcomes = 90 * 24 * time.Hour
+)
+
+// Deps are what a reconciler works with.
+type Deps struct {
+	Store   *store.Store
+	Catalog catalogv1.OrderingServiceClient
+	Log     *slog.Logger
+}
+
+// Reconciler confirms reservations whose order exists, gives up the others for good, and returns the
+// stock of cancelled orders.
+type Reconciler struct{ deps Deps }
+
+// New makes a reconciler.
+func New(deps Deps) *Reconciler { return &Reconciler{deps: deps} }
+
+// Reconcile reports to catalog all that is due. One kind of work that fails does not stop the other.
+func (r *Reconciler) Reconcile(ctx context.Context) error {
+	return errors.Join(
+		daemon.InBatches(ctx, batch, r.releaseCancelled),
+		daemon.InBatches(ctx, batch, r.decideExpired),
+	)
+}
+
+// DeleteOutcomes deletes the outcomes of orders that were over long ago.
+func (r *Reconciler) DeleteOutcomes(ctx context.Context) error {
+	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+		return r.deps.Store.DeleteOutcomes(ctx, keepOutcomes, limit)
+	})
+}
+
+// GiveUp returns the stock of an order that will not be placed. If it fails, Reconcile does it later.
+func (r *Reconciler) GiveUp(ctx context.Context, orderID string) {
+	r.now(ctx, orderID, r.decide)
+}
+
+// Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it
+// fails, Reconcile does it later.
+func (r *Reconciler) Release(ctx context.Context, hold string) {
+	r.now(ctx, hold, r.release)
+}
+
+// now works on one reservation in the call that made it necessary, even if its caller goes away.
+func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.Context, ids []string) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	if err := work(ctx, []string{id}); err != nil {
+		r.deps.Log.WarnContext(ctx, "stock is returned later", "hold", id, "error", err)
+	}
+}
+
+func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) {
+	expired, err := r.deps.Catalog.ListExpiredReservations(ctx, &catalogv1.ListExpiredReservationsRequest{Limit: int32(limit)}) //nolint:gosec // A small constant.
+	if err != nil || len(expired.GetOrderIds()) == 0 {
+		return 0, err
+	}
+	return len(expired.GetOrderIds()), r.decide(ctx, expired.GetOrderIds())
+}
+
+// decide commits the outcome here first and then reports it, which may be repeated.
+func (r *Reconciler) decide(ctx context.Context, orderIDs []string) error {
+	placed, abandoned, err := r.deps.Store.Abandon(ctx, orderIDs)
+	if err != nil {
+		return err
+	}
+	_, err = r.deps.Catalog.SettleReservations(ctx, &catalogv1.SettleReservationsRequest{
+		ConfirmedOrderIds: placed, ReleasedOrderIds: abandoned,
+	})
+	return err
+}
+
+// releaseCancelled reports the holds of cancelled orders. After a crash they are reported again:
+// catalog returns the unit of a hold once.
+func (r *Reconciler) releaseCancelled(ctx context.Context, limit int) (int, error) {
+	holds, err := r.deps.Store.Releasing(ctx, limit)
+	if err != nil || len(holds) == 0 {
+		return 0, err
+	}
+	return len(holds), r.release(ctx, holds)
+}
+
+func (r *Reconciler) release(ctx context.Context, holds []string) error {
+	if _, err := r.deps.Catalog.SettleReservations(ctx, &catalogv1.SettleReservationsRequest{ReleasedOrderIds: holds}); err != nil {
+		return err
+	}
+	return r.deps.Store.MarkReleased(ctx, holds)
+}

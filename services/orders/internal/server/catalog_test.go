@@ -1,0 +1,120 @@
+package server_test
+
+import (
+	"context"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// catalog keeps one finite SKU by the contract of OrderingService: units move between its stock and
+// the holds, and none appears or vanishes. Gifts of a campaign take a unit.
+type catalog struct {
+	catalogv1.OrderingServiceClient
+
+	// stocked makes gifts without a campaign take a unit too.
+	stocked bool
+	// checkError and reserveError are the answers of CheckItem and Reserve.
+	checkError, reserveError error
+
+	mu                  sync.Mutex
+	stock               int
+	holds               map[string]*hold
+	confirmed, released []string
+	// down is the answer of SettleReservations, as while catalog cannot be reached.
+	down error
+}
+
+type hold struct{ key, state string }
+
+func newCatalog() *catalog { return &catalog{stock: 1000, holds: map[string]*hold{}} }
+
+// setDown makes every report fail with err from now on; nil ends that.
+func (c *catalog) setDown(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down = err
+}
+
+func (c *catalog) left() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stock
+}
+
+func (c *catalog) CheckItem(
+	_ context.Context, r *catalogv1.CheckItemRequest, _ ...grpc.CallOption,
+) (*catalogv1.CheckItemResponse, error) {
+	resp := &catalogv1.CheckItemResponse{ProductName: "Mug", Stocked: c.stocked}
+	if r.CampaignId != nil {
+		resp.CampaignBrandId, resp.Stocked = brandID, true
+	}
+	return resp, c.checkError
+}
+
+func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption) (*catalogv1.ReserveResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reserveError != nil {
+		return nil, c.reserveError
+	}
+	key := string(r.GetReservationKey())
+	for id, h := range c.holds {
+		if h.key == key && h.state == "RESERVED" {
+			return &catalogv1.ReserveResponse{OrderId: id}, nil
+		}
+	}
+	if h := c.holds[r.GetOrderId()]; h != nil && h.key != key {
+		return nil, problem.Invalid(problem.Violation{Field: "orderId", Code: problem.FieldInvalid})
+	} else if h != nil && h.state == "CONFIRMED" {
+		return &catalogv1.ReserveResponse{OrderId: r.GetOrderId()}, nil
+	}
+	if c.stock == 0 {
+		return nil, problem.New(problem.OutOfStock, "none left")
+	}
+	c.stock--
+	c.holds[r.GetOrderId()] = &hold{key, "RESERVED"}
+	return &catalogv1.ReserveResponse{OrderId: r.GetOrderId()}, nil
+}
+
+func (c *catalog) SettleReservations(
+	_ context.Context, r *catalogv1.SettleReservationsRequest, _ ...grpc.CallOption,
+) (*catalogv1.SettleReservationsResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.down != nil {
+		return nil, c.down
+	}
+	for _, id := range r.GetConfirmedOrderIds() {
+		if h := c.holds[id]; h != nil && h.state == "RESERVED" {
+			h.state = "CONFIRMED"
+			c.confirmed = append(c.confirmed, id)
+		}
+	}
+	for _, id := range r.GetReleasedOrderIds() {
+		if h := c.holds[id]; h != nil && h.state != "RELEASED" {
+			h.state = "RELEASED"
+			c.stock++
+			c.released = append(c.released, id)
+		}
+	}
+	return &catalogv1.SettleReservationsResponse{}, nil
+}
+
+// ListExpiredReservations lists every reservation as expired: the hardest case for the reconciler.
+func (c *catalog) ListExpiredReservations(
+	context.Context, *catalogv1.ListExpiredReservationsRequest, ...grpc.CallOption,
+) (*catalogv1.ListExpiredReservationsResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	resp := &catalogv1.ListExpiredReservationsResponse{}
+	for id, h := range c.holds {
+		if h.state == "RESERVED" {
+			resp.OrderIds = append(resp.OrderIds, id)
+		}
+	}
+	return resp, nil
+}
