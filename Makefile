@@ -178,14 +178,14 @@ lint-chart:
 	@echo "the Helm chart and the compose file"
 	@go test -count=1 -tags manifests ./deploy/chart/... ./deploy/compose/... ./deploy/programs/...
 
-# The tests of the docs package hold the document against the contracts; this holds it against the rules of the trade.
+# The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
 lint-openapi: node
 	@echo "redocly: the OpenAPI document"
 	@mkdir -p $(LOCAL)
-	@go run ./gateway/internal/docs/cmd/openapi https://api.example.com/api/public/v1 > $(LOCAL)/openapi.yaml
+	@go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1 > $(LOCAL)/openapi.yaml
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
-		npx --yes @redocly/cli@2.77.0 lint --config gateway/internal/docs/redocly.yaml $(LOCAL)/openapi.yaml
+		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi.yaml
 
 .PHONY: lint-configuration
 lint-configuration:

@@ -4,7 +4,6 @@ package gateway_test
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,44 +13,35 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/partnergifting/platform/gateway"
-	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 const (
 	enduranceClients = 40
 	enduranceTime    = 70 * time.Second
-	// enduranceBreath is how long a client waits after a refusal, so that the clients measure the
-	// gateways and not the machine.
-	enduranceBreath = 40 * time.Millisecond
+	// endurancePause is how long a client waits after a refusal, so that the test measures the gateways and not the machine.
+	endurancePause = 40 * time.Millisecond
 )
 
-// accepted is a request that was answered 200, between two readings of one monotonic clock: it was
-// counted somewhere in between.
+// accepted is a request that was accepted. It was counted between the two times.
 type accepted struct{ sent, answered time.Time }
 
-// TestEnduranceOfTheLimitOverTwoGateways holds 40 clients on one key against two gateways that share
-// one Redis, for longer than a window.
+// TestEnduranceOfTheLimitOverTwoGateways runs 40 clients with one key against two gateways that share one Redis, for longer
+// than a window.
 func TestEnduranceOfTheLimitOverTwoGateways(t *testing.T) {
-	b := startBackend(t)
-	fallbacks := &sharedTally{}
-	tel := telemetry.Discard()
-	tel.Meters = fallbackMeters{tally: fallbacks}
-	patient := func(cfg *gateway.Config) { cfg.RedisBudget = 5 * time.Second } // A busy machine is no outage.
-	first := newFixture(t, b, startGateway(t, b, tel, patient))
-	second := newFixture(t, b, startGateway(t, b, tel, patient))
-	first.key = apikey.New(apikey.Sandbox)
-	second.key = first.key
-	counter := fmt.Sprintf("gifting:requests:{%s}:%d", b.tenantID, keyID(apikey.Hash(first.key)))
-	times := watchCounter(t, counter)
+	t.Parallel()
+	tel := telemetrytest.New()
+	first := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel.Telemetry})
+	second := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel.Telemetry, Services: first.Services})
+	first.NewCaller()
+	second.Key = first.Key
+	times := watchLog(t, first.RequestLog(first.Key))
 
 	began := time.Now()
-	all, refused := hammer(t, first, second, began.Add(enduranceTime))
+	all, refused := hammer(t, []*gatewaytest.Fixture{first, second}, began.Add(enduranceTime))
 	slices.SortFunc(all, func(a, b accepted) int { return a.sent.Compare(b.sent) })
 	inFirstMinute := 0
 	for _, a := range all {
@@ -60,30 +50,30 @@ func TestEnduranceOfTheLimitOverTwoGateways(t *testing.T) {
 		}
 	}
 	most := mostInAMinute(all)
-	t.Logf("%d accepted, %d refused in %s; %d accepted in the first minute; at most %d in any 60 s; %d counted without Redis",
-		len(all), refused, enduranceTime, inFirstMinute, most, fallbacks.n.Load())
+	fallbacks := tel.Values(t, "gifting.gateway.limiter.fallback")["limiter=key"]
+	t.Logf("%d accepted, %d refused in %s; %d accepted in the first minute; at most %d in any 60 s; %v counted without Redis",
+		len(all), refused, enduranceTime, inFirstMinute, most, fallbacks)
 	require.LessOrEqual(t, most, 300)
 	require.GreaterOrEqual(t, inFirstMinute, 295)
-	require.Greater(t, len(all), 300, "the window slid on")
-	require.Zero(t, fallbacks.n.Load())
+	require.Greater(t, len(all), 300, "the window slides")
+	require.Zero(t, fallbacks)
 
 	counted := times()
-	require.Len(t, counted, len(all), "what was accepted was counted")
+	require.Len(t, counted, len(all), "every accepted request was counted")
 	for i := 300; i < len(counted); i++ {
 		require.GreaterOrEqual(t, counted[i]-counted[i-300], float64(time.Minute.Microseconds()), "by the clock of Redis")
 	}
 }
 
-// watchCounter collects the times at which Redis counted requests, in microseconds, until what it
-// returns is called, which gives them in their order. Requests that share a trip to Redis share their
-// time, and enter and leave the log together.
-func watchCounter(t *testing.T, counter string) (stop func() []float64) {
+// watchLog collects the times at which Redis counted requests, in microseconds. stop ends it and returns them in order.
+// Requests that share a round trip to Redis share their time, and enter and leave the log together.
+func watchLog(t *testing.T, log string) (stop func() []float64) {
 	t.Helper()
-	client := openRedis(t)
+	client := gatewaytest.OpenRedis(t)
 	seen := map[float64]int{}
 	read := func(ctx context.Context) error {
 		var times []float64
-		err := client.LRange(ctx, counter, 0, -1).ScanSlice(&times)
+		err := client.LRange(ctx, log, 0, -1).ScanSlice(&times)
 		now := map[float64]int{}
 		for _, at := range times {
 			now[at]++
@@ -117,17 +107,17 @@ func watchCounter(t *testing.T, counter string) (stop func() []float64) {
 	}
 }
 
-func hammer(t *testing.T, first, second *fixture, until time.Time) (all []accepted, refused int64) {
+func hammer(t *testing.T, gateways []*gatewaytest.Fixture, until time.Time) (all []accepted, refused int64) {
 	t.Helper()
 	var mu sync.Mutex
 	var no atomic.Int64
 	var clients errgroup.Group
 	for i := range enduranceClients {
-		f := []*fixture{first, second}[i%2]
+		f := gateways[i%len(gateways)]
 		clients.Go(func() error {
 			for time.Now().Before(until) {
 				sent := time.Now()
-				status, err := f.status(t.Context())
+				status, err := f.Get(t.Context(), "/me")
 				if err != nil {
 					return err
 				}
@@ -138,7 +128,7 @@ func hammer(t *testing.T, first, second *fixture, until time.Time) (all []accept
 					continue
 				}
 				no.Add(1)
-				<-time.After(enduranceBreath)
+				<-time.After(endurancePause)
 			}
 			return nil
 		})
@@ -147,21 +137,8 @@ func hammer(t *testing.T, first, second *fixture, until time.Time) (all []accept
 	return all, no.Load()
 }
 
-func (f *fixture) status(ctx context.Context) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base+"/me", http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+f.key)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	return resp.StatusCode, resp.Body.Close()
-}
-
-// mostInAMinute counts those that were sent and answered within 60 s of the sending of one of them,
-// which a window of 60 s held for certain. They are sorted by when they were sent.
+// mostInAMinute returns the largest number of requests that were sent and answered within 60 s of the sending of one of them.
+// A window of 60 s contained all of these. The requests are sorted by when they were sent.
 func mostInAMinute(all []accepted) int {
 	most := 0
 	for i := range all {
@@ -174,33 +151,4 @@ func mostInAMinute(all []accepted) int {
 		most = max(most, within)
 	}
 	return most
-}
-
-// sharedTally counts the requests that were judged without Redis.
-type sharedTally struct {
-	noop.Int64Counter
-	n atomic.Int64
-}
-
-func (s *sharedTally) Add(_ context.Context, n int64, _ ...metric.AddOption) { s.n.Add(n) }
-
-type fallbackMeters struct {
-	noop.MeterProvider
-	tally *sharedTally
-}
-
-func (m fallbackMeters) Meter(string, ...metric.MeterOption) metric.Meter {
-	return fallbackMeter{tally: m.tally}
-}
-
-type fallbackMeter struct {
-	noop.Meter
-	tally *sharedTally
-}
-
-func (m fallbackMeter) Int64Counter(name string, _ ...metric.Int64CounterOption) (metric.Int64Counter, error) {
-	if name == "gifting.gateway.limiter.fallback" {
-		return m.tally, nil
-	}
-	return noop.Int64Counter{}, nil
 }

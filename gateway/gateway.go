@@ -1,6 +1,6 @@
-// Package gateway is the edge of the platform: it authenticates API keys, limits them, checks what
-// every request has in common and turns REST calls into gRPC calls of the services that own the
-// operations.
+// Package gateway is the edge of the platform. It serves the public REST API and the gift site: it authenticates API keys,
+// limits their requests, checks what all requests have in common, and turns REST calls into gRPC calls of the services that
+// own the operations.
 package gateway
 
 import (
@@ -13,18 +13,18 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/gateway/internal/access"
-	"github.com/partnergifting/platform/gateway/internal/docs"
+	"github.com/partnergifting/platform/gateway/internal/clientip"
 	"github.com/partnergifting/platform/gateway/internal/edge"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
+	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/images"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
-	"github.com/partnergifting/platform/gateway/internal/problems"
+	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
@@ -54,9 +54,9 @@ type Config struct {
 	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts for itself."`
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request may wait for Redis before its instance counts for itself."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
-	// LameDuck zero: the end begins at once. DrainTimeout zero: 15 s.
-	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long requests are still taken after the end has begun, so that balancers learn to go elsewhere."`
-	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running requests."`
+	// LameDuck zero: the shutdown begins at once.
+	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long requests are still accepted after the shutdown has begun, so that balancers stop sending them."`
+	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the shutdown waits for requests in flight."`
 	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Keys the hashes of requests; the same on every gateway."`
 }
 
@@ -71,7 +71,7 @@ const (
 	limitWindow  = time.Minute
 )
 
-// The limits of the gift site for an address, which many players of a mobile network may share.
+// The limits of the gift site per address. Many players in a mobile network may share one.
 const (
 	visitLimit   = 300
 	claimLimit   = 60
@@ -81,33 +81,31 @@ const (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 60 * time.Second
-	// writeTimeout begins with the request's header: it covers reading, the call and the answer.
-	writeTimeout = 90 * time.Second
-	idleTimeout  = 2 * time.Minute
-	// defaultDrainTimeout is longer than any call of a service.
-	defaultDrainTimeout = 15 * time.Second
-	maxHeaderLen        = 64 << 10
+	// writeTimeout starts when the header has been read: it covers reading the body, the call and the response.
+	writeTimeout  = 90 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeaderSize = 64 << 10
 )
 
 // Gateway is the running edge.
 type Gateway struct {
 	cfg    Config
 	tel    *telemetry.Telemetry
-	writer problems.Writer
+	errors httperror.Writer
 	redis  *redis.Client
 	conns  []*grpc.ClientConn
 	server *http.Server
 
-	serving, leaving atomic.Bool
+	serving, ending atomic.Bool
 }
 
-// New builds the gateway. It connects to nothing yet: a service that is down answers
+// New builds the gateway without connecting to anything. Requests to a service that is down are answered with
 // service_unavailable until it is back.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, error) {
-	if err := cfg.Environment.Validate(); err != nil {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel, writer: problems.Writer{DocsURL: cfg.PublicURL + "/docs"}}
+	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -119,22 +117,22 @@ func (g *Gateway) assemble(ctx context.Context) error {
 	if err := g.openRedis(); err != nil {
 		return err
 	}
-	services, err := g.dial()
+	conns, err := g.dial()
 	if err != nil {
 		return err
 	}
-	handler, err := g.handler(ctx, services)
+	handler, err := g.handler(ctx, conns)
 	if err != nil {
 		return err
 	}
 	g.server = &http.Server{
-		Handler:           g.hangUp(handler),
+		Handler:           g.closeWhenEnding(handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderLen,
-		// OPTIONS * is a request like any other: nobody unauthenticated learns anything.
+		MaxHeaderBytes:    maxHeaderSize,
+		// OPTIONS * needs an API key like any other request.
 		DisableGeneralOptionsHandler: true,
 	}
 	return nil
@@ -152,34 +150,34 @@ func (g *Gateway) openRedis() error {
 	return redisconn.Observe(client, g.tel)
 }
 
-func (g *Gateway) dial() (edge.Services, error) {
-	var s edge.Services
+func (g *Gateway) dial() (edge.Connections, error) {
+	var c edge.Connections
 	register := &idempotent.Register{Log: g.tel.Logger}
 	for _, service := range []struct {
 		name identity.Name
 		addr string
 		conn **grpc.ClientConn
 	}{
-		{identity.Tenants, g.cfg.TenantsAddr, &s.Tenants},
-		{identity.Catalog, g.cfg.CatalogAddr, &s.Catalog},
-		{identity.Orders, g.cfg.OrdersAddr, &s.Orders},
-		{identity.PersonalLinks, g.cfg.PersonalLinksAddr, &s.PersonalLinks},
-		{identity.Events, g.cfg.EventsAddr, &s.Events},
-		{identity.Webhook, g.cfg.WebhookAddr, &s.Webhook},
+		{identity.Tenants, g.cfg.TenantsAddr, &c.Tenants},
+		{identity.Catalog, g.cfg.CatalogAddr, &c.Catalog},
+		{identity.Orders, g.cfg.OrdersAddr, &c.Orders},
+		{identity.PersonalLinks, g.cfg.PersonalLinksAddr, &c.PersonalLinks},
+		{identity.Events, g.cfg.EventsAddr, &c.Events},
+		{identity.Webhook, g.cfg.WebhookAddr, &c.Webhook},
 	} {
-		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, edge.ClaimKey(register), edge.SendCaller)
+		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, edge.Send(register))
 		if err != nil {
-			return s, err
+			return c, err
 		}
 		*service.conn = conn
 		g.conns = append(g.conns, conn)
 	}
-	register.Client = commonv1.NewIdempotencyRegisterServiceClient(s.Orders)
-	return s, nil
+	register.Client = commonv1.NewIdempotencyRegisterServiceClient(c.Orders)
+	return c, nil
 }
 
-func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Handler, error) {
-	table, err := operation.New()
+func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Handler, error) {
+	operations, err := operation.New()
 	if err != nil {
 		return nil, err
 	}
@@ -187,97 +185,88 @@ func (g *Gateway) handler(ctx context.Context, services edge.Services) (http.Han
 	if err != nil || len(key) < minFingerprintKey {
 		return nil, errFingerprintKey
 	}
-	proxies, err := edge.ParseProxies(g.cfg.TrustedProxies)
+	proxies, err := clientip.ParseProxies(g.cfg.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}
-	meter := g.tel.Meters.Meter("gateway")
+	limiters, err := g.limiters()
+	if err != nil {
+		return nil, err
+	}
+	services, err := edge.NewServices(ctx, conns)
+	if err != nil {
+		return nil, err
+	}
+	reference, err := openapi.New(g.cfg.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	site, err := giftsite.New(giftsite.Deps{
+		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
+		Visits:   limiters["visits"],
+		Claims:   limiters["claims"],
+		Unknown:  limits.NewWindow(limits.Policy{Limit: unknownLimit, Window: limitWindow}, time.Now),
+		ClientIP: proxies.Of,
+		Log:      g.tel.Logger,
+	}, giftsite.Config{PublicURL: g.cfg.PublicURL})
+	if err != nil {
+		return nil, err
+	}
 	https := strings.HasPrefix(g.cfg.PublicURL, "https://")
 	observer, err := edge.NewObserver(ctx, g.tel, https)
 	if err != nil {
 		return nil, err
 	}
-	keyLimiter, err := g.limiter(meter, limits.Policy{Name: "key", Limit: keyLimit, Window: limitWindow})
-	if err != nil {
-		return nil, err
-	}
-	imageLimiter, err := g.limiter(meter, limits.Policy{Name: "images", Limit: imageLimit, Window: limitWindow})
-	if err != nil {
-		return nil, err
-	}
-	next, err := edge.NewTranscoder(ctx, services, g.writer, g.tel.Logger)
-	if err != nil {
-		return nil, err
-	}
-	pages, err := docs.New(g.cfg.PublicURL)
-	if err != nil {
-		return nil, err
-	}
-	site, err := g.giftSite(meter, services, proxies)
-	if err != nil {
-		return nil, err
-	}
-	return &edge.Handler{
-		Operations:    table,
-		Keys:          access.NewKeys(tenantsv1.NewDirectoryServiceClient(services.Tenants), g.cfg.Environment, time.Now),
-		Limiter:       keyLimiter,
-		Proxies:       proxies,
-		Failures:      limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
+	return edge.New(edge.Deps{
+		Access: access.New(access.Deps{
+			Directory: tenantsv1.NewDirectoryServiceClient(conns.Tenants),
+			Limiter:   limiters["key"],
+			Failures:  limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
+			ClientIP:  proxies.Of,
+			Clock:     time.Now,
+		}, g.cfg.Environment),
+		Operations:    operations,
 		Fingerprinter: idempotent.Fingerprinter{Key: key},
-		Problems:      g.writer,
-		Next:          next,
-		Images: images.New(images.Options{
-			Prefix:   edge.BasePath + edge.ImagesPath,
-			Images:   catalogv1.NewImagesServiceClient(services.Catalog),
-			Limiter:  imageLimiter,
-			Problems: g.writer,
-			ClientIP: proxies.ClientIP,
+		Errors:        g.errors,
+		Services:      services,
+		Images: images.New(images.Deps{
+			Images:   catalogv1.NewImagesServiceClient(conns.Catalog),
+			Limiter:  limiters["images"],
+			Errors:   g.errors,
+			ClientIP: proxies.Of,
 			Clock:    time.Now,
-			Log:      g.tel.Logger,
-		}),
-		Docs:     pages,
-		HTTPS:    https,
-		GiftSite: site,
-		Observer: observer,
-		Log:      g.tel.Logger,
-	}, nil
-}
-
-func (g *Gateway) giftSite(meter metric.Meter, services edge.Services, proxies edge.Proxies) (http.Handler, error) {
-	visits, err := g.limiter(meter, limits.Policy{Name: "visits", Limit: visitLimit, Window: limitWindow})
-	if err != nil {
-		return nil, err
-	}
-	claims, err := g.limiter(meter, limits.Policy{Name: "claims", Limit: claimLimit, Window: limitWindow})
-	if err != nil {
-		return nil, err
-	}
-	return giftsite.New(giftsite.Options{
-		Links:     linksv1.NewGiftSiteServiceClient(services.PersonalLinks),
-		PublicURL: g.cfg.PublicURL,
-		Visits:    visits,
-		Claims:    claims,
-		Unknown:   limits.NewWindow(limits.Policy{Limit: unknownLimit, Window: limitWindow}, time.Now),
-		ClientIP:  proxies.ClientIP,
+		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
+		Reference: reference,
+		GiftSite:  site,
+		Observer:  observer,
 		Log:       g.tel.Logger,
-	})
+	}, edge.Config{HTTPS: https}), nil
 }
 
 const minFingerprintKey = 32
 
 var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes")
 
-func (g *Gateway) limiter(meter metric.Meter, p limits.Policy) (*limits.Limiter, error) {
-	o := limits.Options{Policy: p, Budget: g.cfg.RedisBudget, Meter: meter, Clock: time.Now}
+// limiters are those that count in Redis, by the name of their policy.
+func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {
+	deps := limits.Deps{Meter: g.tel.Meters.Meter("gateway"), Clock: time.Now}
 	if g.redis != nil { // A nil client in the interface would not be nil.
-		o.Redis = g.redis
+		deps.Redis = g.redis
 	}
-	return limits.New(o)
+	limiters := map[string]*limits.Limiter{}
+	for name, limit := range map[string]int{"key": keyLimit, "images": imageLimit, "visits": visitLimit, "claims": claimLimit} {
+		policy := limits.Policy{Name: name, Limit: limit, Window: limitWindow}
+		l, err := limits.New(deps, limits.Config{Policy: policy, RedisBudget: g.cfg.RedisBudget})
+		if err != nil {
+			return nil, err
+		}
+		limiters[name] = l
+	}
+	return limiters, nil
 }
 
-// Run serves until ctx ends. Then /readyz says no; for LameDuck requests are served as before, each
-// answer closing its connection, so that callers and balancers go elsewhere; after it running requests
-// get DrainTimeout to finish.
+// Run serves until ctx ends. Then /readyz fails. For LameDuck, requests are still served, but each response closes its
+// connection, so that callers and balancers use other instances. After that, requests in flight get DrainTimeout to finish.
 func (g *Gateway) Run(ctx context.Context) error {
 	defer g.close(ctx)
 	return daemon.Run(ctx, g.tel.Logger,
@@ -287,14 +276,14 @@ func (g *Gateway) Run(ctx context.Context) error {
 }
 
 func (g *Gateway) close(ctx context.Context) {
-	var faults []error
+	var errs []error
 	for _, conn := range g.conns {
-		faults = append(faults, conn.Close())
+		errs = append(errs, conn.Close())
 	}
 	if g.redis != nil {
-		faults = append(faults, g.redis.Close())
+		errs = append(errs, g.redis.Close())
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		g.tel.Logger.WarnContext(ctx, "close connections", "error", err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/partnergifting/platform/gateway/internal/problems"
+	"github.com/partnergifting/platform/gateway/internal/httperror"
 )
 
-var errNotServing = errors.New("the HTTP server does not listen yet, or is about to end")
+var errNotServing = errors.New("the HTTP server is not listening yet, or is shutting down")
 
 func (g *Gateway) ready(context.Context) error {
-	if !g.serving.Load() || g.leaving.Load() {
+	if !g.serving.Load() || g.ending.Load() {
 		return errNotServing
 	}
 	return nil
@@ -30,34 +30,30 @@ func (g *Gateway) serve(ctx context.Context) error {
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- g.drain(context.WithoutCancel(ctx)) })
 	defer stop()
-	if err := g.server.Serve(problems.Listener{Listener: listener, Writer: g.writer}); !errors.Is(err, http.ErrServerClosed) {
+	if err := g.server.Serve(httperror.Listener{Listener: listener, Writer: g.errors}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("http server: %w", err)
 	}
 	return <-drained
 }
 
 func (g *Gateway) drain(ctx context.Context) error {
-	g.leaving.Store(true)
-	g.tel.Logger.InfoContext(ctx, "ending: requests are taken a little longer", "lame_duck", g.cfg.LameDuck)
+	g.ending.Store(true)
+	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
 	<-time.After(g.cfg.LameDuck)
-	timeout := g.cfg.DrainTimeout
-	if timeout == 0 {
-		timeout = defaultDrainTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)
 	defer cancel()
 	if err := g.server.Shutdown(ctx); err != nil {
-		g.tel.Logger.WarnContext(ctx, "requests that still run are cut off", "error", err)
+		g.tel.Logger.WarnContext(ctx, "requests in flight are aborted", "error", err)
 		return g.server.Close()
 	}
 	return nil
 }
 
-// hangUp closes the connection of each answer once the end has begun. The caller reads of it in the
-// answer: closed without a word, a connection may already carry the caller's next request.
-func (g *Gateway) hangUp(next http.Handler) http.Handler {
+// closeWhenEnding announces in the response that its connection will close. Without that, the caller might already be sending
+// its next request on it.
+func (g *Gateway) closeWhenEnding(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.leaving.Load() {
+		if g.ending.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

@@ -1,8 +1,3 @@
-// Package access authenticates API keys (API specification, section Authentication).
-//
-// A key's principal is kept in the process. Each request learns the version of its tenant's
-// settings in the round trip that counts it; a copy that is older, or has not been confirmed for a
-// while, is fetched again, so a revoked key is refused from the next request on.
 package access
 
 import (
@@ -18,14 +13,14 @@ import (
 )
 
 const (
-	// maxAge bounds how long a principal is believed without asking, whatever the version says:
-	// it covers a version that could not be published or read.
+	// maxAge is how long a cached principal is used without a look-up, whatever the tenant's version. It covers a version
+	// that could not be published or read.
 	maxAge  = 5 * time.Second
 	maxKeys = 50_000
 )
 
-// Keys resolves API keys to principals.
-type Keys struct {
+// keys caches the principals of API keys.
+type keys struct {
 	directory   tenantsv1.DirectoryServiceClient
 	environment apikey.Environment
 	clock       func() time.Time
@@ -39,56 +34,55 @@ type entry struct {
 	fetched   time.Time
 }
 
-// NewKeys makes an empty cache over the tenants service.
-func NewKeys(directory tenantsv1.DirectoryServiceClient, env apikey.Environment, clock func() time.Time) *Keys {
-	return &Keys{directory: directory, environment: env, clock: clock, byHash: map[string]entry{}}
+func newKeys(directory tenantsv1.DirectoryServiceClient, env apikey.Environment, clock func() time.Time) *keys {
+	return &keys{directory: directory, environment: env, clock: clock, byHash: map[string]entry{}}
 }
 
-// Refused is the one answer to every key that does not open the door, so that none tells why.
-func Refused() *problem.Error {
+// invalidKey is the same for every invalid key, so that it does not reveal the reason.
+func invalidKey() *problem.Error {
 	return problem.New(problem.InvalidAPIKey, "The API key is missing, unknown, revoked or not of this environment.")
 }
 
-// Hash checks the form of the key and gives the hash it is known by. A key of the other
-// environment or with a wrong checksum never reaches the tenants service.
-func (k *Keys) Hash(key string) (string, error) {
+// hash checks the form of the key and returns its hash. A key of the other environment, or with a wrong checksum, never
+// reaches the tenants service.
+func (k *keys) hash(key string) (string, error) {
 	env, err := apikey.Parse(key)
 	if err != nil || env != k.environment {
-		return "", Refused()
+		return "", invalidKey()
 	}
 	return string(apikey.Hash(key)), nil
 }
 
-// Known gives the principal of a key the process has seen work, and whether the copy is young
-// enough to be believed without asking.
-func (k *Keys) Known(hash string) (p caller.Principal, fresh, known bool) {
+// cached returns the principal of a key that has worked in this process, and whether it is fresh enough to be used without a
+// look-up.
+func (k *keys) cached(hash string) (p caller.Principal, fresh, known bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, known := k.byHash[hash]
 	return e.principal, known && k.clock().Sub(e.fetched) < maxAge, known
 }
 
-// Fetch asks the tenants service and keeps the answer.
-func (k *Keys) Fetch(ctx context.Context, hash string) (caller.Principal, error) {
-	asked := k.clock()
+// fetch looks the key up in the tenants service and caches the principal.
+func (k *keys) fetch(ctx context.Context, hash string) (caller.Principal, error) {
+	began := k.clock()
 	resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
 	if problem.Is(err, problem.NotFound) {
-		k.forget(hash)
-		return caller.Principal{}, Refused()
+		k.remove(hash)
+		return caller.Principal{}, invalidKey()
 	}
 	if err != nil {
 		return caller.Principal{}, fmt.Errorf("resolve key: %w", err)
 	}
 	p := caller.FromProto(resolved.GetPrincipal())
-	k.keep(hash, entry{principal: p, fetched: asked})
+	k.add(hash, entry{principal: p, fetched: began})
 	return p, nil
 }
 
-func (k *Keys) keep(hash string, e entry) {
+func (k *keys) add(hash string, e entry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.byHash[hash]; ok && old.principal.TenantVersion > e.principal.TenantVersion {
-		return // A slower answer to an earlier question.
+		return // A slow response to an earlier look-up.
 	}
 	if len(k.byHash) >= maxKeys {
 		for victim := range k.byHash {
@@ -99,7 +93,7 @@ func (k *Keys) keep(hash string, e entry) {
 	k.byHash[hash] = e
 }
 
-func (k *Keys) forget(hash string) {
+func (k *keys) remove(hash string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byHash, hash)

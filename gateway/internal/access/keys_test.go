@@ -1,97 +1,95 @@
-package access_test
+package access
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 
-	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-type directory struct {
-	tenantsv1.DirectoryServiceClient
-	fault   error
-	version int64
-	calls   int
+type fixture struct {
+	*directorytest.Directory
+	*keys
+
+	now time.Time
 }
 
-func (d *directory) ResolveKey(
-	context.Context, *tenantsv1.ResolveKeyRequest, ...grpc.CallOption,
-) (*tenantsv1.ResolveKeyResponse, error) {
-	d.calls++
-	if d.fault != nil {
-		return nil, d.fault
-	}
-	return &tenantsv1.ResolveKeyResponse{Principal: &commonv1.Principal{TenantId: "t", TenantVersion: d.version}}, nil
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{Directory: directorytest.New(t), now: time.Unix(1000, 0)}
+	f.setVersion(1)
+	f.keys = newKeys(f.Client, apikey.Sandbox, func() time.Time { return f.now })
+	return f
 }
 
-func setup() (*directory, *access.Keys, *time.Time) {
-	d := &directory{version: 1}
-	now := time.Unix(1000, 0)
-	return d, access.NewKeys(d, apikey.Sandbox, func() time.Time { return now }), &now
+// setVersion makes the directory answer with this version of the tenant.
+func (f *fixture) setVersion(version int64) {
+	f.SetKeys(func([]byte) *commonv1.Principal { return &commonv1.Principal{TenantId: "t", TenantVersion: version} })
 }
 
 func TestOnlyWellFormedKeysOfTheEnvironmentAreLookedUp(t *testing.T) {
-	_, keys, _ := setup()
-	_, err := keys.Hash(apikey.New(apikey.Sandbox))
+	t.Parallel()
+	f := setup(t)
+	_, err := f.hash(apikey.New(apikey.Sandbox))
 	require.NoError(t, err)
 	for _, key := range []string{"", "x", apikey.New(apikey.Production), apikey.New(apikey.Sandbox) + "x"} {
-		_, err := keys.Hash(key)
+		_, err := f.hash(key)
 		require.True(t, problem.Is(err, problem.InvalidAPIKey))
 	}
 }
 
-func TestAPrincipalIsBelievedForAWhile(t *testing.T) {
-	d, keys, now := setup()
-	_, _, known := keys.Known("h")
+func TestAPrincipalIsCachedForAWhile(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, _, known := f.cached("h")
 	require.False(t, known)
-	fetched, err := keys.Fetch(t.Context(), "h")
+	fetched, err := f.fetch(t.Context(), "h")
 	require.NoError(t, err)
-	p, fresh, _ := keys.Known("h")
+	p, fresh, _ := f.cached("h")
 	require.True(t, fresh)
 	require.Equal(t, fetched, p)
-	require.Equal(t, 1, d.calls)
-	*now = now.Add(5 * time.Second)
-	_, fresh, known = keys.Known("h")
+	require.Equal(t, 1, f.Calls("ResolveKey"))
+	f.now = f.now.Add(5 * time.Second)
+	_, fresh, known = f.cached("h")
 	require.False(t, fresh)
-	require.True(t, known, "it is asked for again, but not a stranger")
+	require.True(t, known, "it must be looked up again, but it has worked before")
 }
 
-func TestARevokedKeyIsForgotten(t *testing.T) {
-	d, keys, _ := setup()
-	_, err := keys.Fetch(t.Context(), "h")
+func TestARevokedKeyIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := f.fetch(t.Context(), "h")
 	require.NoError(t, err)
-	d.fault = problem.RecordNotFound()
-	_, err = keys.Fetch(t.Context(), "h")
+	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
+	_, err = f.fetch(t.Context(), "h")
 	require.True(t, problem.Is(err, problem.InvalidAPIKey))
-	_, _, known := keys.Known("h")
+	_, _, known := f.cached("h")
 	require.False(t, known)
 }
 
-func TestASlowAnswerDoesNotReplaceANewerOne(t *testing.T) {
-	d, keys, _ := setup()
-	d.version = 5
-	_, err := keys.Fetch(t.Context(), "h")
-	require.NoError(t, err)
-	d.version = 4
-	_, err = keys.Fetch(t.Context(), "h")
-	require.NoError(t, err)
-	p, _, _ := keys.Known("h")
+func TestASlowLookUpDoesNotReplaceANewerPrincipal(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for _, version := range []int64{5, 4} {
+		f.setVersion(version)
+		_, err := f.fetch(t.Context(), "h")
+		require.NoError(t, err)
+	}
+	p, _, _ := f.cached("h")
 	require.EqualValues(t, 5, p.TenantVersion)
 }
 
-func TestAnOutageIsNotARefusal(t *testing.T) {
-	d, keys, _ := setup()
-	d.fault = errors.New("down")
-	_, err := keys.Fetch(t.Context(), "h")
+func TestAnOutageOfTheDirectoryIsNotAnInvalidKey(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.Fail(errors.New("down"))
+	_, err := f.fetch(t.Context(), "h")
 	require.Error(t, err)
 	require.False(t, problem.Is(err, problem.InvalidAPIKey))
 }

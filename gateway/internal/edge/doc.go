@@ -1,5 +1,16 @@
-// Package edge is the way of a request through the gateway. The checks run in a fixed order:
-// authentication 401, limit 429, path and method 404 and 405, scope 403, Accept 406, media type
-// 415, size 413, Idempotency-Key 400; what follows, from the idempotency look-up on, the owning
-// service decides. An unauthenticated caller so learns nothing of the paths.
+// Package edge is the way of an API request through the gateway. A request goes down the steps of Handler.steps in pipeline.go,
+// one after the other, each in the file of its name:
+//
+//	access          401, 429  package access: API key, rate limit
+//	findOperation   404, 405  operation.go
+//	checkScope      403       operation.go
+//	checkAccept     406       negotiate.go
+//	checkMediaType  415       negotiate.go
+//	readBody        413       body.go
+//	readKey         400       body.go: Idempotency-Key
+//	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
+//	callService               service.go: JSON to gRPC and back
+//
+// The owning service decides the rest, beginning with the look-up of the Idempotency-Key. Because authentication comes first,
+// an unauthenticated caller learns nothing about the paths.
 package edge

@@ -6,19 +6,25 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// acceptsJSON says whether the Accept headers take application/json (RFC 9110, section 12.5.1).
-// The most specific range that covers it decides.
+func (h *Handler) checkAccept(c *call) error {
+	if !acceptsJSON(c.r.Header) {
+		return problem.New(problem.NotAcceptable, "Responses are application/json, which Accept excludes.")
+	}
+	return nil
+}
+
+// acceptsJSON reports whether the Accept headers allow application/json (RFC 9110, section 12.5.1). The most specific range
+// that covers it decides.
 func acceptsJSON(h http.Header) bool {
 	values := h.Values("Accept")
 	if strings.TrimSpace(strings.Join(values, "")) == "" {
 		return true
 	}
 	best, quality := -1, 0.0
-	for _, part := range elements(strings.Join(values, ",")) {
+	for _, part := range splitList(strings.Join(values, ",")) {
 		specificity, q, ok := jsonRange(part)
 		if ok && (specificity > best || specificity == best && q > quality) {
 			best, quality = specificity, q
@@ -27,8 +33,8 @@ func acceptsJSON(h http.Header) bool {
 	return quality > 0
 }
 
-// elements splits a list at its commas, but for those in quotes.
-func elements(list string) (parts []string) {
+// splitList splits a list at its commas, except those in quotes.
+func splitList(list string) (parts []string) {
 	quoted, begin := false, 0
 	for i := 0; i < len(list); i++ {
 		switch c := list[i]; {
@@ -44,9 +50,9 @@ func elements(list string) (parts []string) {
 	return append(parts, list[begin:])
 }
 
-// jsonRange reads one media range and says how specifically it covers application/json.
+// jsonRange reads one media range and returns how specifically it covers application/json.
 func jsonRange(part string) (specificity int, quality float64, ok bool) {
-	ranged, params, err := mime.ParseMediaType(strings.TrimSpace(part))
+	media, params, err := mime.ParseMediaType(strings.TrimSpace(part))
 	if err != nil {
 		return 0, 0, false
 	}
@@ -57,27 +63,27 @@ func jsonRange(part string) (specificity int, quality float64, ok bool) {
 		}
 	}
 	for i, covering := range []string{"*/*", "application/*", "application/json"} {
-		if ranged == covering {
+		if media == covering {
 			return i, quality, true
 		}
 	}
 	return 0, 0, false
 }
 
-// checkMediaType answers unsupported_media_type to a POST whose body is not plain JSON.
-func checkMediaType(w http.ResponseWriter, r *http.Request, op *operation.Operation) error {
-	if r.Method != http.MethodPost {
+// checkMediaType refuses the body of a POST that is not plain JSON.
+func (h *Handler) checkMediaType(c *call) error {
+	if !c.isPost() {
 		return nil
 	}
-	if !plain(r.Header.Values("Content-Encoding")) {
-		w.Header().Set("Accept-Encoding", "identity")
+	if isEncoded(c.r.Header.Values("Content-Encoding")) {
+		c.Header().Set("Accept-Encoding", "identity")
 		return problem.New(problem.UnsupportedMediaType, "A body must not be compressed: send it without Content-Encoding.")
 	}
-	if len(r.Header.Values("Content-Type")) > 1 {
-		return problem.New(problem.UnsupportedMediaType, "Content-Type must stand once.")
+	given := c.r.Header.Get("Content-Type")
+	if len(c.r.Header.Values("Content-Type")) > 1 {
+		return problem.New(problem.UnsupportedMediaType, "Content-Type must be sent once.")
 	}
-	given := r.Header.Get("Content-Type")
-	if given == "" && op.BodyOptional && r.ContentLength == 0 {
+	if given == "" && c.op.BodyOptional && c.r.ContentLength == 0 {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(given)
@@ -87,13 +93,12 @@ func checkMediaType(w http.ResponseWriter, r *http.Request, op *operation.Operat
 	return nil
 }
 
-// plain says whether no coding was applied to a body: one that is unpacked here could be a thousand
-// times what its sender paid for.
-func plain(codings []string) bool {
+// isEncoded reports whether a body has a content coding. A compressed body could unpack to a thousand times its size.
+func isEncoded(codings []string) bool {
 	for coding := range strings.SplitSeq(strings.Join(codings, ","), ",") {
 		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }

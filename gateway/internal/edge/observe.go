@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -19,16 +20,16 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Observer tells of requests: a span and a duration of each, and of those with an Idempotency-Key
-// what the key was found to be. It has nothing that a caller wrote: the route's template instead of
-// the path, no query, address or user agent.
+// Observer records each request: a span, its duration and a line in the access log; for a request with an Idempotency-Key also
+// what the owning service found the key to be. It records nothing that a caller wrote, which may be personal data: the route's
+// template instead of the path, no query, address or user agent.
 type Observer struct {
+	log      *slog.Logger
 	tracer   trace.Tracer
 	duration metric.Float64Histogram
 	keys     metric.Int64Counter
 	scheme   attribute.KeyValue
-	// outcomes has the label of each outcome and series those of each method, route and status: to
-	// make them anew costs more than to measure.
+	// outcomes and series cache labels, because making them costs more than the measurement.
 	outcomes map[string]metric.MeasurementOption
 	series   sync.Map
 }
@@ -46,11 +47,11 @@ const (
 	keyConflict = "conflict"
 )
 
-// NewObserver makes an observer of requests that come by HTTPS or not.
+// NewObserver makes an Observer. https says that callers reach the API by HTTPS.
 func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Observer, error) {
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/gateway")
 	o := &Observer{
-		tracer: tel.Tracers.Tracer("github.com/partnergifting/platform/gateway"), scheme: semconv.URLScheme("http"),
+		log: tel.Logger, tracer: tel.Tracers.Tracer("github.com/partnergifting/platform/gateway"), scheme: semconv.URLScheme("http"),
 		outcomes: map[string]metric.MeasurementOption{},
 	}
 	if https {
@@ -60,7 +61,7 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	o.duration, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of requests."), telemetry.Durations())
 	o.keys, errs[1] = meter.Int64Counter("gifting.gateway.idempotency.requests",
-		metric.WithDescription("Requests with an Idempotency-Key by what the key was found to be."))
+		metric.WithDescription("Requests with an Idempotency-Key, by what the owning service found the key to be."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("request metrics: %w", err)
 	}
@@ -71,8 +72,8 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	return o, nil
 }
 
-// begin starts the trace of a request. It is always a new one, because its id is the request id and
-// whether it is recorded is for this platform to say; it links to the one the caller may have named.
+// begin starts the trace of a request. It is always a new trace, because its id is the request id and this platform decides
+// whether to sample it. It links to the trace that the caller may have sent.
 func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 	ctx, span := o.tracer.Start(r.Context(), "HTTP", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
 	if span.IsRecording() {
@@ -83,22 +84,43 @@ func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 	return ctx, span
 }
 
-func (o *Observer) end(ctx context.Context, span trace.Span, method, route string, status int, c *call, took time.Duration) {
-	key := series{knownMethod(method), route, status}
+func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.Duration) {
+	key := series{knownMethod(c.r.Method), c.route, c.status}
 	labels := o.labels(key)
 	o.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(labels))
 	if span.IsRecording() {
 		span.SetName(key.method + " " + key.route)
 		span.SetAttributes(labels.ToSlice()...)
-		if c != nil && c.principal.TenantID != "" {
+		if c.principal.TenantID != "" {
 			span.SetAttributes(attribute.String("gifting.tenant.id", c.principal.TenantID),
 				attribute.Int("gifting.key.id", int(c.principal.KeyID)))
 		}
-		if status >= http.StatusInternalServerError {
+		if c.status >= http.StatusInternalServerError {
 			span.SetStatus(codes.Error, "")
 		}
 	}
 	span.End()
+	o.logAccess(ctx, key, c, took)
+}
+
+// logAccess writes one line per request. The trace id of the line is the Request-Id of the response.
+func (o *Observer) logAccess(ctx context.Context, key series, c *call, took time.Duration) {
+	const maxAttrs = 7
+	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", key.method), slog.String("route", key.route),
+		slog.Int("status", c.status), slog.Int("bytes", c.bytes), slog.Duration("took", took))
+	if c.principal.TenantID != "" {
+		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))
+	}
+	o.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+}
+
+// knownMethod bounds the values of a label: a caller may send any word as a method.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "_OTHER"
 }
 
 func (o *Observer) labels(key series) attribute.Set {
@@ -117,18 +139,18 @@ func (o *Observer) labels(key series) attribute.Set {
 	return set
 }
 
-// countKey tells what the owning service found the call's Idempotency-Key to be.
-func (o *Observer) countKey(ctx context.Context, c *call, answer http.Header) {
+// countKey counts a request by what the owning service found its Idempotency-Key to be.
+func (o *Observer) countKey(ctx context.Context, c *call) {
 	if c.request.IdempotencyKey == "" {
 		return
 	}
 	outcome := keyNew
 	switch {
-	case answer.Get(replayedHeader) != "":
+	case c.Header().Get(replayedHeader) != "":
 		outcome = keyReplay
-	case c.fault == problem.IdempotencyKeyReused:
+	case problem.Is(c.err, problem.IdempotencyKeyReused):
 		outcome = keyMismatch
-	case c.fault == problem.IdempotencyInProgress:
+	case problem.Is(c.err, problem.IdempotencyInProgress):
 		outcome = keyConflict
 	}
 	o.keys.Add(ctx, 1, o.outcomes[outcome])

@@ -1,13 +1,8 @@
 package edge
 
-import (
-	"net/http"
+import "net/http"
 
-	"github.com/partnergifting/platform/gateway/internal/problems"
-	"github.com/partnergifting/platform/pkg/problem"
-)
-
-// recorder remembers the status and the size of an answer.
+// recorder remembers the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -30,11 +25,4 @@ func (r *recorder) Write(p []byte) (int, error) {
 	n, err := r.ResponseWriter.Write(p)
 	r.bytes += n
 	return n, err
-}
-
-// problem answers with e unless an answer has begun.
-func (r *recorder) problem(writer problems.Writer, requestID string, e *problem.Error) {
-	if r.status == 0 {
-		writer.Write(r, requestID, e)
-	}
 }

@@ -10,7 +10,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// group is a set of options of which one is to be chosen.
+// group is a set of options. The player chooses one of them.
 type group struct {
 	ID      string
 	Legend  string
@@ -25,17 +25,16 @@ type option struct {
 	Label    string
 	Checked  bool
 	Disabled bool
-	// picked is what the option stands for, by dimension.
-	picked map[string]string
+	// values are those that the option selects, by dimension.
+	values map[string]string
 }
 
-// maxOptions bounds one list of combinations. A gift with more of them is chosen by its single
-// dimensions, and a combination that is gone is found out when it is sent.
+// maxOptions bounds one list of combinations. A gift with more combinations is chosen by single dimensions. Then a combination
+// that is out of stock is only reported when the form is sent.
 const maxOptions = 200
 
-// groupsOf gives the choices of a gift: one group for each dimension where these can be chosen
-// independently, else one group of all combinations, because pages without scripts could not
-// otherwise keep a player from choosing a combination that is gone.
+// groupsOf returns the choices of a gift. If its dimensions can be chosen independently there is one group for each. Otherwise
+// there is one group with all combinations: a page without scripts cannot disable a combination in another way.
 func groupsOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) []group {
 	dimensions := gift.GetVariations()
 	if len(dimensions) == 0 {
@@ -50,13 +49,12 @@ func groupsOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) []gro
 		groups = []group{combinationGroup(t, gift)}
 	}
 	for i := range groups {
-		groups[i].check(picked)
+		groups[i].preselect(picked)
 	}
 	return groups
 }
 
-// independent gives the values of each dimension that can be chosen, if every combination of
-// these can be chosen.
+// independent returns the available values of each dimension, and whether all their combinations are available too.
 func independent(gift *linksv1.ClaimGift) ([][]string, bool) {
 	free := make([][]string, len(gift.GetVariations()))
 	product, all := 1, 1
@@ -82,7 +80,7 @@ func dimensionGroup(t *texts, i int, d *linksv1.ClaimVariation, free []string) g
 	for _, value := range d.GetValues() {
 		g.add(option{
 			Value: value, Label: value, Disabled: !slices.Contains(free, value),
-			picked: map[string]string{d.GetDimension(): value},
+			values: map[string]string{d.GetDimension(): value},
 		})
 	}
 	return g
@@ -104,7 +102,7 @@ func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
 			encoded.Set(dimension, c[dimension])
 		}
 		g.add(option{
-			Value: encoded.Encode(), Label: strings.Join(label, ", "), Disabled: !available(gift, c), picked: c,
+			Value: encoded.Encode(), Label: strings.Join(label, ", "), Disabled: !available(gift, c), values: c,
 		})
 	}
 	return g
@@ -144,12 +142,12 @@ func (g *group) add(o option) {
 	g.Options = append(g.Options, o)
 }
 
-// check checks the option that was picked, or the only one that there is.
-func (g *group) check(picked map[string]string) {
+// preselect checks the option that was picked, or the only available one.
+func (g *group) preselect(picked map[string]string) {
 	open := 0
 	for i := range g.Options {
 		o := &g.Options[i]
-		o.Checked = !o.Disabled && matches(o.picked, picked)
+		o.Checked = !o.Disabled && matches(o.values, picked)
 		if !o.Disabled {
 			open++
 		}
@@ -161,18 +159,18 @@ func (g *group) check(picked map[string]string) {
 	}
 }
 
-// chosen says whether an option is checked.
-func (g *group) chosen() bool {
+// isChosen reports whether an option is checked.
+func (g *group) isChosen() bool {
 	return slices.ContainsFunc(g.Options, func(o option) bool { return o.Checked })
 }
 
-// lost says whether the option that was picked cannot be chosen any more.
-func (g *group) lost(picked map[string]string) bool {
-	return slices.ContainsFunc(g.Options, func(o option) bool { return o.Disabled && matches(o.picked, picked) })
+// isGone reports whether the option that was picked is no longer available.
+func (g *group) isGone(picked map[string]string) bool {
+	return slices.ContainsFunc(g.Options, func(o option) bool { return o.Disabled && matches(o.values, picked) })
 }
 
-// first is the option a link to the group leads to.
-func (g *group) first() string {
+// firstID is the target of a link to the group.
+func (g *group) firstID() string {
 	for _, o := range g.Options {
 		if !o.Disabled {
 			return o.ID

@@ -19,7 +19,7 @@ func gift(choices ...[2]string) *linksv1.ClaimGift {
 	return g
 }
 
-// shown writes groups as a reader sees them: * checked, - disabled.
+// shown writes groups as a player sees them: * checked, - disabled.
 func shown(groups []group) []string {
 	var out []string
 	for _, g := range groups {
@@ -32,7 +32,8 @@ func shown(groups []group) []string {
 	return out
 }
 
-func TestDimensionsAreChosenByThemselvesUnlessACombinationIsGone(t *testing.T) {
+func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		gift   *linksv1.ClaimGift
 		picked map[string]string
@@ -47,7 +48,7 @@ func TestDimensionsAreChosenByThemselvesUnlessACombinationIsGone(t *testing.T) {
 		"picked":                   {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
 		"picked as one":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]"}},
 		"picked and gone":          {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
-		"picked what never was":    {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"picked an unknown value":  {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
 		"a dimension without name": {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +58,7 @@ func TestDimensionsAreChosenByThemselvesUnlessACombinationIsGone(t *testing.T) {
 }
 
 func TestAListOfCombinationsStaysShort(t *testing.T) {
+	t.Parallel()
 	g := &linksv1.ClaimGift{}
 	first := map[string]string{}
 	for d := range 8 {

@@ -4,18 +4,19 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// post takes a form: it shows another step with what was typed so far, or claims the gift.
+// post handles a form: it shows another step with what was entered so far, or claims the gift.
 func (s *Site) post(w http.ResponseWriter, r *http.Request, token string) {
 	f, err := readForm(w, r)
 	if err != nil {
-		s.tell(w, r, statusOfForm(err), stateRefused)
+		s.renderMessage(w, r, formStatus(err), stateRefused)
 		return
 	}
-	if f.Step == stepSend && len(f.Unreadable) == 0 {
+	if f.Step == stepSend && len(f.InvalidText) == 0 {
 		s.claim(w, r, token, f)
 		return
 	}
@@ -25,14 +26,13 @@ func (s *Site) post(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	if gift := giftOf(link, f.Gift); f.Step == stepSend && gift != nil {
 		t := s.translations.of(link.GetLocale())
-		p := s.formView(link, gift, f, unreadable(t, f.Unreadable)).withChoiceFaults(f.Picked)
-		s.renderTrouble(w, http.StatusBadRequest, p)
+		s.renderErrors(w, http.StatusBadRequest, s.formView(link, gift, f, t.invalidText(f.InvalidText)).withChoiceErrors(f.Picked))
 		return
 	}
 	s.renderOpen(w, link, f)
 }
 
-func statusOfForm(err error) int {
+func formStatus(err error) int {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return http.StatusRequestEntityTooLarge
@@ -42,38 +42,38 @@ func statusOfForm(err error) int {
 	return http.StatusBadRequest
 }
 
-// loadOpen is load for what only an open link has; any other shows its state.
+// loadOpen loads a link that must be open. For any other it redirects to the page of its state.
 func (s *Site) loadOpen(w http.ResponseWriter, r *http.Request, token string) (*linksv1.GetClaimPageResponse, bool) {
 	link, ok := s.load(w, r, token)
 	if ok && link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
-		s.seeOther(w, token)
+		s.redirect(w, token)
 		return nil, false
 	}
 	return link, ok
 }
 
-// claim sends the form on. The service makes sure that a form sent twice places one order.
+// claim claims the gift. The service makes sure that a form sent twice places one order.
 func (s *Site) claim(w http.ResponseWriter, r *http.Request, token string, f form) {
 	claimed, err := s.Links.ClaimLink(r.Context(), f.request(token))
 	switch {
 	case problem.Is(err, problem.NotFound):
-		s.unknown(w, r)
+		s.unknownToken(w, r)
 	case err != nil:
-		s.refused(w, r, token, f, err)
+		s.claimFailed(w, r, token, f, err)
 	default:
-		s.remember(w, token, claimed.GetOrderReference())
-		s.seeOther(w, token)
+		s.setReferenceCookie(w, token, claimed.GetOrderReference())
+		s.redirect(w, token)
 	}
 }
 
-// seeOther leads to the page of the link as it is now: reloading that claims nothing.
-func (s *Site) seeOther(w http.ResponseWriter, token string) {
+// redirect leads to the current page of the link. Reloading that page claims nothing.
+func (s *Site) redirect(w http.ResponseWriter, token string) {
 	w.Header().Set("Location", Prefix+token)
-	s.answer(w, http.StatusSeeOther, nil)
+	s.write(w, http.StatusSeeOther, nil)
 }
 
-// refused shows why the gift was not claimed where the player can put it right.
-func (s *Site) refused(w http.ResponseWriter, r *http.Request, token string, f form, err error) {
+// claimFailed shows why the gift was not claimed, where the player can correct it.
+func (s *Site) claimFailed(w http.ResponseWriter, r *http.Request, token string, f form, err error) {
 	p, ok := problem.As(err)
 	if !ok {
 		p = problem.Internal()
@@ -82,63 +82,60 @@ func (s *Site) refused(w http.ResponseWriter, r *http.Request, token string, f f
 	if status >= http.StatusInternalServerError {
 		s.Log.WarnContext(r.Context(), "claim failed", "error", err)
 		status = http.StatusServiceUnavailable
-		retryAfter(w, p.RetryAfter)
+		httperror.SetRetryAfter(w.Header(), max(p.RetryAfter, minRetryAfter))
 	}
-	link, ok := s.loadOpen(w, r, token)
-	if !ok {
-		return
+	if link, ok := s.loadOpen(w, r, token); ok {
+		s.renderFailure(w, status, link, f, p)
 	}
-	s.again(w, status, link, f, p)
 }
 
-// again shows the chosen gift with what is to be put right, or all gifts when that one cannot be
-// had.
-func (s *Site) again(w http.ResponseWriter, status int, link *linksv1.GetClaimPageResponse, f form, p *problem.Error) {
+// renderFailure shows the chosen gift with the errors, or all gifts if the chosen one is not available.
+func (s *Site) renderFailure(w http.ResponseWriter, status int, link *linksv1.GetClaimPageResponse, f form, p *problem.Error) {
 	gift := giftOf(link, f.Gift)
 	if gift == nil || p.Code == problem.ProductNotAvailable || p.Code == problem.ProductNotInCampaign {
-		s.chooseAgain(w, status, link, f, p.Code)
+		s.renderOtherGifts(w, status, link, f, p.Code)
 		return
 	}
 	t := s.translations.of(link.GetLocale())
-	view := s.formView(link, gift, f, t.faults(p))
+	view := s.formView(link, gift, f, t.claimErrors(p))
 	if status < http.StatusInternalServerError {
-		view = view.withChoiceFaults(f.Picked)
+		view = view.withChoiceErrors(f.Picked)
 	}
-	if len(view.Problems) == 0 && p.Code == problem.OutOfStock && !view.Alone {
-		s.chooseAgain(w, status, link, f, p.Code)
+	if len(view.Errors) == 0 && p.Code == problem.OutOfStock && !view.OnlyGift {
+		s.renderOtherGifts(w, status, link, f, p.Code)
 		return
 	}
-	if len(view.Problems) == 0 { // The choice that could not be had can be had again.
-		view.Problems = []fault{{Text: t.T("problem.again")}}
+	if len(view.Errors) == 0 { // The choice is available again meanwhile.
+		view.Errors = []formError{{Text: t.T("problem.again")}}
 	}
-	s.renderTrouble(w, status, view)
+	s.renderErrors(w, status, view)
 }
 
-func (s *Site) renderTrouble(w http.ResponseWriter, status int, p formView) {
-	p.Trouble = true
+func (s *Site) renderErrors(w http.ResponseWriter, status int, p formView) {
+	p.Failed = true
 	s.render(w, status, pageForm, p)
 }
 
-// faults words the problem of a claim.
-func (t *texts) faults(p *problem.Error) []fault {
+// claimErrors translates the error of a claim.
+func (t *texts) claimErrors(p *problem.Error) []formError {
 	switch p.Code {
 	case problem.InvalidRequest:
-		return fieldFaults(t, p.Violations)
+		return t.formErrors(p.Violations)
 	case problem.OutOfStock, problem.InvalidVariations:
-		return nil // The choice itself says what is wrong with it.
+		return nil // The choice itself shows the error.
 	case problem.NotDeliverableToCountry:
-		return []fault{{Field: fieldCountry, Text: t.T("error.country.undeliverable"), Href: "#" + fieldCountry}}
+		return []formError{{Field: fieldCountry, Text: t.T("error.country.undeliverable"), Href: "#" + fieldCountry}}
 	case problem.IdempotencyInProgress:
-		return []fault{{Text: t.T("problem.busy")}}
+		return []formError{{Text: t.T("problem.busy")}}
 	default:
-		return []fault{{Text: t.T("problem.again")}}
+		return []formError{{Text: t.T("problem.again")}}
 	}
 }
 
-// chooseAgain lists the gifts, because the chosen one cannot be had.
-func (s *Site) chooseAgain(w http.ResponseWriter, status int, link *linksv1.GetClaimPageResponse, f form, why problem.Code) {
+// renderOtherGifts lists the gifts, because the chosen one is not available.
+func (s *Site) renderOtherGifts(w http.ResponseWriter, status int, link *linksv1.GetClaimPageResponse, f form, why problem.Code) {
 	view := s.listView(link, f)
-	view.Message, view.Trouble = "", true // The message was read before.
+	view.Message, view.Failed = "", true // The player has already seen the message.
 	view.Problem = view.T("problem.unavailable")
 	for _, c := range view.Cards {
 		if c.ID == f.Gift && (c.Gone || why == problem.OutOfStock) {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAFormClaimsTheGiftAndLeadsToTheLink(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.send(filled("gift", "shirt", "choice", "Colour=Navy&Size=S", "name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
 	require.Equal(t, 303, got.Code)
@@ -30,6 +31,7 @@ func TestAFormClaimsTheGiftAndLeadsToTheLink(t *testing.T) {
 }
 
 func TestOptionalFieldsLeftEmptyAreNotSent(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	require.Equal(t, 303, f.send(filled("postalCode", " ", "v:Size", "M", "v:Colour", "Grey")).Code)
 	require.Nil(t, f.claims[0].GetRecipient().PostalCode)
@@ -37,7 +39,8 @@ func TestOptionalFieldsLeftEmptyAreNotSent(t *testing.T) {
 	require.Equal(t, map[string]string{"Size": "M", "Colour": "Grey"}, f.claims[0].GetVariations())
 }
 
-func TestTheConfirmationIsShownWhereTheGiftWasClaimed(t *testing.T) {
+func TestTheConfirmationIsShownInTheBrowserThatClaimedTheGift(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	claimed := f.send(filled())
 	cookies := claimed.Result().Cookies()
@@ -53,12 +56,13 @@ func TestTheConfirmationIsShownWhereTheGiftWasClaimed(t *testing.T) {
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "Thank you")
 	require.Contains(t, got.body, "NP-1")
-	require.NotContains(t, f.get("").body, "NP-1", "whoever else has the link")
+	require.NotContains(t, f.get("").body, "NP-1", "to others who have the link")
 	forged := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"=call+this+number")
 	require.Contains(t, forged.body, "This gift has been chosen")
 }
 
-func TestTheConfirmationIsShownThoughTheLinkHasNotEndedYet(t *testing.T) {
+func TestTheConfirmationIsShownEvenIfTheLinkIsStillOpen(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	cookie := f.send(filled()).Result().Cookies()[0]
 	got := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"="+cookie.Value)
@@ -68,27 +72,29 @@ func TestTheConfirmationIsShownThoughTheLinkHasNotEndedYet(t *testing.T) {
 }
 
 func TestAFormSentAgainIsHarmless(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	require.Equal(t, 303, f.send(filled()).Code)
 	f.claimed = &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED}
 	again := f.send(filled())
 	require.Equal(t, 303, again.Code)
-	require.Empty(t, again.Result().Cookies(), "the first answer's reference stays")
+	require.Empty(t, again.Result().Cookies(), "the reference of the first claim is kept")
 }
 
-func TestEveryFaultStandsAtItsField(t *testing.T) {
+func TestEveryErrorIsShownAtItsField(t *testing.T) {
+	t.Parallel()
 	for field, want := range map[string]struct{ path, code, text string }{
 		"name":       {"recipient.name", problem.FieldRequired, "Enter your full name"},
 		"street":     {"recipient.address.street", problem.FieldTooLong, "Street and number: at most 255 characters"},
 		"postalCode": {"recipient.address.postalCode", problem.FieldRequired, "Enter the postal code"},
-		"city":       {"recipient.address.city", problem.FieldInvalid, "City: this cannot be used as it stands, please check it"},
+		"city":       {"recipient.address.city", problem.FieldInvalid, "City: this cannot be used, please check it"},
 		"country":    {"recipient.address.country", problem.FieldInvalid, "Choose a country from the list"},
 		"phone":      {"recipient.phone", problem.FieldInvalid, "Enter the phone number with &#43; and the country code, for example &#43;44 7700 900123"},
 		"email":      {"recipient.email", problem.FieldInvalid, "Enter an e-mail address such as name@example.com, or leave it empty"},
 	} {
 		t.Run(field, func(t *testing.T) {
 			f := setup(t)
-			f.refusal = problem.Invalid(problem.Violation{Field: want.path, Code: want.code, Message: "in the API's words"})
+			f.failure = problem.Invalid(problem.Violation{Field: want.path, Code: want.code, Message: "text of the API"})
 			got := f.send(filled("street", `Storgatan "1"`))
 			require.Equal(t, 400, got.Code)
 			require.Contains(t, got.body, `<li><a href="#`+field+`">`+want.text+`</a></li>`)
@@ -97,17 +103,18 @@ func TestEveryFaultStandsAtItsField(t *testing.T) {
 			require.Equal(t, 1, strings.Count(got.body, `aria-invalid="true"`))
 			require.Contains(t, got.body, `role="alert" tabindex="-1" autofocus`)
 			require.Contains(t, got.body, "<title>Please check:")
-			require.NotContains(t, got.body, "in the API&#39;s words")
-			require.Contains(t, got.body, `value="Storgatan &#34;1&#34;"`, "what was typed is kept")
+			require.NotContains(t, got.body, "text of the API")
+			require.Contains(t, got.body, `value="Storgatan &#34;1&#34;"`, "what was entered is kept")
 			require.Contains(t, got.body, `<option value="SE" selected>`)
 		})
 	}
 }
 
-func TestAllFaultsStandTogetherInTheOrderOfThePage(t *testing.T) {
+func TestAllErrorsAreListedInTheOrderOfThePage(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.page.Locale = "sv-SE"
-	f.refusal = problem.Invalid(
+	f.failure = problem.Invalid(
 		problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid},
 		problem.Violation{Field: "recipient.address.city", Code: problem.FieldRequired},
 		problem.Violation{Field: "variations", Code: problem.FieldRequired},
@@ -118,13 +125,15 @@ func TestAllFaultsStandTogetherInTheOrderOfThePage(t *testing.T) {
 		`<li><a href="#city">Ange ort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
 }
 
-func TestAFaultThatBelongsToNoFieldIsSaid(t *testing.T) {
+func TestAnErrorThatBelongsToNoFieldIsShown(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.refusal = problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid})
+	f.failure = problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid})
 	require.Contains(t, f.send(filled()).body, "<li>Your gift could not be ordered just now.")
 }
 
-func TestTextThatIsNoneIsRefusedHere(t *testing.T) {
+func TestInvalidTextIsNotSentOn(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.send(filled("name", "Astrid\xff", "city", "Vis\x00by"))
 	require.Equal(t, 400, got.Code)
@@ -134,9 +143,10 @@ func TestTextThatIsNoneIsRefusedHere(t *testing.T) {
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 }
 
-func TestAGiftThatIsGoneLeadsBackToTheChoice(t *testing.T) {
+func TestAGiftThatIsGoneLeadsBackToTheList(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
-		refusal error
+		failure error
 		status  int
 		text    string
 	}{
@@ -146,15 +156,15 @@ func TestAGiftThatIsGoneLeadsBackToTheChoice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
-			f.refusal = tc.refusal
+			f.failure = tc.failure
 			got := f.send(filled())
 			require.Equal(t, tc.status, got.Code)
 			require.Contains(t, got.body, tc.text)
-			require.Contains(t, got.body, `method="post"`, "an address never stands in a URL")
+			require.Contains(t, got.body, `method="post"`, "an address is never in a URL")
 			for _, field := range []string{"name", "street", "postalCode", "city", "country", "phone"} {
 				require.Contains(t, got.body, `<input type="hidden" name="`+field+`" value="`)
 			}
-			f.refusal = nil
+			f.failure = nil
 			chosen := f.send(filled("step", "form", "gift", "shirt"))
 			require.Equal(t, 200, chosen.Code)
 			require.Contains(t, chosen.body, `value="Storgatan 1"`)
@@ -163,10 +173,11 @@ func TestAGiftThatIsGoneLeadsBackToTheChoice(t *testing.T) {
 	}
 }
 
-func TestAChoiceThatIsGoneIsSaidAtTheChoice(t *testing.T) {
+func TestAChoiceThatIsGoneIsReportedAtTheChoice(t *testing.T) {
+	t.Parallel()
 	for _, code := range []problem.Code{problem.OutOfStock, problem.InvalidVariations} {
 		f := setup(t)
-		f.refusal = problem.New(code, "gone")
+		f.failure = problem.New(code, "gone")
 		got := f.send(filled("gift", "shirt", "choice", "Colour=Grey&Size=S"))
 		require.Equal(t, problem.Lookup(code).Status, got.Code)
 		require.Contains(t, got.body, `<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`)
@@ -175,26 +186,29 @@ func TestAChoiceThatIsGoneIsSaidAtTheChoice(t *testing.T) {
 	}
 }
 
-func TestAChoiceThatWasNotMadeIsAskedFor(t *testing.T) {
+func TestAMissingChoiceIsReported(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.refusal = problem.New(problem.InvalidVariations, "none")
+	f.failure = problem.New(problem.InvalidVariations, "none")
 	got := f.send(filled("gift", "shirt"))
 	require.Equal(t, 422, got.Code)
 	require.Contains(t, got.body, "Choose one: Size, Colour")
 }
 
-func TestACountryTheGiftDoesNotGoToIsSaidAtTheCountry(t *testing.T) {
+func TestACountryOutsideOfTheGiftsCountriesIsReportedAtTheCountry(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.refusal = problem.New(problem.NotDeliverableToCountry, "no")
+	f.failure = problem.New(problem.NotDeliverableToCountry, "no")
 	got := f.send(filled("country", "US"))
 	require.Equal(t, 422, got.Code)
 	require.Contains(t, got.body, `<a href="#country">This gift cannot be sent to the country you chose.`)
 	require.Contains(t, got.body, "Choose another gift")
 }
 
-func TestAClaimThatFailedCanBeSentAgain(t *testing.T) {
+func TestAFailedClaimCanBeRepeated(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
-	f.refusal = problem.Unavailable()
+	f.failure = problem.Unavailable()
 	got := f.send(filled())
 	require.Equal(t, 503, got.Code)
 	require.Equal(t, "2", got.Header().Get("Retry-After"))
@@ -203,38 +217,40 @@ func TestAClaimThatFailedCanBeSentAgain(t *testing.T) {
 	require.NotContains(t, f.log.String(), token)
 	require.NotContains(t, f.log.String(), "Storgatan")
 
-	f.refusal = problem.New(problem.IdempotencyInProgress, "running")
+	f.failure = problem.New(problem.IdempotencyInProgress, "running")
 	busy := f.send(filled())
 	require.Equal(t, 409, busy.Code)
-	require.Contains(t, busy.body, "An earlier click is still being worked on.")
+	require.Contains(t, busy.body, "Your earlier click is still being processed.")
 
-	f.refusal, f.pageErr = problem.Unavailable(), problem.Unavailable()
+	f.failure, f.pageErr = problem.Unavailable(), problem.Unavailable()
 	require.Contains(t, f.send(filled()).body, "We will be right back")
 }
 
-func TestALinkThatClosedMeanwhileShowsItsState(t *testing.T) {
+func TestALinkThatWasClosedMeanwhileShowsItsState(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.claimed = &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}
 	require.Equal(t, 303, f.send(filled()).Code)
 
-	f.refusal = problem.New(problem.CampaignNotActive, "over")
+	f.failure = problem.New(problem.CampaignNotActive, "over")
 	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_EXPIRED, nil
 	got := f.send(filled())
 	require.Equal(t, 303, got.Code)
 	require.Equal(t, "/c/"+token, got.Header().Get("Location"))
 	require.Equal(t, 303, f.send(filled("step", "list")).Code)
 
-	f.refusal = problem.RecordNotFound()
+	f.failure = problem.RecordNotFound()
 	require.Equal(t, 404, f.send(filled()).Code)
 }
 
 func TestGoingBackToTheListKeepsTheAddress(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.send(filled("step", "list", "name", `"><script>`))
 	require.Equal(t, 200, got.Code)
 	require.Empty(t, f.claims)
 	require.Contains(t, got.body, `<input type="hidden" name="name" value="&#34;&gt;&lt;script&gt;">`)
 	require.Contains(t, got.body, "Choose the gift you like best.")
-	require.Contains(t, f.send(url.Values{"gift": {"shirt"}}).body, "Where should we send it?", "no step is no claim")
+	require.Contains(t, f.send(url.Values{"gift": {"shirt"}}).body, "Where should we send it?", "a form without a step claims nothing")
 	require.Empty(t, f.claims)
 }

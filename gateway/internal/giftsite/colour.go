@@ -11,25 +11,24 @@ type rgb [3]float64
 
 var (
 	white = rgb{1, 1, 1}
-	// surface is the darkest background that coloured text stands on, but for tints.
+	// surface is the darkest background of coloured text, except tints.
 	surface = mustColour("#f6f5f2")
 	// dark is the text on light colours.
 	dark = mustColour("#14181f")
-	// plain is worn by a brand without a colour.
-	plain = mustColour("#24485e")
+	// defaultColour is that of a brand without a colour.
+	defaultColour = mustColour("#24485e")
 )
 
 const (
-	// readable is the contrast WCAG asks of text at level AA.
+	// readable is the contrast that WCAG requires for text at level AA.
 	readable = 4.5
 	// darker is one step towards black.
 	darker = 0.96
-	// tinge is how much of a colour is in its tint.
-	tinge = 0.08
+	// tintShare is how much of a colour is in its tint.
+	tintShare = 0.08
 )
 
-// palette is a brand's colour as the pages use it: every pair of text and background in it is
-// readable, whatever the colour.
+// palette is a brand's colour as the pages use it. Every pair of text and background is readable, whatever the colour.
 type palette struct {
 	// Fill is the background of the page's head and of buttons, OnFill the text there.
 	Fill, OnFill rgb
@@ -37,11 +36,11 @@ type palette struct {
 	Ink, Tint rgb
 }
 
-// paletteOf takes a colour such as #1A2B3C; anything else counts as none.
+// paletteOf reads a colour such as #1A2B3C. Anything else is the default.
 func paletteOf(hex string) palette {
 	colour, ok := parseColour(hex)
 	if !ok {
-		colour = plain
+		colour = defaultColour
 	}
 	p := palette{Fill: colour, OnFill: white, Ink: colour}
 	if contrast(white, colour) < readable && contrast(dark, colour) >= readable {
@@ -51,7 +50,7 @@ func paletteOf(hex string) palette {
 		p.Fill = p.Fill.times(darker)
 	}
 	for {
-		p.Tint = p.Ink.mixedInto(white, tinge)
+		p.Tint = p.Ink.mixedInto(white, tintShare)
 		if contrast(p.Ink, surface) >= readable && contrast(p.Ink, p.Tint) >= readable {
 			return p
 		}
@@ -94,7 +93,7 @@ func (c rgb) mixedInto(other rgb, share float64) rgb {
 	return c
 }
 
-// contrast is the ratio of WCAG 2, from 1 to 21, of the colours as a browser shows them.
+// contrast is the ratio of WCAG 2, from 1 to 21, of colours rounded as a browser does.
 func contrast(a, b rgb) float64 {
 	const flare = 0.05
 	la, lb := a.luminance()+flare, b.luminance()+flare

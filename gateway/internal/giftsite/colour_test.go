@@ -8,6 +8,7 @@ import (
 )
 
 func TestContrastIsThatOfWCAG(t *testing.T) {
+	t.Parallel()
 	require.InDelta(t, 21, contrast(white, rgb{}), 0.001)
 	require.InDelta(t, 1, contrast(white, white), 0.001)
 	require.InDelta(t, 4.54, contrast(white, mustColour("#767676")), 0.01)
@@ -15,6 +16,7 @@ func TestContrastIsThatOfWCAG(t *testing.T) {
 }
 
 func TestEveryColourMakesAReadablePalette(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	colours := []string{"#000000", "#ffffff", "#ffff00", "#0000ff", "#ff0000", "#00ff00", "#1B4B8F", "#0FA3B1", "#B8860B", "#7A1F3D", "#787878", "#848484"}
 	for range 2000 {
@@ -30,7 +32,8 @@ func TestEveryColourMakesAReadablePalette(t *testing.T) {
 	}
 }
 
-func TestAColourThatReadsIsLeftAlone(t *testing.T) {
+func TestAReadableColourIsNotChanged(t *testing.T) {
+	t.Parallel()
 	for colour, on := range map[string]string{"#1b4b8f": "#ffffff", "#ffe14d": dark.String(), "#0fa3b1": dark.String()} {
 		p := paletteOf(colour)
 		require.Equal(t, colour, p.Fill.String())
@@ -40,8 +43,9 @@ func TestAColourThatReadsIsLeftAlone(t *testing.T) {
 	require.NotEqual(t, "#ffe14d", paletteOf("#ffe14d").Ink.String(), "too light for text")
 }
 
-func TestWhatIsNoColourIsTheDefault(t *testing.T) {
+func TestAnInvalidColourIsTheDefault(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "#fff", "red", "#12345g", "#1234567", "}body{", "#+12345"} {
-		require.Equal(t, paletteOf(plain.String()), paletteOf(text), text)
+		require.Equal(t, paletteOf(defaultColour.String()), paletteOf(text), text)
 	}
 }

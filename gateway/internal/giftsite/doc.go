@@ -1,6 +1,6 @@
-// Package giftsite is what a player sees: the pages behind a personal link, where a gift is chosen
-// and an address entered. They are rendered here and need no JavaScript.
+// Package giftsite serves the pages behind a personal link, where a player chooses a gift and enters an address. They are
+// rendered here and need no JavaScript.
 //
-// The token in the path is all that authorizes. It stands in no log, span, metric or Referer, and
-// a token that names no link is answered alike whether it ever did.
+// The token in the path is the only authorization. It is in no log, span, metric or Referer. The response to a token that
+// names no link does not reveal whether it ever did.
 package giftsite

@@ -13,11 +13,11 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// maxForm is far above what the longest allowed texts take.
+// maxForm is far more than the longest allowed texts need.
 const maxForm = 64 << 10
 
-// The names of form fields beside those of inputs. A field of one dimension of a gift is named
-// by variationPrefix and the dimension; one for all dimensions holds a value of each.
+// The names of form fields other than inputs. The field of one dimension of a gift has the name variationPrefix and the
+// dimension. The field fieldChoice holds a value for each dimension.
 const (
 	fieldStep       = "step"
 	fieldGift       = "gift"
@@ -25,51 +25,50 @@ const (
 	variationPrefix = "v:"
 )
 
-// The steps a form asks for.
+// The steps that a form can request.
 const (
 	stepList = "list"
 	stepForm = "form"
 	stepSend = "send"
 )
 
-// input is a text of the address.
+// input is a text input of the address.
 type input struct {
 	ID           string
-	Limit        int
+	MaxLength    int
 	Type         string
 	Autocomplete string
 	Optional     bool
-	// Short fields stand beside another where there is room.
+	// Short inputs share a row if there is room.
 	Short bool
 }
 
-// inputs are in display order, with the limits of the API (API specification, section Limits). The
-// country is chosen from a list.
+// inputs are in display order, with the lengths of the API specification, section Limits. The country is chosen from a list.
 var inputs = []input{
-	{ID: "name", Limit: 100, Type: "text", Autocomplete: "name"},
-	{ID: "street", Limit: 255, Type: "text", Autocomplete: "address-line1"},
-	{ID: "postalCode", Limit: 20, Type: "text", Autocomplete: "postal-code", Short: true},
-	{ID: "city", Limit: 100, Type: "text", Autocomplete: "address-level2", Short: true},
-	{ID: fieldCountry, Limit: 2},
-	{ID: "phone", Limit: 50, Type: "tel", Autocomplete: "tel"},
-	{ID: "email", Limit: 255, Type: "email", Autocomplete: "email", Optional: true},
+	{ID: "name", MaxLength: 100, Type: "text", Autocomplete: "name"},
+	{ID: "street", MaxLength: 255, Type: "text", Autocomplete: "address-line1"},
+	{ID: "postalCode", MaxLength: 20, Type: "text", Autocomplete: "postal-code", Short: true},
+	{ID: "city", MaxLength: 100, Type: "text", Autocomplete: "address-level2", Short: true},
+	{ID: fieldCountry, MaxLength: 2},
+	{ID: "phone", MaxLength: 50, Type: "tel", Autocomplete: "tel"},
+	{ID: "email", MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true},
 }
 
 const fieldCountry = "country"
 
-// form is what a player has chosen and typed so far.
+// form is what a player has chosen and entered so far.
 type form struct {
 	Step string
 	Gift string
 	// Picked is the chosen value of each dimension.
 	Picked map[string]string
-	// Typed are the texts of inputs and the country, by name.
-	Typed map[string]string
-	// Unreadable names the inputs that are not text.
-	Unreadable []string
+	// Entered are the texts of inputs and the country, by name.
+	Entered map[string]string
+	// InvalidText names the inputs that are not valid text.
+	InvalidText []string
 }
 
-// The faults of a request that is no form of these pages.
+// The errors of a request that is not a form of these pages.
 var (
 	errMediaType = errors.New("not a form")
 	errTooLarge  = errors.New("form too large")
@@ -94,22 +93,22 @@ func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 
 func formOf(values url.Values) form {
 	f := form{
-		Step:   values.Get(fieldStep),
-		Gift:   text(values.Get(fieldGift)),
-		Picked: pickedIn(values),
-		Typed:  map[string]string{},
+		Step:    values.Get(fieldStep),
+		Gift:    text(values.Get(fieldGift)),
+		Picked:  pickedIn(values),
+		Entered: map[string]string{},
 	}
 	for _, in := range inputs {
 		raw := values.Get(in.ID)
 		if !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
-			f.Unreadable = append(f.Unreadable, in.ID)
+			f.InvalidText = append(f.InvalidText, in.ID)
 		}
-		f.Typed[in.ID] = text(raw)
+		f.Entered[in.ID] = text(raw)
 	}
 	return f
 }
 
-// pickedIn reads the fields of single dimensions and the one that holds a value of each.
+// pickedIn reads the fields of single dimensions and the field of all.
 func pickedIn(values url.Values) map[string]string {
 	picked := map[string]string{}
 	for name := range values {
@@ -127,7 +126,7 @@ func pickedIn(values url.Values) map[string]string {
 	return picked
 }
 
-// text is what of s can be sent on and shown: a phone's keyboard likes to end a word with a space.
+// text removes what cannot be sent on or shown. It also trims spaces, which keyboards of phones add after a word.
 func text(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
 }
@@ -138,13 +137,13 @@ func (f form) request(token string) *linksv1.ClaimLinkRequest {
 		ProductId:  f.Gift,
 		Variations: f.Picked,
 		Recipient: &linksv1.ClaimRecipient{
-			Name:       f.Typed["name"],
-			Phone:      f.Typed["phone"],
-			Email:      unlessEmpty(f.Typed["email"]),
-			Street:     f.Typed["street"],
-			City:       f.Typed["city"],
-			PostalCode: unlessEmpty(f.Typed["postalCode"]),
-			Country:    f.Typed[fieldCountry],
+			Name:       f.Entered["name"],
+			Phone:      f.Entered["phone"],
+			Email:      unlessEmpty(f.Entered["email"]),
+			Street:     f.Entered["street"],
+			City:       f.Entered["city"],
+			PostalCode: unlessEmpty(f.Entered["postalCode"]),
+			Country:    f.Entered[fieldCountry],
 		},
 	}
 }

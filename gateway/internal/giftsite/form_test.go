@@ -11,8 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// FuzzForm feeds bodies to the reader: whatever it takes can be sent on, and is shown without
-// breaking out of the page.
+// FuzzForm: every form that is accepted can be sent on, and is shown without breaking out of the page.
 func FuzzForm(f *testing.F) {
 	for _, body := range []string{
 		filled().Encode(), "choice=Colour%3DGrey%26Size%3DM&v:Size=M", "name=%ff%00&city=%F0%9F%98%80", "choice=%25zz&v:=&v:%ff=x",
@@ -40,8 +39,8 @@ func FuzzForm(f *testing.F) {
 		page := openPage()
 		for _, gift := range page.GetGifts()[:2] {
 			w := httptest.NewRecorder()
-			p := site.formView(page, gift, read, unreadable(site.translations.of("en-US"), read.Unreadable))
-			site.renderTrouble(w, http.StatusBadRequest, p.withChoiceFaults(read.Picked))
+			p := site.formView(page, gift, read, site.translations.of("en-US").invalidText(read.InvalidText))
+			site.renderErrors(w, http.StatusBadRequest, p.withChoiceErrors(read.Picked))
 			require.NotContains(t, w.Body.String(), "<script")
 			require.Equal(t, 1, strings.Count(w.Body.String(), "</html>"))
 		}

@@ -14,18 +14,18 @@ type formView struct {
 	view
 
 	Gift card
-	// Alone: the link has no other gift.
-	Alone     bool
+	// OnlyGift: the link has no other gift.
+	OnlyGift  bool
 	Groups    []group
 	Fields    []field
 	Countries []countryOption
-	// CountryError stands at the list of countries.
+	// CountryError is shown at the list of countries.
 	CountryError string
-	// Problems are all faults of the page in its order.
-	Problems []fault
+	// Errors are all errors of the page, in its order.
+	Errors []formError
 }
 
-// field is an input as it stands on the page.
+// field is an input on the page.
 type field struct {
 	input
 
@@ -35,7 +35,7 @@ type field struct {
 	Error string
 }
 
-// InPage gives the field the page's words.
+// InPage adds the texts of the page.
 func (f field) InPage(p formView) fieldInPage { return fieldInPage{field: f, texts: p.texts} }
 
 type fieldInPage struct {
@@ -43,7 +43,7 @@ type fieldInPage struct {
 	*texts
 }
 
-// InPage gives the group the page's words.
+// InPage adds the texts of the page.
 func (g group) InPage(p formView) groupInPage { return groupInPage{group: g, texts: p.texts} }
 
 type groupInPage struct {
@@ -51,7 +51,7 @@ type groupInPage struct {
 	*texts
 }
 
-// DescribedBy names what belongs to the input for who does not see it.
+// DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
 	switch {
 	case f.Error != "" && f.Hint != "":
@@ -70,27 +70,27 @@ type countryOption struct {
 	Selected bool
 }
 
-func (s *Site) formView(link *linksv1.GetClaimPageResponse, gift *linksv1.ClaimGift, f form, faults []fault) formView {
+func (s *Site) formView(link *linksv1.GetClaimPageResponse, gift *linksv1.ClaimGift, f form, errs []formError) formView {
 	p := formView{
 		view:     s.linkView(link),
 		Gift:     s.cardOf(gift),
-		Alone:    len(link.GetGifts()) == 1,
-		Problems: faults,
+		OnlyGift: len(link.GetGifts()) == 1,
+		Errors:   errs,
 	}
 	p.Groups = groupsOf(p.texts, gift, f.Picked)
 	for _, in := range inputs {
-		p.Fields = append(p.Fields, p.field(in, gift.GetCountries(), f.Typed[in.ID]))
+		p.Fields = append(p.Fields, p.field(in, gift.GetCountries(), f.Entered[in.ID]))
 	}
-	if !p.Alone || len(faults) > 0 {
-		p.Message = "" // It was read before.
+	if !p.OnlyGift || len(errs) > 0 {
+		p.Message = "" // The player has already seen it.
 	}
-	p.Countries = countryOptions(p.countries, gift.GetCountries(), f.Typed[fieldCountry], link.GetLocale())
-	p.CountryError = faultAt(faults, fieldCountry)
+	p.Countries = countryOptions(p.countries, gift.GetCountries(), f.Entered[fieldCountry], link.GetLocale())
+	p.CountryError = errorAt(errs, fieldCountry)
 	return p
 }
 
 func (p formView) field(in input, countries []string, value string) field {
-	out := field{input: in, Label: p.T(in.ID), Value: value, Error: faultAt(p.Problems, in.ID)}
+	out := field{input: in, Label: p.T(in.ID), Value: value, Error: errorAt(p.Errors, in.ID)}
 	switch in.ID {
 	case "phone":
 		out.Hint = p.T("phone.hint", "example", p.T("phone.example"))
@@ -105,37 +105,37 @@ func (p formView) field(in input, countries []string, value string) field {
 
 func needsNoPostalCode(code string) bool { return !country.PostalCodeRequired(code) }
 
-// withChoiceFaults adds to the problems what is wrong with the choice.
-func (p formView) withChoiceFaults(picked map[string]string) formView {
-	var found []fault
+// withChoiceErrors adds the errors of the choice.
+func (p formView) withChoiceErrors(picked map[string]string) formView {
+	var found []formError
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		switch {
-		case g.lost(picked):
+		case g.isGone(picked):
 			g.Error = p.T("error.choice.gone")
-		case !g.chosen():
+		case !g.isChosen():
 			g.Error = p.T("error.choice.required", "group", g.Legend)
 		default:
 			continue
 		}
-		found = append(found, fault{Field: fieldChoices, Text: g.Error, Href: "#" + g.first()})
+		found = append(found, formError{Field: fieldChoices, Text: g.Error, Href: "#" + g.firstID()})
 	}
-	p.Problems = append(found, p.Problems...)
+	p.Errors = append(found, p.Errors...)
 	return p
 }
 
-func faultAt(faults []fault, field string) string {
-	for _, f := range faults {
-		if f.Field == field {
-			return f.Text
+func errorAt(errs []formError, field string) string {
+	for _, e := range errs {
+		if e.Field == field {
+			return e.Text
 		}
 	}
 	return ""
 }
 
-// countryOptions are the countries a gift goes to, in the order of a reader's alphabet. Until one
-// is chosen it is the only one there is, or that of the link's locale; of en-US, which links have
-// when nobody said another, nothing follows.
+// countryOptions are the countries that a gift can be sent to, in the alphabetical order of the reader. If none is chosen yet,
+// the only country is preselected, or that of the link's locale. The locale en-US says nothing about the country: links have
+// it by default.
 func countryOptions(names []countryName, countries []string, chosen, locale string) []countryOption {
 	if !slices.Contains(countries, chosen) {
 		chosen = ""

@@ -7,15 +7,14 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// picture is a gift's first image. Source is the largest there is; Sources are its renditions, of
-// which a browser takes the one that fits.
+// picture is the first image of a gift: its largest version, and the renditions from which a browser chooses.
 type picture struct {
 	Source  string
 	Sources string
 }
 
-// pictureOf finds the first image: its renditions, which have a width, and its original. It takes
-// only what comes from where the pages may load a picture.
+// pictureOf returns the first image: its renditions, which have a width, and its original. It ignores images that the pages
+// may not load.
 func (s *Site) pictureOf(images []*linksv1.ClaimImage) picture {
 	var p picture
 	var sources []string
@@ -24,7 +23,7 @@ func (s *Site) pictureOf(images []*linksv1.ClaimImage) picture {
 		if original && p.Source != "" {
 			break
 		}
-		if originOf(image.GetUrl()) != s.pictures || strings.ContainsAny(image.GetUrl(), " ,") {
+		if originOf(image.GetUrl()) != s.imageOrigin || strings.ContainsAny(image.GetUrl(), " ,") {
 			continue
 		}
 		if original {

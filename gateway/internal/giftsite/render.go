@@ -27,25 +27,25 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(styleSheet) }, //nolint:gosec // Part of this program.
 }).ParseFS(templateFiles, "pages/*.tmpl"))
 
-// worn is what a view of every kind has.
-type worn interface {
+// branded is a view of any page.
+type branded interface {
 	BrandStyle() template.CSS
 }
 
 // render answers with a page.
-func (s *Site) render(w http.ResponseWriter, status int, page string, v worn) {
+func (s *Site) render(w http.ResponseWriter, status int, page string, v branded) {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, page, v); err != nil {
-		panic(fmt.Errorf("page %s: %w", page, err)) // Into a buffer only a fault of the template gets here.
+		panic(fmt.Errorf("page %s: %w", page, err)) // A buffer never fails, so the template is wrong.
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", s.policy(v))
-	s.answer(w, status, b.Bytes())
+	s.write(w, status, b.Bytes())
 }
 
-// answer writes what every answer has: nothing is kept, framed, guessed at or found by a search
-// engine, and no address with a token in it is told to anybody.
-func (s *Site) answer(w http.ResponseWriter, status int, content []byte) {
+// write adds the headers of every response: it is not stored, framed, sniffed or indexed, and its address, which contains the
+// token, is sent to nobody.
+func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 	header := w.Header()
 	if header.Get("Content-Security-Policy") == "" {
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -60,11 +60,11 @@ func (s *Site) answer(w http.ResponseWriter, status int, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// policy allows the two style sheets that stand in the page, the pictures of the catalog and the
-// page's own icon, and forms that are sent back here.
-func (s *Site) policy(v worn) string {
+// policy allows the two style sheets in the page, the images of the catalog, the icon in the page, and forms that are sent
+// back to this site.
+func (s *Site) policy(v branded) string {
 	return "default-src 'none'; style-src " + hashOf(styleSheet) + " " + hashOf(string(v.BrandStyle())) +
-		"; img-src 'self' data: " + s.pictures +
+		"; img-src 'self' data: " + s.imageOrigin +
 		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 

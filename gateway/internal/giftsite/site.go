@@ -15,53 +15,55 @@ import (
 const (
 	// Prefix begins the path of every page; the token follows.
 	Prefix = "/c/"
-	// Route is the path as metrics and spans name it.
+	// Route is the path in metrics and spans.
 	Route = Prefix + "{token}"
 )
 
 // callTimeout bounds the calls of one request. A claim reserves stock and places an order.
 const callTimeout = 12 * time.Second
 
-// Options of the site.
-type Options struct {
+// Deps are what a Site works with.
+type Deps struct {
 	Links linksv1.GiftSiteServiceClient
-	// PublicURL is the base address of the API, where the gifts' pictures are.
-	PublicURL string
-	// Visits and Claims bound the requests of a client address: pages read, forms sent.
+	// Visits and Claims limit the requests of a client address: pages read and forms sent.
 	Visits, Claims *limits.Limiter
-	// Unknown bounds the tokens of an address that name no link.
-	Unknown *limits.Window
-	// ClientIP tells whose limit a request counts against.
+	// Unknown limits the tokens of a client address that name no link.
+	Unknown  *limits.Window
 	ClientIP func(r *http.Request) string
 	Log      *slog.Logger
 }
 
-// Site answers the paths below Prefix.
-type Site struct {
-	Options
-
-	translations *translations
-	guard        *http.CrossOriginProtection
-	// pictures is where gifts' pictures come from; secure: the pages are reached by https.
-	pictures string
-	secure   bool
+// Config of a Site. PublicURL is the base address of the API, which serves the images.
+type Config struct {
+	PublicURL string
 }
 
-// New makes the site.
-func New(o Options) (*Site, error) {
+// Site serves the paths below Prefix.
+type Site struct {
+	Deps
+
+	translations *translations
+	crossOrigin  *http.CrossOriginProtection
+	// imageOrigin is the only origin that pages may load images from.
+	imageOrigin string
+	https       bool
+}
+
+// New makes a Site.
+func New(deps Deps, cfg Config) (*Site, error) {
 	tr, err := readTranslations()
 	if err != nil {
 		return nil, err
 	}
 	return &Site{
-		Options: o, translations: tr, guard: http.NewCrossOriginProtection(),
-		pictures: originOf(o.PublicURL), secure: strings.HasPrefix(o.PublicURL, "https:"),
+		Deps: deps, translations: tr, crossOrigin: http.NewCrossOriginProtection(),
+		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
 	}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	token, ok := s.admit(w, r)
+	token, ok := s.check(w, r)
 	if !ok {
 		return
 	}
@@ -75,14 +77,14 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.get(w, r, token)
 }
 
-// get shows the link as it is.
+// get shows the link in its current state.
 func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
 	link, ok := s.load(w, r, token)
 	if !ok {
 		return
 	}
-	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && remembered(r) != "" {
-		// This browser placed the order: after a fault the link may end a little later.
+	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && referenceFrom(r) != "" {
+		// This browser has placed the order. After a failure the link may be closed a little later.
 		link.State = linksv1.ClaimState_CLAIM_STATE_CLAIMED
 	}
 	if link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
@@ -92,21 +94,21 @@ func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
 	s.renderOpen(w, link, form{Gift: r.URL.Query().Get(fieldGift)})
 }
 
-// load asks for the link. Without one the answer is given already.
+// load reads the link. If it cannot, it has answered the request.
 func (s *Site) load(w http.ResponseWriter, r *http.Request, token string) (*linksv1.GetClaimPageResponse, bool) {
 	link, err := s.Links.GetClaimPage(r.Context(), &linksv1.GetClaimPageRequest{Token: token})
 	switch {
 	case problem.Is(err, problem.NotFound):
-		s.unknown(w, r)
+		s.unknownToken(w, r)
 		return nil, false
 	case err != nil:
-		s.failing(w, r, err)
+		s.unavailable(w, r, err)
 		return nil, false
 	}
 	return link, true
 }
 
-// renderOpen shows the chosen gift, or all of them when none is chosen that can be.
+// renderOpen shows the chosen gift, or all gifts if none is chosen or the chosen one is not available.
 func (s *Site) renderOpen(w http.ResponseWriter, link *linksv1.GetClaimPageResponse, f form) {
 	gift := giftOf(link, f.Gift)
 	if gift == nil || f.Step == stepList && len(link.GetGifts()) > 1 {
@@ -116,7 +118,7 @@ func (s *Site) renderOpen(w http.ResponseWriter, link *linksv1.GetClaimPageRespo
 	s.render(w, http.StatusOK, pageForm, s.formView(link, gift, f, nil))
 }
 
-// giftOf finds the gift to show: the one that was chosen, or the only one; never one that is gone.
+// giftOf returns the chosen gift, or the only one, unless it is out of stock.
 func giftOf(link *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {
 	for _, g := range link.GetGifts() {
 		if (g.GetProductId() == id || len(link.GetGifts()) == 1) && !g.GetOutOfStock() {

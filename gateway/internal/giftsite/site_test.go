@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnOpenLinkListsItsGifts(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
@@ -23,32 +24,34 @@ func TestAnOpenLinkListsItsGifts(t *testing.T) {
 	require.Contains(t, got.body, `<img class="logo" src="https://gifts.example/api/public/v1/catalog/images/logo" alt="Nordlys Casino">`)
 	require.Contains(t, got.body, `name="gift" value="truffles"`)
 	require.Contains(t, got.body, `name="gift" value="shirt"`)
-	require.NotContains(t, got.body, `value="vase"`, "a gift that is gone cannot be chosen")
+	require.NotContains(t, got.body, `value="vase"`, "a gift that is out of stock cannot be chosen")
 	require.Contains(t, got.body, "None left")
 	require.Contains(t, got.body, `method="get"`)
 	require.Contains(t, got.body, "--fill:#1b4b8f;--on-fill:#ffffff")
 	require.Equal(t, []string{token}, f.reads)
 }
 
-func TestAPictureHasItsRenditionsAndNoOtherPicture(t *testing.T) {
+func TestAPictureHasTheRenditionsOfTheFirstImageOnly(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.get("?gift=truffles")
 	require.Contains(t, got.body, `src="`+public+`/catalog/images/t"`)
 	require.Contains(t, got.body, public+`/catalog/images/t320 320w"`)
 	require.NotContains(t, got.body, "images/second")
 
-	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://elsewhere.example/a.png"}}
-	require.NotContains(t, f.get("?gift=truffles").body, "elsewhere.example", "pictures come from the API alone")
+	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://other.example/a.png"}}
+	require.NotContains(t, f.get("?gift=truffles").body, "other.example", "pictures come from the API only")
 }
 
 func TestAChosenGiftHasItsChoicesAndTheAddress(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	got := f.get("?gift=shirt")
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
 	require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
 	require.Contains(t, got.body, `<option value="IE">Ireland</option>`)
-	require.NotContains(t, got.body, `value="DE"`, "only where the gift goes")
+	require.NotContains(t, got.body, `value="DE"`, "only countries of the gift")
 	for _, id := range []string{"name", "street", "postalCode", "city", "country", "phone", "email"} {
 		require.Contains(t, got.body, `<label for="`+id+`">`)
 		require.Contains(t, got.body, ` id="`+id+`" name="`+id+`"`)
@@ -57,6 +60,7 @@ func TestAChosenGiftHasItsChoicesAndTheAddress(t *testing.T) {
 }
 
 func TestTheOnlyGiftNeedsNoChoosing(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.page.Gifts = f.page.GetGifts()[:1]
 	got := f.get("")
@@ -67,12 +71,14 @@ func TestTheOnlyGiftNeedsNoChoosing(t *testing.T) {
 }
 
 func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
+	t.Parallel()
 	for _, gift := range []string{"vase", "other", "%ff"} {
 		require.Contains(t, setup(t).get("?gift="+gift).body, "Choose the gift you like best.", gift)
 	}
 }
 
-func TestALinkOfWhichEverythingIsGoneSaysSo(t *testing.T) {
+func TestALinkWithoutAnyGiftLeftSaysSo(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.page.Gifts = f.page.GetGifts()[2:]
 	got := f.get("")
@@ -83,6 +89,7 @@ func TestALinkOfWhichEverythingIsGoneSaysSo(t *testing.T) {
 }
 
 func TestEveryStateHasItsPage(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[linksv1.ClaimState]struct {
 		status int
 		text   string
@@ -99,12 +106,13 @@ func TestEveryStateHasItsPage(t *testing.T) {
 			require.Equal(t, want.status, got.Code)
 			require.Contains(t, got.body, want.text)
 			require.Contains(t, got.body, "Nordlys Casino")
-			require.NotContains(t, got.body, "Astrid", "only who can still choose is greeted by name")
+			require.NotContains(t, got.body, "Astrid", "only players who can still choose see the name")
 		})
 	}
 }
 
-func TestAnUnknownTokenTellsNothing(t *testing.T) {
+func TestAnUnknownTokenRevealsNothing(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.pageErr = problem.RecordNotFound()
 	unknown := f.get("")
@@ -116,10 +124,11 @@ func TestAnUnknownTokenTellsNothing(t *testing.T) {
 		require.Equal(t, 404, got.Code, target)
 		require.Equal(t, unknown.body, got.body, target)
 	}
-	require.Len(t, f.reads, asked, "what is no token is not asked for")
+	require.Len(t, f.reads, asked, "what cannot be a token is not looked up")
 }
 
-func TestAFailingServiceIsSaidInTheReadersLanguage(t *testing.T) {
+func TestAFailureIsReportedInTheLanguageOfTheBrowser(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	for name, err := range map[string]error{"down": problem.Unavailable(), "broken": problem.Internal()} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +137,7 @@ func TestAFailingServiceIsSaidInTheReadersLanguage(t *testing.T) {
 			require.Equal(t, 503, got.Code)
 			require.Contains(t, got.body, `<html lang="de-DE">`)
 			require.Contains(t, got.body, "Wir sind gleich wieder da")
-			require.Contains(t, got.body, "a-request", "the reference whoever is asked will ask for")
+			require.Contains(t, got.body, "a-request", "the reference for support")
 			require.Equal(t, "30", got.Header().Get("Retry-After"))
 			require.NotContains(t, f.log.String(), token)
 			require.NotEmpty(t, f.log.String())
@@ -136,14 +145,15 @@ func TestAFailingServiceIsSaidInTheReadersLanguage(t *testing.T) {
 	}
 }
 
-func TestALinksLocaleIsThePages(t *testing.T) {
+func TestThePageHasTheLocaleOfTheLink(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ locale, lang, content, text string }{
-		"Swedish":                {"sv-SE", "sv-SE", "", "En gåva till Astrid"},
-		"German":                 {"de-DE", "de-DE", "", "Ein Geschenk für Astrid"},
-		"Austrian German":        {"de-AT", "de-DE", `<h3 lang="de-AT">`, "Ein Geschenk für Astrid"},
-		"one without texts":      {"fi-FI", "en-US", `<h3 lang="fi-FI">`, "A gift for Astrid"},
-		"one that is no locale":  {"?", "en-US", "", "A gift for Astrid"},
-		"none, which is English": {"", "en-US", "", "A gift for Astrid"},
+		"Swedish":           {"sv-SE", "sv-SE", "", "En gåva till Astrid"},
+		"German":            {"de-DE", "de-DE", "", "Ein Geschenk für Astrid"},
+		"Austrian German":   {"de-AT", "de-DE", `<h3 lang="de-AT">`, "Ein Geschenk für Astrid"},
+		"one without texts": {"fi-FI", "en-US", `<h3 lang="fi-FI">`, "A gift for Astrid"},
+		"an invalid locale": {"?", "en-US", "", "A gift for Astrid"},
+		"none":              {"", "en-US", "", "A gift for Astrid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
@@ -156,7 +166,8 @@ func TestALinksLocaleIsThePages(t *testing.T) {
 	}
 }
 
-func TestCountriesStandInTheReadersOrderAndLanguage(t *testing.T) {
+func TestCountriesHaveTheOrderAndLanguageOfTheReader(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	f.page.Locale = "sv-SE"
 	f.page.Gifts[0].Countries = []string{"AX", "SE", "DE", "AT", "GB"}
@@ -165,12 +176,13 @@ func TestCountriesStandInTheReadersOrderAndLanguage(t *testing.T) {
 
 	f.page.Locale = "en-US"
 	f.page.Gifts[0].Countries = []string{"US", "SE"}
-	require.NotContains(t, f.get("?gift=truffles").body, `selected`, "en-US is what a link has when nobody chose")
+	require.NotContains(t, f.get("?gift=truffles").body, `selected`, "en-US is only the default locale")
 	f.page.Gifts[0].Countries = []string{"US"}
 	require.Contains(t, f.get("?gift=truffles").body, `<option value="US" selected>United States</option>`)
 }
 
 func TestALogoIsShownOnlyFromTheCatalog(t *testing.T) {
+	t.Parallel()
 	for address, shown := range map[string]bool{
 		"https://gifts.example/api/public/v1/catalog/images/0a": true,
 		"https://cdn.example/a.png":                             false,

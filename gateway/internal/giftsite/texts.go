@@ -16,14 +16,14 @@ import (
 //go:embed texts/*.json
 var textFiles embed.FS
 
-// locales are those the pages are translated to; the first is for everybody else.
+// locales are those that the pages are translated to. The first is the fallback.
 var locales = []string{"en-US", "sv-SE", "de-DE"}
 
-// texts are the pages' own words in one locale.
+// texts are the texts of the pages in one locale.
 type texts struct {
 	Lang  string
 	words map[string]string
-	// countries are all there are, as a reader of the locale would sort them.
+	// countries are all countries, sorted for the locale.
 	countries []countryName
 }
 
@@ -31,11 +31,11 @@ type countryName struct {
 	Code, Name string
 }
 
-// T gives the text of a key; pairs of name and value fill its places.
+// T returns the text of a key. Its placeholders are replaced by pairs of name and value.
 func (t *texts) T(key string, pairs ...string) string {
 	text, ok := t.words[key]
 	if !ok {
-		panic("no text: " + key) // The tests look up every key the pages use.
+		panic("no text: " + key) // A test looks up every key that the pages use.
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"
@@ -43,14 +43,14 @@ func (t *texts) T(key string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Has says whether there is a text of the key.
+// Has reports whether the key has a text.
 func (t *texts) Has(key string) bool {
 	_, ok := t.words[key]
 	return ok
 }
 
-// dimension translates the name of a dimension of a gift, of which the catalog has one spelling
-// only. A name that is not known stands as it is; values always do.
+// dimension translates the name of a dimension of a gift, which the catalog has in English. Unknown names are not translated,
+// and values never are.
 func (t *texts) dimension(name string) string {
 	if key := "dimension." + name; t.Has(key) {
 		return t.T(key)
@@ -58,7 +58,7 @@ func (t *texts) dimension(name string) string {
 	return name
 }
 
-// translations finds the texts for a reader.
+// translations are the texts of all locales.
 type translations struct {
 	all     []*texts
 	matcher language.Matcher
@@ -87,7 +87,7 @@ func readTranslations() (*translations, error) {
 	return tr, nil
 }
 
-// of gives the texts nearest to a link's locale.
+// of returns the texts closest to a link's locale.
 func (tr *translations) of(locale string) *texts {
 	tag, err := language.Parse(locale)
 	if err != nil {
@@ -97,8 +97,7 @@ func (tr *translations) of(locale string) *texts {
 	return tr.all[i]
 }
 
-// accepted gives the texts nearest to what a browser asks for. A header that is no list of
-// languages asks for nothing.
+// accepted returns the texts closest to the Accept-Language header of a browser.
 func (tr *translations) accepted(header string) *texts {
 	tags, _, err := language.ParseAcceptLanguage(header)
 	if err != nil {
@@ -114,7 +113,7 @@ func countryNames(tag language.Tag) []countryName {
 	for _, code := range country.All() {
 		region, err := language.ParseRegion(code)
 		if err != nil {
-			continue // Every assigned code is a region; a test counts them.
+			continue // A test makes sure that this never happens.
 		}
 		out = append(out, countryName{Code: code, Name: names.Name(region)})
 	}

@@ -19,9 +19,10 @@ func read(t *testing.T) *translations {
 	return tr
 }
 
-var place = regexp.MustCompile(`\{\w+\}`)
+var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-func TestEveryTranslationHasEveryTextWithItsPlaces(t *testing.T) {
+func TestEveryTranslationHasEveryTextWithItsPlaceholders(t *testing.T) {
+	t.Parallel()
 	tr := read(t)
 	for _, other := range tr.all[1:] {
 		require.Len(t, other.words, len(tr.all[0].words), other.Lang)
@@ -29,7 +30,7 @@ func TestEveryTranslationHasEveryTextWithItsPlaces(t *testing.T) {
 			translated, ok := other.words[key]
 			require.True(t, ok, "%s: %s", other.Lang, key)
 			require.NotEmpty(t, translated, "%s: %s", other.Lang, key)
-			want, have := place.FindAllString(english, -1), place.FindAllString(translated, -1)
+			want, have := placeholder.FindAllString(english, -1), placeholder.FindAllString(translated, -1)
 			slices.Sort(want)
 			slices.Sort(have)
 			require.Equal(t, want, have, "%s: %s", other.Lang, key)
@@ -39,7 +40,8 @@ func TestEveryTranslationHasEveryTextWithItsPlaces(t *testing.T) {
 
 var used = regexp.MustCompile(`\.T\(?\s*"([\w.]+)"`)
 
-func TestEveryTextThePagesUseIsThere(t *testing.T) {
+func TestEveryTextThatThePagesUseExists(t *testing.T) {
+	t.Parallel()
 	t1 := read(t).all[0]
 	var found int
 	for _, pattern := range []string{"*.go", "pages/*.tmpl"} {
@@ -66,7 +68,8 @@ func TestEveryTextThePagesUseIsThere(t *testing.T) {
 	}
 }
 
-func TestTheLanguageAskedForIsTheNearestThereIs(t *testing.T) {
+func TestTheClosestLanguageIsUsed(t *testing.T) {
+	t.Parallel()
 	tr := read(t)
 	for header, want := range map[string]string{
 		"": "en-US", "sv": "sv-SE", "sv-FI,fi;q=0.9": "sv-SE", "de-CH;q=0.8, en;q=0.2": "de-DE", "ja": "en-US",
@@ -77,6 +80,7 @@ func TestTheLanguageAskedForIsTheNearestThereIs(t *testing.T) {
 }
 
 func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
+	t.Parallel()
 	for _, texts := range read(t).all {
 		require.Len(t, texts.countries, len(country.All()))
 		for _, c := range texts.countries {
@@ -85,11 +89,13 @@ func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsFilledOnce(t *testing.T) {
+func TestAPlaceholderIsReplacedOnce(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "A gift for {label}", read(t).all[0].T("gift.for", "label", "{label}"))
 }
 
-func TestADimensionIsTranslatedWhereItIsKnown(t *testing.T) {
+func TestAKnownDimensionIsTranslated(t *testing.T) {
+	t.Parallel()
 	german := read(t).of("de-DE")
 	require.Equal(t, "Farbe", german.dimension("Colour"))
 	require.Equal(t, "Gravur", german.dimension("Gravur"))

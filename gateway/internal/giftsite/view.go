@@ -12,20 +12,20 @@ type view struct {
 	*texts
 
 	Title string
-	// Trouble: something is to be put right, which the title says too.
-	Trouble bool
-	// ContentLang is the language of the link's own texts, where it is not the page's.
+	// Failed: the page shows errors, and the title says so.
+	Failed bool
+	// ContentLang is the language of the link's own texts if it is not that of the page.
 	ContentLang string
 	Brand       string
 	Logo        string
 	Palette     palette
 	Label       string
 	Message     string
-	// RequestID helps whoever is asked about a page that failed.
+	// RequestID is shown on an error page, for questions to support.
 	RequestID string
 }
 
-// newView makes the view of a page that wears no brand.
+// newView makes the view of a page without a brand.
 func newView(t *texts) view {
 	return view{texts: t, Title: t.T("title"), Palette: paletteOf("")}
 }
@@ -45,16 +45,16 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	return v
 }
 
-// logo is a brand's logo if it was uploaded to the catalog. The page asks no other server for
-// anything: it would learn who opens which link.
+// logo returns a brand's logo if it was uploaded to the catalog. The page loads nothing from other servers, which would learn
+// who opens which link.
 func (s *Site) logo(address string) string {
-	if originOf(address) != s.pictures {
+	if originOf(address) != s.imageOrigin {
 		return ""
 	}
 	return address
 }
 
-// originOf is the source of the address as a Content-Security-Policy names it.
+// originOf returns the origin of an address, as a Content-Security-Policy names it.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -63,20 +63,20 @@ func originOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// BrandStyle gives the style sheet the brand's colours.
+// BrandStyle sets the brand's colours for the style sheet.
 func (v view) BrandStyle() template.CSS {
 	p := v.Palette
 	return template.CSS(":root{--fill:" + p.Fill.String() + ";--on-fill:" + p.OnFill.String() + //nolint:gosec // Four colours.
 		";--ink:" + p.Ink.String() + ";--tint:" + p.Tint.String() + "}")
 }
 
-// Icon is the page's icon in the brand's colour. It also keeps a browser from asking for one.
+// Icon is the icon of the page in the brand's colour. It also keeps browsers from requesting one.
 func (v view) Icon() template.URL {
 	p := v.Palette
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="` + p.Fill.String() +
 		`"/><path d="M7 13h18v4H7zm2 5h14v8H9zm7-5v13m0-13c-2-6-8-6-7-2 .5 2 4 2 7 2 3 0 6.5 0 7-2 1-4-5-4-7 2" fill="none" stroke="` +
 		p.OnFill.String() + `" stroke-width="2" stroke-linejoin="round"/></svg>`
-	return template.URL("data:image/svg+xml," + url.PathEscape(svg)) //nolint:gosec // Two colours in a text of ours.
+	return template.URL("data:image/svg+xml," + url.PathEscape(svg)) //nolint:gosec // Only two colours vary.
 }
 
 // card is a gift in the list.
@@ -93,15 +93,15 @@ type listView struct {
 	view
 
 	Cards []card
-	// Problem is why the player is back here.
+	// Problem is why the player has to choose again.
 	Problem string
-	// Kept is what was typed already; empty: nothing, and choosing is a plain link.
-	Kept []kept
-	// AllGone: nothing can be chosen.
+	// Entered is what the player has already entered; empty: nothing, and the form is a plain GET.
+	Entered []hiddenInput
+	// AllGone: no gift is left.
 	AllGone bool
 }
 
-type kept struct {
+type hiddenInput struct {
 	Name, Value string
 }
 
@@ -112,8 +112,8 @@ func (s *Site) listView(link *linksv1.GetClaimPageResponse, f form) listView {
 		p.AllGone = p.AllGone && g.GetOutOfStock()
 	}
 	for _, field := range fieldOrder {
-		if value := f.Typed[field]; value != "" {
-			p.Kept = append(p.Kept, kept{Name: field, Value: value})
+		if value := f.Entered[field]; value != "" {
+			p.Entered = append(p.Entered, hiddenInput{Name: field, Value: value})
 		}
 	}
 	return p
@@ -126,11 +126,11 @@ func (s *Site) cardOf(g *linksv1.ClaimGift) card {
 	}
 }
 
-// stateView is a page that only tells something.
-type stateView struct {
+// messageView is a page that shows only a message.
+type messageView struct {
 	view
 
-	// State begins the keys of its texts and names its picture.
+	// State is the prefix of the keys of its texts, and the name of its symbol.
 	State     string
 	Reference string
 	Retry     bool

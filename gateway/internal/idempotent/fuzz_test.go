@@ -14,8 +14,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// FuzzFingerprint: a JSON body has the fingerprint of itself written anew, by another encoder with
-// other white space, escapes and order of members; and that of a changed body is another.
+// FuzzFingerprint: a JSON body keeps its fingerprint when another encoder rewrites it, with other white space, escapes and order
+// of members. A changed body has another fingerprint.
 func FuzzFingerprint(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,{"b":null}]}`, "\xff{", ``, ` `, `{}`, `[]`, `{"b":1,"a":2}`, `{"a":1,"a":2}`, `{"a":"\u0078\/\ud83c\udf81"}`, `{"":{"":[]}}`,
@@ -29,7 +29,7 @@ func FuzzFingerprint(f *testing.F) {
 		fingerprint := of(body)
 		require.Len(t, fingerprint, 32)
 		if of(append([]byte(" "), body...)) != fingerprint {
-			return // It counts byte for byte: no JSON.
+			return // It is not JSON and counts byte for byte.
 		}
 		if len(bytes.TrimSpace(body)) == 0 {
 			body = []byte(`{}`)
@@ -38,17 +38,16 @@ func FuzzFingerprint(f *testing.F) {
 		decoder.UseNumber()
 		var value any
 		require.NoError(t, decoder.Decode(&value), "what has a canonical form is JSON")
-		anew, err := json.MarshalIndent(value, "", "\t")
+		rewritten, err := json.MarshalIndent(value, "", "\t")
 		require.NoError(t, err)
-		require.Equal(t, fingerprint, of(anew), "%s", anew)
+		require.Equal(t, fingerprint, of(rewritten), "%s", rewritten)
 		wrapped, err := json.Marshal([]any{value})
 		require.NoError(t, err)
 		require.NotEqual(t, fingerprint, of(wrapped))
 	})
 }
 
-// FuzzKey: no header brings it down; a key is bounded text that is not blank, and is read back from
-// its quoted form.
+// FuzzKey: no header causes a panic. A key is bounded text that is not blank, and its quoted form is the same key.
 func FuzzKey(f *testing.F) {
 	for _, seed := range []string{
 		`"a\"b"`, `abc-1`, `"abc-1"`, `""`, `"`, `"a`, `a"`, `"a\"`, `"\\"`, ` x `, `"  "`, "a\xff", "a\x00b", "\u00a0", strings.Repeat("å", 255),
@@ -67,7 +66,7 @@ func FuzzKey(f *testing.F) {
 		require.True(t, utf8.ValidString(key))
 		require.LessOrEqual(t, utf8.RuneCountInString(key), 255)
 		if strings.Trim(key, printable) != "" {
-			return // A quoted string holds printable ASCII only.
+			return // A quoted string contains only printable ASCII.
 		}
 		again, err := idempotent.Key(http.Header{"Idempotency-Key": {`"` + escape.Replace(key) + `"`}})
 		require.NoError(t, err)
@@ -75,7 +74,7 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// printable is the ASCII that can stand in a quoted string.
+// printable is the ASCII that a quoted string may contain.
 var printable = func() string {
 	var b strings.Builder
 	for c := byte(' '); c <= '~'; c++ {

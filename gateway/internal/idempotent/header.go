@@ -17,7 +17,7 @@ const maxKeyLen = 255
 func Key(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) > 1 {
-		return "", problem.New(problem.IdempotencyKeyInvalid, "Idempotency-Key must stand once.")
+		return "", problem.New(problem.IdempotencyKeyInvalid, "Idempotency-Key must be sent once.")
 	}
 	key := strings.TrimSpace(h.Get("Idempotency-Key"))
 	if strings.HasPrefix(key, `"`) {

@@ -13,10 +13,11 @@ import (
 )
 
 func TestTheHeaderIsReadBareOrQuoted(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		header []string
 		want   string
-		fault  problem.Code
+		code   problem.Code
 	}{
 		"bare":                   {[]string{"abc-1"}, "abc-1", ""},
 		"quoted":                 {[]string{`"abc-1"`}, "abc-1", ""},
@@ -34,8 +35,8 @@ func TestTheHeaderIsReadBareOrQuoted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := idempotent.Key(http.Header{"Idempotency-Key": tc.header})
-			if tc.fault != "" {
-				require.True(t, problem.Is(err, tc.fault), "%v", err)
+			if tc.code != "" {
+				require.True(t, problem.Is(err, tc.code), "%v", err)
 				return
 			}
 			require.NoError(t, err)
@@ -45,6 +46,7 @@ func TestTheHeaderIsReadBareOrQuoted(t *testing.T) {
 }
 
 func TestFingerprints(t *testing.T) {
+	t.Parallel()
 	f := idempotent.Fingerprinter{Key: []byte("k")}
 	of := func(path, query, body string) []byte {
 		q, err := url.ParseQuery(query)
@@ -65,26 +67,26 @@ func TestFingerprints(t *testing.T) {
 		"another order of a list":  of("/orders", "", `{"a":1,"b":{"c":"x","d":[2,1]}}`),
 		"an invalid body":          of("/orders", "", `{"a":1,"b":{"c":"x","d":[1,2]}`),
 		"another key":              idempotent.Fingerprinter{Key: []byte("l")}.Of(http.MethodPost, "/orders", nil, []byte(`{"a":1,"b":{"c":"x","d":[1,2]}}`)),
-		"a text instead of number": of("/orders", "", `{"a":"1","b":{"c":"x","d":[1,2]}}`),
+		"text instead of a number": of("/orders", "", `{"a":"1","b":{"c":"x","d":[1,2]}}`),
 	} {
 		t.Run(name+" is another request", func(t *testing.T) { require.NotEqual(t, base, other) })
 	}
-	t.Run("members are told from elements and from text", func(t *testing.T) {
+	t.Run("members differ from elements and from text", func(t *testing.T) {
 		seen := map[string]string{}
 		for _, body := range []string{`{}`, `[]`, `""`, `"{}"`, `[[]]`, `[{}]`, `{"a":{}}`, `{"a":[]}`, `["a"]`, `["a","b"]`, `["ab"]`, `{"a":"b"}`, `{"ab":""}`, `null`, `"null"`, `true`, `1`, `"1"`} {
 			digest := string(of("/o", "", body))
-			require.Empty(t, seen[digest], "%s and %s fall together", body, seen[digest])
+			require.Empty(t, seen[digest], "%s and %s have the same fingerprint", body, seen[digest])
 			seen[digest] = body
 		}
 	})
-	t.Run("a hostile nesting costs one pass", func(t *testing.T) {
+	t.Run("deep nesting costs one pass", func(t *testing.T) {
 		deep := strings.Repeat(`{"b":`, 9000) + `1` + strings.Repeat(`,"a":1}`, 9000)
-		require.NotEqual(t, of("/o", "", deep), of("/o", "", " "+deep), "too deep to be read, it counts byte for byte")
+		require.NotEqual(t, of("/o", "", deep), of("/o", "", " "+deep), "it is too deep to be read and counts byte for byte")
 	})
-	t.Run("what follows the value makes it no JSON", func(t *testing.T) {
+	t.Run("a body with trailing text is not JSON", func(t *testing.T) {
 		require.NotEqual(t, of("/o", "", `{} {}`), of("/o", "", `{}  {}`))
 	})
-	t.Run("large numbers do not fall together", func(t *testing.T) {
+	t.Run("large numbers differ", func(t *testing.T) {
 		require.NotEqual(t, of("/o", "", `{"a":9007199254740993}`), of("/o", "", `{"a":9007199254740992}`))
 	})
 }

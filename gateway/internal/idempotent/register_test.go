@@ -15,52 +15,54 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// claims is a register that counts the claims that stand.
+// claims is a register that counts the current claims.
 type claims struct {
-	standing int
-	refusal  error
+	current int
+	refusal error
 }
 
 func (c *claims) ClaimKey(context.Context, *commonv1.ClaimKeyRequest, ...grpc.CallOption) (*commonv1.ClaimKeyResponse, error) {
 	if c.refusal != nil {
 		return nil, c.refusal
 	}
-	c.standing++
+	c.current++
 	return &commonv1.ClaimKeyResponse{}, nil
 }
 
 func (c *claims) ReleaseKey(ctx context.Context, _ *commonv1.ReleaseKeyRequest, _ ...grpc.CallOption) (*commonv1.ReleaseKeyResponse, error) {
-	c.standing--
+	c.current--
 	return &commonv1.ReleaseKeyResponse{}, ctx.Err()
 }
 
-func TestAClaimStandsUnlessSurelyNothingWasStored(t *testing.T) {
+func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		outcome error
-		stands  bool
+		kept    bool
 	}{
-		"a success":                      {nil, true},
-		"a stored refusal":               {problem.New(problem.NoRecipients, "x"), true},
-		"a field fault":                  {problem.Invalid(), false},
-		"the service's own fault":        {problem.Internal(), false},
-		"a database that may have it":    {problem.Unavailable(), true},
-		"a lost connection":              {status.Error(codes.Unavailable, "reset"), true},
-		"a deadline":                     {status.Error(codes.DeadlineExceeded, "late"), true},
-		"a caller who left":              {status.Error(codes.Canceled, "gone"), true},
-		"a fault of the transport":       {status.Error(codes.Internal, "stream"), true},
-		"a refusal without its platform": {status.Error(codes.InvalidArgument, "proxy"), true},
+		"a success":                       {nil, true},
+		"a stored refusal":                {problem.New(problem.NoRecipients, "x"), true},
+		"a violation":                     {problem.Invalid(), false},
+		"an error of the service":         {problem.Internal(), false},
+		"a database that may have stored": {problem.Unavailable(), true},
+		"a lost connection":               {status.Error(codes.Unavailable, "reset"), true},
+		"a deadline":                      {status.Error(codes.DeadlineExceeded, "late"), true},
+		"a caller who left":               {status.Error(codes.Canceled, "gone"), true},
+		"an error of the transport":       {status.Error(codes.Internal, "stream"), true},
+		"a refusal without its platform":  {status.Error(codes.InvalidArgument, "proxy"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := &claims{}
 			register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
 			err := register.Hold(t.Context(), &commonv1.ClaimKeyRequest{}, func() error { return tc.outcome })
 			require.Equal(t, tc.outcome, err)
-			require.Equal(t, tc.stands, client.standing == 1)
+			require.Equal(t, tc.kept, client.current == 1)
 		})
 	}
 }
 
-func TestACallerWhoLeavesDoesNotKeepTheClaimFromBeingReleased(t *testing.T) {
+func TestAClaimIsReleasedEvenIfTheCallerHasLeft(t *testing.T) {
+	t.Parallel()
 	client := &claims{}
 	register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
 	ctx, leave := context.WithCancel(t.Context())
@@ -69,10 +71,11 @@ func TestACallerWhoLeavesDoesNotKeepTheClaimFromBeingReleased(t *testing.T) {
 		return problem.Invalid()
 	})
 	require.Error(t, err)
-	require.Zero(t, client.standing)
+	require.Zero(t, client.current)
 }
 
-func TestWithoutAClaimNothingIsCalled(t *testing.T) {
+func TestWithoutAClaimTheServiceIsNotCalled(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		refusal error
 		code    problem.Code
@@ -93,6 +96,7 @@ func TestWithoutAClaimNothingIsCalled(t *testing.T) {
 }
 
 func TestOrdersKeepsTheRegister(t *testing.T) {
+	t.Parallel()
 	register := &idempotent.Register{}
 	require.True(t, register.Keeps("gifting.orders.v1"))
 	require.False(t, register.Keeps("gifting.webhook.v1"))

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// unchanged says whether If-None-Match names the file, so that the caller's copy is good (RFC 9110,
-// section 13.1.2). What is no list of entity tags names nothing.
-func (f file) unchanged(h http.Header) bool {
+// isCurrent reports whether If-None-Match names the file, so that the caller's copy is current (RFC 9110, section 13.1.2). A
+// header that is not a list of entity tags names nothing.
+func (f file) isCurrent(h http.Header) bool {
 	rest := strings.Join(h.Values("If-None-Match"), ",")
 	if strings.TrimSpace(rest) == "*" {
 		return true
@@ -28,8 +28,8 @@ func (f file) unchanged(h http.Header) bool {
 	}
 }
 
-// rangeApplies says whether the caller's part is of this file: If-Range names it, or stands not
-// there. A date never does: images have none.
+// rangeApplies reports whether the requested range is of this file: If-Range names it or is missing. A date never does,
+// because images have none.
 func (f file) rangeApplies(h http.Header) bool {
 	validator := h.Get("If-Range")
 	return validator == "" || validator == f.etag

@@ -12,14 +12,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
-// wire stands between a limiter and Redis. While it is cut, nothing passes and nothing is closed.
+// wire is a proxy between a limiter and Redis. While it is cut, nothing passes and nothing is closed.
 type wire struct{ cut atomic.Bool }
 
 func (w *wire) client(t *testing.T) *redis.Client {
@@ -70,36 +69,17 @@ func (w *wire) pass(to, from net.Conn) {
 	}
 }
 
-// tally counts the requests that were judged without Redis.
-type tally struct {
-	noop.Int64Counter
-	n atomic.Int64
-}
-
-// tallied is a meter whose every counter is the tally.
-type tallied struct {
-	noop.Meter
-	tally *tally
-}
-
-func (m tallied) Int64Counter(string, ...metric.Int64CounterOption) (metric.Int64Counter, error) {
-	return m.tally, nil
-}
-
-func (c *tally) Add(_ context.Context, n int64, _ ...metric.AddOption) { c.n.Add(n) }
-
-func TestTheLimiterGoesBackToRedisByItself(t *testing.T) {
+func TestTheLimiterReturnsToRedisAfterAnOutage(t *testing.T) {
+	t.Parallel()
 	var w wire
 	var now atomic.Int64
 	now.Store(time.Now().UnixNano())
-	fallbacks := &tally{}
+	tel := telemetrytest.New()
 	tenant := uuid.NewString()
 	c := client(t)
-	l, err := limits.New(limits.Options{
-		Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, Redis: w.client(t),
-		Budget: 200 * time.Millisecond, Meter: tallied{tally: fallbacks}, Clock: func() time.Time { return time.Unix(0, now.Load()) },
-	})
-	require.NoError(t, err)
+	l := newLimiter(t, limits.Deps{
+		Redis: w.client(t), Meter: tel.Meters.Meter("test"), Clock: func() time.Time { return time.Unix(0, now.Load()) },
+	}, limits.Config{Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, RedisBudget: 200 * time.Millisecond})
 	counted := func() int64 {
 		n, err := c.LLen(t.Context(), "gifting:requests:{"+tenant+"}:1").Result()
 		require.NoError(t, err)
@@ -111,21 +91,22 @@ func TestTheLimiterGoesBackToRedisByItself(t *testing.T) {
 
 	w.cut.Store(true)
 	for range 10 {
-		require.True(t, take().Allowed, "a limit of its own answers on")
+		require.True(t, take().Allowed, "the limit of this process applies")
 	}
-	require.EqualValues(t, 10, fallbacks.n.Load(), "each of them is recorded")
+	require.Equal(t, map[string]float64{"limiter=key": 10}, tel.Values(t, "gifting.gateway.limiter.fallback"))
 	require.EqualValues(t, 1, counted())
 
 	w.cut.Store(false)
 	require.Eventually(t, func() bool {
-		now.Add(int64(time.Second)) // The pause after an outage is over.
+		now.Add(int64(time.Second)) // The pause after an outage ends.
 		before := counted()
 		take()
 		return counted() == before+1
 	}, 10*time.Second, time.Millisecond)
 }
 
-func TestAKeyThatWasUsedUpEverywhereStaysSoWithoutRedis(t *testing.T) {
+func TestAKeyThatHasUsedUpItsRequestsStaysLimitedWithoutRedis(t *testing.T) {
+	t.Parallel()
 	var w wire
 	policy := limits.Policy{Name: "key", Limit: 10, Window: time.Minute}
 	tenant := uuid.NewString()
@@ -134,10 +115,7 @@ func TestAKeyThatWasUsedUpEverywhereStaysSoWithoutRedis(t *testing.T) {
 		v, _ := other.TakeKey(t.Context(), tenant, 1)
 		require.True(t, v.Allowed)
 	}
-	l, err := limits.New(limits.Options{
-		Policy: policy, Redis: w.client(t), Budget: 200 * time.Millisecond, Meter: noop.Meter{}, Clock: time.Now,
-	})
-	require.NoError(t, err)
+	l := newLimiter(t, limits.Deps{Redis: w.client(t)}, limits.Config{Policy: policy, RedisBudget: 200 * time.Millisecond})
 	refused, _ := l.TakeKey(t.Context(), tenant, 1)
 	require.False(t, refused.Allowed)
 	w.cut.Store(true)

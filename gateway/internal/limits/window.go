@@ -1,6 +1,6 @@
-// Package limits bounds requests in a sliding window: never more than the limit in any window,
-// exactly, over all gateways through Redis and per instance while Redis is away (API
-// specification, section Limits). A refused request does not count.
+// Package limits bounds requests in a sliding window (API specification, section Limits). No window ever has more accepted
+// requests than the limit: over all gateways through Redis, and per instance while Redis is unavailable. Refused requests do
+// not count.
 package limits
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Policy is a limit of requests in a window.
 type Policy struct {
-	// Name stands in the RateLimit headers.
+	// Name is the name in the RateLimit headers, a plain word.
 	Name   string
 	Limit  int
 	Window time.Duration
@@ -22,16 +22,14 @@ type Policy struct {
 type Verdict struct {
 	Allowed   bool
 	Remaining int
-	// Reset is when the window has room again, or all of its room; at least until then a refused
-	// caller should wait.
+	// Reset is how long it takes until the oldest accepted request leaves the window. A refused caller should wait that long.
 	Reset time.Duration
 }
 
-// maxSubjects bounds the memory of a Window; past it the subject seen longest ago goes.
+// maxSubjects bounds the memory of a Window: beyond it, the subject seen longest ago is dropped.
 const maxSubjects = 20_000
 
-// Window counts in this process. Each subject has the times of its accepted requests, so the
-// count is exact.
+// Window counts in this process. It keeps the time of each accepted request, so the count is exact.
 type Window struct {
 	policy Policy
 	clock  func() time.Time
@@ -49,14 +47,14 @@ func NewWindow(policy Policy, clock func() time.Time) *Window {
 func newLRU[V any]() *simplelru.LRU[string, V] {
 	lru, err := simplelru.NewLRU[string, V](maxSubjects, nil)
 	if err != nil {
-		panic(err) // Only a size that is not positive gets here.
+		panic(err) // The size is positive.
 	}
 	return lru
 }
 
-// Full takes note that all gateways together have used up the subject's requests, as Redis said it:
-// until there is room again this process accepts none either, should Redis fall silent.
-func (w *Window) Full(subject string, reset time.Duration) {
+// SetFull records that all gateways together have used up the limit of a subject. Until there is room again this process
+// accepts no request of it, even if Redis becomes unavailable.
+func (w *Window) SetFull(subject string, reset time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.full.Add(subject, w.clock().Add(reset))
@@ -83,7 +81,7 @@ func (w *Window) Take(subject string) Verdict {
 	}
 }
 
-// Exhausted says whether the subject's next request would be refused, without counting one.
+// Exhausted reports whether the next request of the subject would be refused, without counting one.
 func (w *Window) Exhausted(subject string) (Verdict, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPathsAndMethods(t *testing.T) {
+	t.Parallel()
 	table, err := operation.New()
 	require.NoError(t, err)
 	for name, tc := range map[string]struct {
@@ -47,6 +48,7 @@ func TestPathsAndMethods(t *testing.T) {
 }
 
 func TestTheOwnerOfAnOperationIsThePackageOfItsService(t *testing.T) {
+	t.Parallel()
 	table, err := operation.New()
 	require.NoError(t, err)
 	for path, owner := range map[string]string{"/orders": "gifting.orders.v1", "/webhooks:test": "gifting.webhook.v1"} {

@@ -1,0 +1,102 @@
+// Package access decides whether a caller may use the API at all: it authenticates the API key and counts the request (API
+// specification, sections Authentication and Limits).
+//
+// The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
+// the tenant's settings. A cached principal that is older than this version, or was not confirmed for a while, is fetched
+// again, so a revoked key is refused from the next request on.
+package access
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Deps are what a Checker works with.
+type Deps struct {
+	Directory tenantsv1.DirectoryServiceClient
+	// Limiter counts the requests of keys, Failures the invalid keys of client addresses.
+	Limiter  *limits.Limiter
+	Failures *limits.Window
+	ClientIP func(r *http.Request) string
+	Clock    func() time.Time
+}
+
+// Checker authenticates and counts requests.
+type Checker struct {
+	deps Deps
+	keys *keys
+}
+
+// New makes a Checker for the keys of an environment.
+func New(deps Deps, env apikey.Environment) *Checker {
+	return &Checker{deps: deps, keys: newKeys(deps.Directory, env, deps.Clock)}
+}
+
+// Check returns the principal of the request's key, and invalid_api_key or rate_limited when the request is refused. It
+// writes the rate-limit headers.
+//
+// An invalid key counts against the client's address. Past that limit, keys that have not worked in this process are refused
+// without a look-up, while those that have keep working.
+func (c *Checker) Check(header http.Header, r *http.Request) (caller.Principal, error) {
+	p, err := c.check(header, r)
+	if problem.Is(err, problem.InvalidAPIKey) {
+		if verdict := c.deps.Failures.Take(c.deps.ClientIP(r)); !verdict.Allowed {
+			return p, tooManyFailures(verdict)
+		}
+	}
+	return p, err
+}
+
+func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal, err error) {
+	hash, err := c.keys.hash(bearer(r.Header))
+	if err != nil {
+		return p, err
+	}
+	p, fresh, known := c.keys.cached(hash)
+	if !fresh {
+		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted && !known {
+			return p, tooManyFailures(verdict)
+		}
+		if p, err = c.keys.fetch(r.Context(), hash); err != nil {
+			return p, err
+		}
+	}
+	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
+	if version > p.TenantVersion {
+		latest, err := c.keys.fetch(r.Context(), hash)
+		if err != nil {
+			return p, err
+		}
+		p = latest
+	}
+	c.deps.Limiter.WriteHeaders(header, verdict)
+	if !verdict.Allowed {
+		return p, httperror.RateLimited("This key has used up its requests of the last minute.", verdict.Reset)
+	}
+	return p, nil
+}
+
+func tooManyFailures(v limits.Verdict) error {
+	return httperror.RateLimited("Too many requests with an invalid API key from this address.", v.Reset)
+}
+
+// bearer returns the key of the Authorization header, or nothing.
+func bearer(h http.Header) string {
+	values := h.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, key, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(key)
+}

@@ -1,0 +1,66 @@
+package edge_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+)
+
+func TestAcceptFollowsRFC9110(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	for accept, want := range map[string]int{
+		"":                                  200,
+		" ":                                 200,
+		"*/*":                               200,
+		"application/*":                     200,
+		"application/json":                  200,
+		"APPLICATION/JSON":                  200,
+		"application/json; charset=utf-8":   200,
+		"text/html, application/json;q=0.1": 200,
+		"text/html, */*;q=0.001":            200,
+		"text/html, image/gif, *; q=.2, */*; q=.2": 200,
+		`text/html;a="b,c\"", application/json`:    200,
+		`application/json;profile="a,b"`:           200,
+		"application/json;q=0, application/*":      406,
+		"application/*;q=0, */*":                   406,
+		"application/json;q=0, application/json":   200,
+		"*/*;q=0":                                  406,
+		"text/html":                                406,
+		"text/*, image/png":                        406,
+		"application/problem+json":                 406,
+		"application/jsonx":                        406,
+		"json":                                     406,
+		"application/json;q=x":                     406,
+		"application/json;q=NaN":                   406,
+		",":                                        406,
+		`"`:                                        406,
+	} {
+		got := f.Do("GET", "/orders", "", "Accept", accept)
+		require.Equal(t, want, got.Status, "Accept: %s", accept)
+	}
+}
+
+func TestContentTypesOfABody(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	for given, want := range map[string]int{
+		"application/json":                     201,
+		"Application/JSON;charset=UTF-8":       201,
+		`application/json; a="b; c", d=e`:      415,
+		"application/json; charset=iso-8859-1": 201,
+		"application/merge-patch+json":         415,
+		"application/json, text/plain":         415,
+		"application/jsonx":                    415,
+		"json":                                 415,
+		"application/x-www-form-urlencoded":    415,
+		"multipart/form-data; boundary=x":      415,
+		"*/*":                                  415,
+		";":                                    415,
+	} {
+		got := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`, "Content-Type", given)
+		require.Equal(t, want, got.Status, "Content-Type: %s", given)
+	}
+}

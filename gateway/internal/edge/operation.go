@@ -1,0 +1,38 @@
+package edge
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+func (h *Handler) findOperation(c *call) error {
+	var allowed []string
+	// No id contains a slash or bytes that are not text.
+	if utf8.ValidString(c.path) && !strings.Contains(strings.ToLower(c.r.URL.RawPath), "%2f") {
+		c.op, allowed = h.Operations.Find(c.r.Method, c.path)
+	}
+	switch {
+	case c.op != nil:
+		c.route = c.op.Path
+		return nil
+	case len(allowed) > 0:
+		c.Header().Set("Allow", strings.Join(allowed, ", "))
+		return problem.New(problem.MethodNotAllowed, "This path exists, but not with this method.")
+	default:
+		return problem.New(problem.NotFound, "There is no such path.")
+	}
+}
+
+func (h *Handler) checkScope(c *call) error {
+	if c.op.Scope != 0 && !c.principal.HasScope(c.op.Scope) {
+		return problem.New(problem.InsufficientScope, "This key lacks the scope %s.", enumname.String(c.op.Scope))
+	}
+	return nil
+}
+
+// isPost: a POST has a body and an Idempotency-Key, a GET has neither.
+func (c *call) isPost() bool { return c.op.Method == http.MethodPost }

@@ -1,0 +1,151 @@
+package edge
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/giftsite"
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+const (
+	// BasePath is the prefix of every path of the API.
+	BasePath = "/api/public/v1"
+	// ImagesPath is the prefix of the path of an image inside BasePath. The id of the image follows.
+	ImagesPath = "/catalog/images/"
+)
+
+// Deps are what a Handler works with.
+type Deps struct {
+	Access        *access.Checker
+	Operations    *operation.Table
+	Fingerprinter idempotent.Fingerprinter
+	Errors        httperror.Writer
+	// Services decodes a request and calls the owning service.
+	Services http.Handler
+	// Images, Reference and GiftSite serve the paths that need no API key.
+	Images, Reference, GiftSite http.Handler
+	Observer                    *Observer
+	Log                         *slog.Logger
+}
+
+// Config of a Handler. HTTPS says that callers reach the API by HTTPS.
+type Config struct {
+	HTTPS bool
+}
+
+// Handler answers the public API.
+type Handler struct {
+	Deps
+
+	cfg   Config
+	steps []func(*call) error
+}
+
+// New makes a Handler.
+func New(deps Deps, cfg Config) *Handler {
+	h := &Handler{Deps: deps, cfg: cfg}
+	h.steps = []func(*call) error{
+		h.checkAccess,
+		h.findOperation,
+		h.checkScope,
+		h.checkAccept,
+		h.checkMediaType,
+		h.readBody,
+		h.readKey,
+		h.readQuery,
+		h.callService,
+	}
+	return h
+}
+
+// call is a request on its way through the steps, with what they have found.
+type call struct {
+	recorder
+
+	r *http.Request
+	// route is the template of the path, for metrics and logs.
+	route string
+	// path is inside BasePath; empty: the request is outside of the API.
+	path      string
+	op        *operation.Operation
+	principal caller.Principal
+	request   caller.Request
+	body      []byte
+	// err is the error that the service returned.
+	err error
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	ctx, span := h.Observer.begin(r)
+	c := &call{recorder: recorder{ResponseWriter: w}, r: r.WithContext(ctx), route: "none"}
+	c.request.ID = span.SpanContext().TraceID().String()
+	h.writeHeaders(w.Header(), c.request.ID)
+	defer func() {
+		if value := recover(); value != nil {
+			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
+			if c.status == 0 {
+				h.Errors.Write(ctx, c, problem.Internal())
+			}
+		}
+		h.Observer.end(ctx, span, c, time.Since(began))
+	}()
+	h.dispatch(c)
+}
+
+// writeHeaders tells browsers that might show a response: do not guess types, show no frames, run no scripts, send no
+// referrer and, where the API is reached by HTTPS, use only that for a year. Handlers of HTML pages set their own policy.
+func (h *Handler) writeHeaders(header http.Header, requestID string) {
+	header.Set("Request-Id", requestID)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if h.cfg.HTTPS {
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+func (h *Handler) dispatch(c *call) {
+	path, inside := strings.CutPrefix(c.r.URL.Path, BasePath)
+	switch {
+	case strings.HasPrefix(c.r.URL.Path, giftsite.Prefix):
+		c.route = giftsite.Route
+		h.GiftSite.ServeHTTP(c, c.r)
+	case inside && strings.HasPrefix(path, ImagesPath):
+		c.route = ImagesPath + "{file_id}"
+		h.Images.ServeHTTP(c, c.r)
+	case inside && openapi.Serves(path):
+		c.route = path
+		http.StripPrefix(BasePath, h.Reference).ServeHTTP(c, c.r)
+	default:
+		if inside {
+			c.path = path
+		}
+		h.serveAPI(c)
+	}
+}
+
+func (h *Handler) serveAPI(c *call) {
+	for _, step := range h.steps {
+		if err := step(c); err != nil {
+			h.Errors.Write(c.r.Context(), c, err)
+			return
+		}
+	}
+}
+
+func (h *Handler) checkAccess(c *call) (err error) {
+	c.principal, err = h.Access.Check(c.Header(), c.r)
+	return err
+}

@@ -1,0 +1,175 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+const (
+	// callTimeout bounds a call of the owning service. A webhook test takes longest: it waits for the receiver.
+	callTimeout = 12 * time.Second
+	// replayedHeader marks a response that an earlier request has stored.
+	replayedHeader = "Idempotent-Replayed"
+)
+
+// Connections to the services of the public plane. Each must have the interceptor Send.
+type Connections struct {
+	Tenants, Catalog, Orders, PersonalLinks, Events, Webhook *grpc.ClientConn
+}
+
+// NewServices makes the handler that turns a checked request into a gRPC call and back, by grpc-gateway.
+func NewServices(ctx context.Context, c Connections) (http.Handler, error) {
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
+		runtime.SetQueryParameterParser(restjson.QueryParser{}),
+		runtime.WithDisablePathLengthFallback(),
+		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
+		runtime.WithOutgoingHeaderMatcher(func(string) (string, bool) { return "", false }),
+		runtime.WithForwardResponseOption(writeSuccess),
+		runtime.WithErrorHandler(keepError),
+	)
+	for _, register := range []func() error{
+		func() error { return tenantsv1.RegisterTenantsServiceHandler(ctx, mux, c.Tenants) },
+		func() error { return catalogv1.RegisterCatalogServiceHandler(ctx, mux, c.Catalog) },
+		func() error { return ordersv1.RegisterOrdersServiceHandler(ctx, mux, c.Orders) },
+		func() error { return personallinksv1.RegisterPersonalLinksServiceHandler(ctx, mux, c.PersonalLinks) },
+		func() error { return eventsv1.RegisterEventsServiceHandler(ctx, mux, c.Events) },
+		func() error { return webhookv1.RegisterWebhookServiceHandler(ctx, mux, c.Webhook) },
+	} {
+		if err := register(); err != nil {
+			return nil, err
+		}
+	}
+	return mux, nil
+}
+
+// callService passes on path, query and body, and nothing else that the caller sent: services get the principal instead of
+// the key, and no header of the caller sets a deadline.
+func (h *Handler) callService(c *call) error {
+	ctx, cancel := context.WithTimeout(c.r.Context(), callTimeout)
+	defer cancel()
+	out := (&http.Request{
+		Method:        c.op.Method,
+		URL:           &url.URL{Path: c.path, RawQuery: c.r.URL.RawQuery},
+		Host:          c.r.Host,
+		Proto:         c.r.Proto,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          &body{Reader: bytes.NewReader(c.body), call: c},
+		ContentLength: int64(len(c.body)),
+	}).WithContext(withCall(ctx, c))
+	if c.isPost() {
+		out.URL.RawQuery = "" // A POST takes its fields from path and body only.
+	}
+	h.Services.ServeHTTP(c, out)
+	h.Observer.countKey(ctx, c)
+	return c.err
+}
+
+// body is a request body that receives the violations its decoder finds. Through grpc-gateway they would come as text.
+type body struct {
+	*bytes.Reader
+	call *call
+}
+
+// AddViolations is called by the decoder of pkg/restjson. Fields of the path are not fields of the body: there they are
+// unknown and therefore ignored.
+func (b *body) AddViolations(found []problem.Violation) {
+	for _, v := range found {
+		if !b.call.isPathField(v.Field) {
+			b.call.request.Violations = append(b.call.request.Violations, v)
+		}
+	}
+}
+
+func (c *call) isPathField(field string) bool {
+	return slices.ContainsFunc(c.op.PathFields, func(name string) bool {
+		return c.op.Request.Descriptor().Fields().ByName(protoreflect.Name(name)).JSONName() == field
+	})
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error { return nil }
+
+type callKey struct{}
+
+func withCall(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// Send is the interceptor of calls to services. It adds the principal and what the gateway knows about the request, including
+// the violations in its body. It also claims the Idempotency-Key, unless the owning service does so itself: only now are all
+// checks of the gateway passed.
+func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
+	return func(
+		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+	) error {
+		c := callFrom(ctx)
+		if c == nil {
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}
+		out, err := caller.Outgoing(ctx, c.principal, c.request)
+		if err != nil {
+			return err
+		}
+		if c.request.IdempotencyKey == "" || register.Keeps(c.op.Owner) {
+			return invoke(out, method, req, reply, cc, opts...)
+		}
+		// The calls of the register are the gateway's own.
+		return register.Hold(withCall(ctx, nil), &commonv1.ClaimKeyRequest{
+			KeyId:          c.principal.KeyID,
+			IdempotencyKey: c.request.IdempotencyKey,
+			Fingerprint:    c.request.Fingerprint,
+			Owner:          c.op.Owner,
+		}, func() error { return invoke(out, method, req, reply, cc, opts...) })
+	}
+}
+
+func writeSuccess(ctx context.Context, w http.ResponseWriter, _ proto.Message) error {
+	markReplay(ctx, w)
+	w.Header().Set("Cache-Control", "no-store")
+	if c := callFrom(ctx); c != nil && c.op.Success != http.StatusOK {
+		w.WriteHeader(c.op.Success)
+	}
+	return nil
+}
+
+// keepError leaves the error of a service to the pipeline.
+func keepError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
+	markReplay(ctx, w)
+	if c := callFrom(ctx); c != nil {
+		c.err = err
+	}
+}
+
+func markReplay(ctx context.Context, w http.ResponseWriter) {
+	md, ok := runtime.ServerMetadataFromContext(ctx)
+	if ok && len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
+		w.Header().Set(replayedHeader, "true")
+	}
+}

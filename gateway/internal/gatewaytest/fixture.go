@@ -1,0 +1,239 @@
+// Package gatewaytest runs a whole gateway in front of services that a test controls.
+package gatewaytest
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway"
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+const (
+	redisVariable = "GIFTING_TEST_REDIS_URL"
+	// Patience is how long a test waits for something that happens soon.
+	Patience = 10 * time.Second
+)
+
+// Fixture is a gateway in front of services, and a caller with a valid API key.
+type Fixture struct {
+	*Services
+
+	// Base is the address of the API, Metrics that of the readiness probe.
+	Base, Metrics string
+	Key           string
+	// Address is the client address that a trusted proxy reports. No two fixtures share one.
+	Address string
+	// End begins the shutdown of the gateway, Ended waits for its end.
+	End   context.CancelFunc
+	Ended func() error
+
+	t *testing.T
+}
+
+// Options of a fixture. The zero value is the usual one.
+type Options struct {
+	// Services are shared by several gateways; nil: the fixture has its own.
+	Services  *Services
+	Telemetry *telemetry.Telemetry
+	// Configure changes the configuration of the gateway.
+	Configure func(cfg *gateway.Config)
+}
+
+// New starts a gateway with its own services.
+func New(t *testing.T) *Fixture {
+	t.Helper()
+	return NewWith(t, Options{})
+}
+
+// NewWith starts a gateway. It ends with the test.
+func NewWith(t *testing.T, o Options) *Fixture {
+	t.Helper()
+	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests with `make test`", redisVariable)
+	if o.Services == nil {
+		o.Services = NewServices(t)
+	}
+	if o.Telemetry == nil {
+		o.Telemetry = telemetry.Discard()
+	}
+	addr := freeAddr(t)
+	f := &Fixture{Services: o.Services, Base: "http://" + addr + "/api/public/v1", t: t}
+	cfg := gateway.Config{
+		HTTPAddr: addr, Environment: apikey.Sandbox, PublicURL: f.Base,
+		TenantsAddr: f.addr, CatalogAddr: f.addr, OrdersAddr: f.addr, PersonalLinksAddr: f.addr, EventsAddr: f.addr, WebhookAddr: f.addr,
+		RedisURL: os.Getenv(redisVariable), RedisBudget: Patience, // A busy machine is not an outage.
+		TrustedProxies: []string{"127.0.0.1"},
+		FingerprintKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+	}
+	if o.Configure != nil {
+		o.Configure(&cfg)
+	}
+	g, err := gateway.New(t.Context(), cfg, o.Telemetry)
+	require.NoError(t, err)
+	f.End, f.Ended = run(t, g.Run)
+	f.NewCaller()
+	require.Eventually(t, func() bool { return f.tryGet("/me") == http.StatusOK }, Patience, 5*time.Millisecond)
+	return f
+}
+
+// NewCaller gives the fixture a new API key and a new address, so that no limit is used up.
+func (f *Fixture) NewCaller() {
+	f.Key, f.Address = apikey.New(apikey.Sandbox), newAddress()
+}
+
+// For returns the fixture for a subtest.
+func (f *Fixture) For(t *testing.T) *Fixture {
+	t.Helper()
+	sub := *f
+	sub.t = t
+	return &sub
+}
+
+// newAddress makes up an address that no other test has, because all tests share Redis.
+func newAddress() string {
+	raw := uuid.New()
+	raw[0] = 0xfd
+	return netip.AddrFrom16(raw).String()
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+// run runs a server until the test ends, or until end is called. ended waits for it.
+func run(t *testing.T, server func(ctx context.Context) error) (end context.CancelFunc, ended func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server(ctx) }()
+	ended = sync.OnceValue(func() error { return <-done })
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, ended())
+	})
+	return cancel, ended
+}
+
+// Answer is a response of the gateway. Parsed is its JSON object, if it is one.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+	Parsed map[string]any
+}
+
+// Do sends a request with the key of the fixture. Headers are pairs of name and value, and replace the usual ones; an empty
+// value removes the header.
+func (f *Fixture) Do(method, path, body string, headers ...string) Answer {
+	f.t.Helper()
+	return f.DoReader(method, path, strings.NewReader(body), headers...)
+}
+
+// DoReader is Do with a body that is sent in chunks, unless it is a strings.Reader.
+func (f *Fixture) DoReader(method, path string, body io.Reader, headers ...string) Answer {
+	f.t.Helper()
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.Base+path, body)
+	require.NoError(f.t, err)
+	f.authorize(req)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", uuid.NewString())
+	}
+	for pair := range slices.Chunk(headers, 2) {
+		req.Header.Set(pair[0], pair[1])
+		if pair[1] == "" {
+			req.Header.Del(pair[0])
+		}
+	}
+	return f.Send(http.DefaultClient.Do, req)
+}
+
+func (f *Fixture) authorize(req *http.Request) {
+	req.Header.Set("Authorization", "Bearer "+f.Key)
+	req.Header.Set("X-Forwarded-For", f.Address)
+}
+
+// Send sends a request and reads the response.
+func (f *Fixture) Send(send func(*http.Request) (*http.Response, error), req *http.Request) Answer {
+	f.t.Helper()
+	resp, err := send(req)
+	require.NoError(f.t, err)
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(f.t, err)
+	require.NoError(f.t, resp.Body.Close())
+	a := Answer{Status: resp.StatusCode, Header: resp.Header, Body: string(raw)}
+	if bytes.HasPrefix(raw, []byte("{")) {
+		require.NoError(f.t, json.Unmarshal(raw, &a.Parsed))
+	}
+	return a
+}
+
+// Get sends a GET and returns the status. Unlike Do it may be called by any goroutine.
+func (f *Fixture) Get(ctx context.Context, path string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+path, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	f.authorize(req)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+func (f *Fixture) tryGet(path string) int {
+	status, _ := f.Get(f.t.Context(), path)
+	return status
+}
+
+// UseUp uses up the requests that the key of the fixture has in a minute.
+func (f *Fixture) UseUp() {
+	f.t.Helper()
+	for {
+		if got := f.Do("GET", "/me", ""); got.Status != http.StatusOK {
+			require.Equal(f.t, http.StatusTooManyRequests, got.Status, got.Body)
+			return
+		}
+	}
+}
+
+// Log is a log that several goroutines write.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what was written.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,258 @@
+package gatewaytest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+// GiftToken is the token of the only personal link.
+const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2"
+
+// Services are fakes of the services behind the gateway, all on one address. Set their fields between requests only.
+type Services struct {
+	ordersv1.UnimplementedOrdersServiceServer
+	tenantsv1.UnimplementedTenantsServiceServer
+	webhookv1.UnimplementedWebhookServiceServer
+	catalogv1.UnimplementedImagesServiceServer
+	linksv1.UnimplementedGiftSiteServiceServer
+	commonv1.UnimplementedIdempotencyRegisterServiceServer
+
+	TenantID string
+	// Scopes are those of a key that was not seen before.
+	Scopes []commonv1.Scope
+	// Seen and Headers are what the last PlaceOrder got from the gateway.
+	Seen    caller.Request
+	Headers metadata.MD
+	// LookUp is the result of looking up the Idempotency-Key, before the request is validated. Failure is the result after it.
+	LookUp, Failure error
+	// Replayed: the look-up finds a stored response.
+	Replayed bool
+	// Hold, if not nil, is called while an order is placed.
+	Hold func()
+	// Calls counts calls of the orders service.
+	Calls atomic.Int32
+	// ImageReads counts reads of the image "known", ImageHidden hides it.
+	ImageReads  atomic.Int32
+	ImageHidden atomic.Bool
+	// ClaimFailure is the result of claiming an Idempotency-Key, Claim the last claim.
+	ClaimFailure error
+	Claim        *commonv1.ClaimKeyRequest
+	// GiftFailure is the result of every call of the gift site.
+	GiftFailure atomic.Pointer[problem.Error]
+
+	addr    string
+	version atomic.Int64
+	// revoked and unscoped are hashes of keys.
+	revoked, unscoped sync.Map
+	giftClaimed       atomic.Bool
+	mu                sync.Mutex
+	notes             []string
+}
+
+// NewServices starts the services. They end with the test.
+func NewServices(t *testing.T) *Services {
+	t.Helper()
+	s := &Services{addr: freeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
+	s.version.Store(1)
+	directory := directorytest.New(t)
+	directory.SetKeys(s.resolve)
+	server := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(), ordersv1.OrdersService_PlaceOrder_FullMethodName)
+	ordersv1.RegisterOrdersServiceServer(server, s)
+	tenantsv1.RegisterTenantsServiceServer(server, s)
+	tenantsv1.RegisterDirectoryServiceServer(server, directory)
+	webhookv1.RegisterWebhookServiceServer(server, s)
+	catalogv1.RegisterImagesServiceServer(server, s)
+	linksv1.RegisterGiftSiteServiceServer(server, s)
+	commonv1.RegisterIdempotencyRegisterServiceServer(server, s)
+	run(t, server.Run)
+	return s
+}
+
+// Revoke revokes a key as the tenants service does: the directory no longer knows it, and the tenant has a newer version.
+func (s *Services) Revoke(t *testing.T, key string) {
+	t.Helper()
+	s.revoked.Store(string(apikey.Hash(key)), true)
+	version := fmt.Sprintf("gifting:tenant-version:{%s}", s.TenantID)
+	require.NoError(t, OpenRedis(t).Set(t.Context(), version, s.version.Add(1), time.Minute).Err())
+}
+
+// OpenRedis connects to the Redis of the tests.
+func OpenRedis(t *testing.T) *redis.Client {
+	t.Helper()
+	opts, err := redis.ParseURL(os.Getenv(redisVariable))
+	require.NoError(t, err)
+	client := redis.NewClient(opts)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// UnscopedKey makes a key without scopes.
+func (s *Services) UnscopedKey() string {
+	key := apikey.New(apikey.Sandbox)
+	s.unscoped.Store(string(apikey.Hash(key)), true)
+	return key
+}
+
+// RequestLog is the key in Redis under which the requests of an API key are counted.
+func (s *Services) RequestLog(key string) string {
+	return fmt.Sprintf("gifting:requests:{%s}:%d", s.TenantID, keyID(apikey.Hash(key)))
+}
+
+// keyID is made of the hash, so that each key has its own limit.
+func keyID(hash []byte) int32 {
+	return int32(binary.BigEndian.Uint32(hash) >> 1) //nolint:gosec // It is shifted into range.
+}
+
+func (s *Services) resolve(hash []byte) *commonv1.Principal {
+	if _, revoked := s.revoked.Load(string(hash)); revoked {
+		return nil
+	}
+	p := &commonv1.Principal{
+		TenantId: s.TenantID, KeyId: keyID(hash), Scopes: s.Scopes, AllBrands: true, TenantVersion: s.version.Load(),
+	}
+	if _, unscoped := s.unscoped.Load(string(hash)); unscoped {
+		p.Scopes = nil
+	}
+	return p
+}
+
+// PlaceOrder implements OrdersService.
+func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest) (*ordersv1.PlaceOrderResponse, error) {
+	s.Calls.Add(1)
+	if s.Hold != nil {
+		s.Hold()
+	}
+	s.Seen = caller.RequestFrom(ctx)
+	s.Headers, _ = metadata.FromIncomingContext(ctx)
+	if s.LookUp != nil {
+		return nil, s.LookUp
+	}
+	if s.Replayed {
+		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
+	}
+	errs := fields.FromContext(ctx)
+	errs.Required("externalOrderId", req.GetExternalOrderId(), 128)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if s.Failure != nil {
+		return nil, s.Failure
+	}
+	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "an-order", ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+}
+
+// ListOrders implements OrdersService.
+func (s *Services) ListOrders(context.Context, *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
+	s.Calls.Add(1)
+	return &ordersv1.ListOrdersResponse{}, nil
+}
+
+// GetMe implements TenantsService.
+func (s *Services) GetMe(context.Context, *tenantsv1.GetMeRequest) (*tenantsv1.GetMeResponse, error) {
+	return &tenantsv1.GetMeResponse{Environment: "sandbox"}, nil
+}
+
+// ListBrands implements TenantsService.
+func (s *Services) ListBrands(context.Context, *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
+	return &tenantsv1.ListBrandsResponse{}, nil
+}
+
+// TestWebhook implements WebhookService.
+func (s *Services) TestWebhook(context.Context, *webhookv1.TestWebhookRequest) (*webhookv1.TestWebhookResponse, error) {
+	s.note("call")
+	return &webhookv1.TestWebhookResponse{}, s.Failure
+}
+
+// GetImage implements ImagesService.
+func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+	s.ImageReads.Add(1)
+	if r.GetFileId() != "known" || s.ImageHidden.Load() {
+		return nil, problem.RecordNotFound()
+	}
+	resp := &catalogv1.GetImageResponse{ContentType: "image/png", Digest: "d1", Size: 5}
+	if !r.GetHeadOnly() {
+		resp.Content = []byte("bytes")
+	}
+	return resp, nil
+}
+
+// GetClaimPage implements GiftSiteService.
+func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
+	if err := s.GiftFailure.Load(); err != nil {
+		return nil, err
+	}
+	if r.GetToken() != GiftToken {
+		return nil, problem.RecordNotFound()
+	}
+	page := &linksv1.GetClaimPageResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, Locale: "en-US"}
+	if !s.giftClaimed.Load() {
+		page.State = linksv1.ClaimState_CLAIM_STATE_OPEN
+		page.Gifts = []*linksv1.ClaimGift{{ProductId: "truffles", Name: "Dark truffles", Countries: []string{"SE"}}}
+	}
+	return page, nil
+}
+
+// ClaimLink implements GiftSiteService.
+func (s *Services) ClaimLink(context.Context, *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	if err := s.GiftFailure.Load(); err != nil {
+		return nil, err
+	}
+	s.giftClaimed.Store(true)
+	return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED}, nil
+}
+
+// ClaimKey implements IdempotencyRegisterService.
+func (s *Services) ClaimKey(_ context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
+	s.note("claim")
+	s.Claim = req
+	return &commonv1.ClaimKeyResponse{}, s.ClaimFailure
+}
+
+// ReleaseKey implements IdempotencyRegisterService.
+func (s *Services) ReleaseKey(_ context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
+	s.note("release " + req.GetIdempotencyKey() + " " + base64.StdEncoding.EncodeToString(req.GetFingerprint()))
+	return &commonv1.ReleaseKeyResponse{}, nil
+}
+
+func (s *Services) note(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, what)
+}
+
+// Notes returns and clears the record of claims and releases of Idempotency-Keys, and of calls of the webhook service.
+func (s *Services) Notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	notes := s.notes
+	s.notes = nil
+	return notes
+}

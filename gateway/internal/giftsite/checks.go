@@ -1,0 +1,75 @@
+package giftsite
+
+import (
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/gateway/internal/limits"
+)
+
+// tokenForm accepts more than the tokens that are made today. Other paths cost no call of a service.
+var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+
+// check runs the checks that need no link, and returns the token of the request. If one fails it has answered the request.
+func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok bool) {
+	limiter := s.Visits
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodPost:
+		limiter = s.Claims
+	default:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		s.renderMessage(w, r, http.StatusMethodNotAllowed, stateRefused)
+		return "", false
+	}
+	ip := s.ClientIP(r)
+	verdict := limiter.TakeIP(r.Context(), ip)
+	if verdict.Allowed {
+		var exhausted bool
+		verdict, exhausted = s.Unknown.Exhausted(ip)
+		verdict.Allowed = !exhausted
+	}
+	if !verdict.Allowed {
+		s.rateLimited(w, r, verdict)
+		return "", false
+	}
+	token = r.URL.Path[len(Prefix):]
+	switch {
+	case !tokenForm.MatchString(token):
+		s.unknownToken(w, r)
+		return "", false
+	case r.Method == http.MethodPost && s.isCrossSite(r):
+		s.renderMessage(w, r, http.StatusForbidden, stateRefused)
+		return "", false
+	}
+	return token, true
+}
+
+// isCrossSite reports whether a page of another site sent the form. There is no login that another site could abuse: to claim
+// a gift one must know the token, and then one needs no player's browser. So the headers of the browser are enough. A cookie
+// or a secret in the form would fail players who block cookies or return to an old tab.
+//
+// A browser without Sec-Fetch-Site sends Origin: null here, because of the Referrer-Policy of the pages. It is accepted:
+// otherwise it could not claim anything.
+func (s *Site) isCrossSite(r *http.Request) bool {
+	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "null" {
+		return false
+	}
+	return s.crossOrigin.Check(r) != nil
+}
+
+// unknownToken counts a token that names no link and answers the request.
+func (s *Site) unknownToken(w http.ResponseWriter, r *http.Request) {
+	if verdict := s.Unknown.Take(s.ClientIP(r)); !verdict.Allowed {
+		s.rateLimited(w, r, verdict)
+		return
+	}
+	s.renderMessage(w, r, http.StatusNotFound, stateUnknown)
+}
+
+func (s *Site) rateLimited(w http.ResponseWriter, r *http.Request, v limits.Verdict) {
+	httperror.SetRetryAfter(w.Header(), max(v.Reset, time.Second))
+	s.renderMessage(w, r, http.StatusTooManyRequests, stateLimited)
+}

@@ -1,0 +1,98 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/batcher"
+	"github.com/partnergifting/platform/pkg/redisconn"
+)
+
+const (
+	// maxConcurrent batches are in flight. More would be smaller, and with one a request could wait for two.
+	maxConcurrent = 2
+	maxBatch      = 1024
+	// maxRun is how many requests one run of the script counts, because Redis serves nobody else meanwhile.
+	maxRun = 64
+)
+
+// sharedWindow counts in Redis. Requests that arrive while others are being counted share the next round trip: a round trip
+// for each would cost both sides more than the counting.
+type sharedWindow struct {
+	redis    redis.UniversalClient
+	policy   Policy
+	budget   time.Duration
+	requests batcher.Batcher[*request]
+}
+
+func newSharedWindow(client redis.UniversalClient, cfg Config) *sharedWindow {
+	w := &sharedWindow{redis: client, policy: cfg.Policy, budget: cfg.RedisBudget}
+	w.requests = batcher.Batcher[*request]{
+		Process: w.process, Timeout: cfg.RedisBudget, MaxConcurrent: maxConcurrent, MaxItems: maxBatch,
+	}
+	return w
+}
+
+// take returns an error when the budget or ctx ends before the verdict is there.
+func (w *sharedWindow) take(ctx context.Context, s subject) (_ Verdict, _ int64, err error) {
+	ctx, span := redisconn.Start(ctx, "EVALSHA")
+	defer func() { redisconn.End(span, err) }()
+	ctx, cancel := context.WithTimeout(ctx, w.budget)
+	defer cancel()
+	r := &request{subject: s}
+	if err := w.requests.Do(ctx, r); err != nil {
+		return Verdict{}, 0, fmt.Errorf("wait for Redis: %w", err)
+	}
+	return r.verdict()
+}
+
+// process counts a batch. It is outside of the traces of its requests.
+func (w *sharedWindow) process(ctx context.Context, batch []*request) error {
+	ctx = trace.ContextWithSpan(ctx, nil)
+	// A restarted Redis does not know the script. The runs are then sent again with its text, together: one by one, a full
+	// batch would exceed its budget.
+	if unknown := w.send(ctx, w.runs(batch), takeScript.EvalSha); len(unknown) > 0 {
+		w.send(ctx, unknown, takeScript.Eval)
+	}
+	return nil // Each run has its own error.
+}
+
+// runs divides a batch into as few runs as possible. A single server has all keys; in a cluster only keys with the same tag
+// are on the same server.
+func (w *sharedWindow) runs(batch []*request) (runs []*scriptRun) {
+	_, single := w.redis.(*redis.Client)
+	last := make(map[string]*scriptRun, 1)
+	for _, r := range batch {
+		tag := r.subject.tag
+		if single {
+			tag = ""
+		}
+		if last[tag] == nil || last[tag].requests == maxRun {
+			last[tag] = &scriptRun{}
+			runs = append(runs, last[tag])
+		}
+		last[tag].add(r)
+	}
+	return runs
+}
+
+// send sends the runs in one pipeline and returns those for which Redis does not know the script.
+func (w *sharedWindow) send(
+	ctx context.Context, runs []*scriptRun, eval func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd,
+) (unknown []*scriptRun) {
+	pipe := w.redis.Pipeline()
+	for _, run := range runs {
+		run.answer = eval(ctx, pipe, run.keys(), run.args(w.policy)...)
+	}
+	_, _ = pipe.Exec(ctx) // Each answer has its own error.
+	for _, run := range runs {
+		if redis.HasErrorPrefix(run.answer.Err(), "NOSCRIPT") {
+			unknown = append(unknown, run)
+		}
+	}
+	return unknown
+}

@@ -1,0 +1,137 @@
+package limits_test
+
+import (
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric/noop"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/redisconn"
+)
+
+const redisVariable = "GIFTING_TEST_REDIS_URL"
+
+func client(t testing.TB) *redis.Client {
+	t.Helper()
+	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests with `make test`", redisVariable)
+	c, err := redisconn.Open(os.Getenv(redisVariable))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// limiter makes a limiter with a long budget, because a busy machine is not an outage.
+func limiter(t testing.TB, c redis.UniversalClient, p limits.Policy) *limits.Limiter {
+	t.Helper()
+	return newLimiter(t, limits.Deps{Redis: c}, limits.Config{Policy: p, RedisBudget: 20 * time.Second})
+}
+
+func newLimiter(t testing.TB, deps limits.Deps, cfg limits.Config) *limits.Limiter {
+	t.Helper()
+	if deps.Meter == nil {
+		deps.Meter = noop.Meter{}
+	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
+	l, err := limits.New(deps, cfg)
+	require.NoError(t, err)
+	return l
+}
+
+func TestSeveralGatewaysNeverAcceptMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	policy := limits.Policy{Name: "default", Limit: 30, Window: time.Minute}
+	tenant := uuid.NewString()
+	gateways := []*limits.Limiter{limiter(t, client(t), policy), limiter(t, client(t), policy)}
+	var accepted atomic.Int32
+	var group errgroup.Group
+	for i := range 100 {
+		group.Go(func() error {
+			if v, _ := gateways[i%2].TakeKey(t.Context(), tenant, 1); v.Allowed {
+				accepted.Add(1)
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, policy.Limit, accepted.Load())
+
+	refused, _ := gateways[0].TakeKey(t.Context(), tenant, 1)
+	require.False(t, refused.Allowed)
+	require.Greater(t, refused.Reset, 50*time.Second)
+	other, _ := gateways[0].TakeKey(t.Context(), tenant, 2)
+	require.True(t, other.Allowed)
+	require.Equal(t, policy.Limit-1, other.Remaining)
+}
+
+func TestTheWindowSlides(t *testing.T) {
+	t.Parallel()
+	policy := limits.Policy{Name: "default", Limit: 2, Window: 200 * time.Millisecond}
+	l := limiter(t, client(t), policy)
+	tenant := uuid.NewString()
+	take := func() bool { v, _ := l.TakeKey(t.Context(), tenant, 1); return v.Allowed }
+	require.True(t, take())
+	require.True(t, take())
+	require.False(t, take())
+	require.Eventually(t, take, 2*time.Second, 10*time.Millisecond)
+}
+
+func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
+	t.Parallel()
+	c := client(t)
+	l := limiter(t, c, limits.Policy{Limit: 10, Window: time.Minute})
+	tenant := uuid.NewString()
+	_, version := l.TakeKey(t.Context(), tenant, 1)
+	require.Zero(t, version)
+	require.NoError(t, c.Set(t.Context(), "gifting:tenant-version:{"+tenant+"}", 7, time.Minute).Err())
+	_, version = l.TakeKey(t.Context(), tenant, 1)
+	require.EqualValues(t, 7, version)
+}
+
+func TestWithoutRedisEachInstanceLimits(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // It accepts connections and never responds: a Redis that hangs.
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	c, err := redisconn.Open("redis://" + listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	l := newLimiter(t, limits.Deps{Redis: c}, limits.Config{Policy: limits.Policy{Limit: 5, Window: time.Minute}, RedisBudget: 50 * time.Millisecond})
+	tenant := uuid.NewString()
+	accepted := 0
+	began := time.Now()
+	for range 20 {
+		if v, version := l.TakeKey(t.Context(), tenant, 1); v.Allowed {
+			require.Zero(t, version)
+			accepted++
+		}
+	}
+	require.Equal(t, 5, accepted)
+	require.Less(t, time.Since(began), 2*time.Second, "only the first few requests wait for Redis")
+}
+
+func TestAWindowInThisProcess(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	w := limits.NewWindow(limits.Policy{Limit: 2, Window: time.Minute}, func() time.Time { return now })
+	require.True(t, w.Take("a").Allowed)
+	now = now.Add(30 * time.Second)
+	require.True(t, w.Take("a").Allowed)
+	refused := w.Take("a")
+	require.False(t, refused.Allowed)
+	require.Equal(t, 30*time.Second, refused.Reset)
+	_, exhausted := w.Exhausted("a")
+	require.True(t, exhausted)
+	now = now.Add(30 * time.Second)
+	require.True(t, w.Take("a").Allowed, "the first has left the window")
+	require.False(t, w.Take("a").Allowed)
+}

@@ -1,0 +1,305 @@
+package openapi_test
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/pkg/enumname"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// What the descriptors do not say about presence.
+var (
+	// nullInResponses are messages without the keyword optional that may be null in a response.
+	nullInResponses = []protoreflect.FullName{
+		"gifting.catalog.v1.Product.estimate", "gifting.catalog.v1.Product.estimate_eur",
+	}
+	// requiredLists are lists that a request must have.
+	requiredLists = []protoreflect.FullName{
+		"gifting.orders.v1.PlaceOrderRequest.items", "gifting.personallinks.v1.CreatePersonalLinksRequest.recipients",
+	}
+	// requiredOptional are members with the keyword optional that a request must have. The keyword distinguishes a missing
+	// value from zero.
+	requiredOptional = []protoreflect.FullName{"gifting.orders.v1.UpdateDeliveryRequest.expected_version"}
+	// notRequired are members without the keyword optional that a request may omit.
+	notRequired = []protoreflect.FullName{"gifting.orders.v1.OrderCustomization.details"}
+)
+
+// comparison compares schemas with the descriptors of messages, as restjson reads or writes them.
+type comparison struct {
+	document
+	request bool
+	// inPath are members of the request that are in the path and not in the body.
+	inPath []string
+}
+
+func contract(t *testing.T, op *operation.Operation) (protoreflect.MethodDescriptor, *annotations.HttpRule) {
+	t.Helper()
+	name := strings.ReplaceAll(strings.TrimPrefix(op.Name, "/"), "/", ".")
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	require.NoError(t, err)
+	method, ok := found.(protoreflect.MethodDescriptor)
+	require.True(t, ok)
+	rule, ok := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	require.True(t, ok)
+	return method, rule
+}
+
+func TestResponsesMatchTheContracts(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		t.Run(op.Name, func(t *testing.T) {
+			d.t = t
+			method, rule := contract(t, op)
+			c := comparison{document: d}
+			schema := d.at("paths", camel(op.Path), strings.ToLower(op.Method), "responses",
+				strconv.Itoa(op.Success), "content", "application/json", "schema")
+			if field := rule.GetResponseBody(); field != "" {
+				c.value(method.Output().Fields().ByName(protoreflect.Name(field)), d.object(schema))
+				return
+			}
+			c.message(method.Output(), d.object(schema))
+		})
+	}
+}
+
+func TestBodiesMatchTheContracts(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		t.Run(op.Name, func(t *testing.T) {
+			d.t = t
+			method, rule := contract(t, op)
+			body, described := d.operation(op)["requestBody"].(object)
+			require.Equal(t, op.Method == http.MethodPost, described)
+			if !described {
+				return
+			}
+			require.Equal(t, "*", rule.GetBody())
+			require.Equal(t, !op.BodyOptional, body["required"])
+			schema := d.at("paths", camel(op.Path), "post", "requestBody", "content", "application/json", "schema")
+			comparison{document: d, request: true, inPath: op.PathFields}.message(method.Input(), d.object(schema))
+		})
+	}
+}
+
+func TestParametersMatchTheContracts(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		t.Run(op.Name, func(t *testing.T) {
+			d.t = t
+			method, _ := contract(t, op)
+			c := comparison{document: d, request: true}
+			var got []string
+			want := parametersOf(method.Input(), op)
+			parameters, _ := d.operation(op)["parameters"].([]any)
+			for _, p := range parameters {
+				parameter := d.object(p)
+				name, in := parameter["name"].(string), parameter["in"].(string)
+				line := in + " " + name
+				if parameter["required"] == true {
+					line += " required"
+				}
+				got = append(got, line)
+				if in != "header" {
+					c.value(method.Input().Fields().ByJSONName(name), d.object(parameter["schema"]))
+				}
+			}
+			require.ElementsMatch(t, want, got)
+		})
+	}
+}
+
+// parametersOf are the members outside of the body. Those of a POST are in the path only.
+func parametersOf(request protoreflect.MessageDescriptor, op *operation.Operation) []string {
+	var want []string
+	if op.Method == http.MethodPost {
+		want = append(want, "header Idempotency-Key required")
+	}
+	for i := range request.Fields().Len() {
+		field := request.Fields().Get(i)
+		line := "query " + field.JSONName()
+		if slices.Contains(op.PathFields, string(field.Name())) {
+			line = "path " + field.JSONName()
+		} else if op.Method == http.MethodPost {
+			continue
+		}
+		if !field.HasOptionalKeyword() {
+			line += " required"
+		}
+		want = append(want, line)
+	}
+	return want
+}
+
+// message compares an object with a message.
+func (c comparison) message(m protoreflect.MessageDescriptor, schema object) {
+	c.t.Helper()
+	switch {
+	case m.FullName() == "google.protobuf.Timestamp":
+		require.Equal(c.t, []string{"string", "date-time"}, []string{only(c.t, schema), schema["format"].(string)})
+		return
+	case inline(m) && m.Oneofs().Len() == 0:
+		c.value(m.Fields().Get(0), schema)
+		return
+	case inline(m):
+		options, _ := schema["oneOf"].([]any)
+		require.Len(c.t, options, m.Fields().Len())
+		for i, option := range options {
+			c.message(m.Fields().Get(i).Message(), c.object(option))
+		}
+		return
+	}
+	if options, ok := schema["oneOf"].([]any); ok { // Kinds of one message, such as events by type.
+		for _, option := range options {
+			c.message(m, c.object(option))
+		}
+		return
+	}
+	if parts, ok := schema["allOf"].([]any); ok { // The first is the message, the others narrow it.
+		c.message(m, c.object(parts[0]))
+		return
+	}
+	c.members(m, schema)
+}
+
+func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {
+	c.t.Helper()
+	require.Equal(c.t, "object", only(c.t, schema), m.FullName())
+	properties, _ := schema["properties"].(object)
+	inPath := c.inPath
+	c.inPath = nil
+	var required []string
+	for i := range m.Fields().Len() {
+		field := m.Fields().Get(i)
+		if slices.Contains(inPath, string(field.Name())) {
+			continue
+		}
+		require.Contains(c.t, properties, field.JSONName(), m.FullName())
+		property := c.object(properties[field.JSONName()])
+		if c.required(field) {
+			required = append(required, field.JSONName())
+		}
+		require.Equal(c.t, c.nullable(field), nullable(property), "whether %s may be null", field.FullName())
+		c.value(field, property)
+	}
+	require.Len(c.t, properties, m.Fields().Len()-len(inPath), m.FullName())
+	require.ElementsMatch(c.t, required, texts(schema["required"]), "required members of %s", m.FullName())
+}
+
+// required: a response has every member, except that of a oneof it has one.
+func (c comparison) required(field protoreflect.FieldDescriptor) bool {
+	if !c.request {
+		return field.ContainingOneof() == nil || field.HasOptionalKeyword()
+	}
+	if field.IsList() || field.IsMap() {
+		return slices.Contains(requiredLists, field.FullName())
+	}
+	if slices.Contains(requiredOptional, field.FullName()) {
+		return true
+	}
+	return !field.HasOptionalKeyword() && !slices.Contains(notRequired, field.FullName())
+}
+
+// nullable: in a request, null means that a member is omitted.
+func (c comparison) nullable(field protoreflect.FieldDescriptor) bool {
+	if c.request {
+		return !c.required(field)
+	}
+	return field.HasOptionalKeyword() || slices.Contains(nullInResponses, field.FullName())
+}
+
+// value compares a schema with the value of a field, ignoring null.
+func (c comparison) value(field protoreflect.FieldDescriptor, schema object) {
+	c.t.Helper()
+	switch {
+	case field.IsList():
+		require.Equal(c.t, "array", only(c.t, schema), field.FullName())
+		c.single(field, c.object(schema["items"]))
+	case field.IsMap():
+		require.Equal(c.t, "object", only(c.t, schema), field.FullName())
+		c.single(field.MapValue(), c.object(schema["additionalProperties"]))
+	default:
+		c.single(field, schema)
+	}
+}
+
+func (c comparison) single(field protoreflect.FieldDescriptor, schema object) {
+	c.t.Helper()
+	want := map[protoreflect.Kind][2]any{
+		protoreflect.BoolKind:   {"boolean", nil},
+		protoreflect.Int32Kind:  {"integer", "int32"},
+		protoreflect.Int64Kind:  {"integer", "int64"},
+		protoreflect.StringKind: {"string", schema["format"]},
+		protoreflect.EnumKind:   {"string", nil},
+		protoreflect.BytesKind:  {"object", nil}, // raw_json, the only bytes in the contracts.
+	}
+	switch {
+	case field.Message() != nil:
+		c.message(field.Message(), c.unwrap(schema))
+		return
+	case c.request && proto.GetExtension(field.Options(), commonv1.E_Decimal) == true:
+		options, _ := schema["oneOf"].([]any)
+		require.Len(c.t, options, 2)
+		require.Equal(c.t, "string", only(c.t, c.object(options[0])))
+		require.Equal(c.t, "number", only(c.t, c.object(options[1])))
+		return
+	}
+	require.Contains(c.t, want, field.Kind(), field.FullName())
+	expected := want[field.Kind()]
+	require.Equal(c.t, expected, [2]any{only(c.t, schema), schema["format"]}, field.FullName())
+	if field.Enum() != nil {
+		names := slices.Clone(enumname.Of(field.Enum()).All())
+		if nullable(schema) {
+			names = append(names, "")
+		}
+		require.ElementsMatch(c.t, names, texts(schema["enum"]), field.FullName())
+	}
+}
+
+// unwrap returns the message of a choice between it and null.
+func (c comparison) unwrap(schema object) object {
+	c.t.Helper()
+	if options, ok := schema["oneOf"].([]any); ok && nullable(schema) {
+		return c.object(options[0])
+	}
+	return schema
+}
+
+func inline(m protoreflect.MessageDescriptor) bool {
+	return proto.GetExtension(m.Options(), commonv1.E_Inline) == true
+}
+
+// only returns the single type of a schema, ignoring null.
+func only(t *testing.T, schema object) string {
+	t.Helper()
+	if single, ok := schema["type"].(string); ok {
+		return single
+	}
+	several := slices.DeleteFunc(texts(schema["type"]), func(s string) bool { return s == "null" })
+	require.Len(t, several, 1, "%v", schema)
+	return several[0]
+}
+
+func nullable(schema object) bool {
+	if slices.Contains(texts(schema["type"]), "null") {
+		return true
+	}
+	options, _ := schema["oneOf"].([]any)
+	return slices.ContainsFunc(options, func(o any) bool {
+		option, _ := o.(object)
+		return option["type"] == "null"
+	})
+}

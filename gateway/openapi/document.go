@@ -1,0 +1,106 @@
+package openapi
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed document/*.yaml examples.yaml errors.yaml
+var sources embed.FS
+
+var errDocument = errors.New("OpenAPI document")
+
+// assemble expands the parts and merges them in the order of their names.
+func assemble(publicURL string) (*yaml.Node, error) {
+	x, err := newExpander(publicURL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: examples.yaml: %w", errDocument, err)
+	}
+	names, err := fs.Glob(sources, "document/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDocument, err)
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, name := range names {
+		if err := x.addPart(root, name); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", errDocument, name, err)
+		}
+	}
+	return root, nil
+}
+
+func (x *expander) addPart(root *yaml.Node, name string) error {
+	part, err := readYAML(name)
+	if err != nil {
+		return err
+	}
+	expanded, err := x.expand(part)
+	if err != nil {
+		return err
+	}
+	return merge(root, expanded)
+}
+
+func readYAML(name string) (*yaml.Node, error) {
+	raw, err := sources.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return parseYAML(raw)
+}
+
+func parseYAML(raw []byte) (*yaml.Node, error) {
+	var file yaml.Node
+	if err := yaml.Unmarshal(raw, &file); err != nil {
+		return nil, err
+	}
+	return file.Content[0], nil
+}
+
+// merge adds the members of one mapping to another; mappings with the same name are merged too.
+func merge(into, from *yaml.Node) error {
+	for i := 0; i < len(from.Content); i += 2 {
+		name, value := from.Content[i], from.Content[i+1]
+		present := member(into, name.Value)
+		switch {
+		case present == nil:
+			into.Content = append(into.Content, name, value)
+		case present.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
+			if err := merge(present, value); err != nil {
+				return fmt.Errorf("%s: %w", name.Value, err)
+			}
+		default:
+			return fmt.Errorf("%w: %s is defined twice", errDocument, name.Value)
+		}
+	}
+	return nil
+}
+
+// member returns the value of a mapping's member, or nil.
+func member(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func toYAML(root *yaml.Node) ([]byte, error) {
+	const indent = 2
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(indent)
+	if err := e.Encode(root); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDocument, err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,169 @@
+package openapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/gateway/openapi"
+)
+
+const publicURL = "https://gifts.test/api/public/v1"
+
+// object is a JSON object of the document.
+type object = map[string]any
+
+// document is the OpenAPI document as callers get it.
+type document struct {
+	t        *testing.T
+	root     object
+	raw      []byte
+	compiler *jsonschema.Compiler
+}
+
+func get(t *testing.T, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	return call(t, http.MethodGet, path, nil)
+}
+
+func load(t *testing.T) document {
+	t.Helper()
+	raw := get(t, "/openapi.json").Body.Bytes()
+	d := document{t: t, raw: raw}
+	require.NoError(t, json.Unmarshal(raw, &d.root))
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	require.NoError(t, err)
+	d.compiler = jsonschema.NewCompiler()
+	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	d.compiler.AssertFormat()
+	require.NoError(t, d.compiler.AddResource("openapi.json", root))
+	return d
+}
+
+// at returns the value at a path of member names.
+func (d document) at(names ...string) any {
+	d.t.Helper()
+	var value any = d.root
+	for _, name := range names {
+		members, ok := value.(object)
+		require.True(d.t, ok, "%v", names)
+		require.Contains(d.t, members, name, "%v", names)
+		value = d.deref(members[name])
+	}
+	return value
+}
+
+// deref follows a reference.
+func (d document) deref(value any) any {
+	d.t.Helper()
+	members, ok := value.(object)
+	if !ok {
+		return value
+	}
+	ref, ok := members["$ref"].(string)
+	if !ok {
+		return value
+	}
+	return d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+}
+
+func (d document) object(value any) object {
+	d.t.Helper()
+	members, ok := d.deref(value).(object)
+	require.True(d.t, ok, "%v is not an object", value)
+	return members
+}
+
+// each visits the operations of the paths or of the webhooks.
+func (d document) each(section string, visit func(path, method string, op object)) {
+	d.t.Helper()
+	paths := d.object(d.root[section])
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for method, op := range d.object(paths[path]) {
+			visit(path, method, d.object(op))
+		}
+	}
+}
+
+// schema compiles the schema at a path of member names.
+func (d document) schema(names ...string) *jsonschema.Schema {
+	d.t.Helper()
+	pointer := "openapi.json#"
+	for _, name := range names {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(name)
+	}
+	schema, err := d.compiler.Compile(pointer)
+	require.NoError(d.t, err)
+	return schema
+}
+
+func texts(values any) []string {
+	list, _ := values.([]any)
+	found := make([]string, len(list))
+	for i, v := range list {
+		found[i], _ = v.(string)
+	}
+	return found
+}
+
+func TestTheDocumentIsOpenAPI31(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
+		t.Run(path, func(t *testing.T) {
+			parsed, err := libopenapi.NewDocument(get(t, path).Body.Bytes())
+			require.NoError(t, err)
+			require.Equal(t, "3.1.0", parsed.GetVersion())
+			model, err := parsed.BuildV3Model()
+			require.NoError(t, err)
+			require.NotNil(t, model)
+			v, errs := validator.NewValidator(parsed)
+			require.Empty(t, errs)
+			valid, found := v.ValidateDocument()
+			require.True(t, valid, "%v", found)
+		})
+	}
+}
+
+func TestYAMLAndJSONAreTheSameDocument(t *testing.T) {
+	t.Parallel()
+	var fromYAML any
+	require.NoError(t, yaml.Unmarshal(get(t, "/openapi.yaml").Body.Bytes(), &fromYAML))
+	asJSON, err := json.Marshal(fromYAML)
+	require.NoError(t, err)
+	require.JSONEq(t, string(load(t).raw), string(asJSON))
+	written, err := openapi.Document(publicURL + "/")
+	require.NoError(t, err)
+	require.Equal(t, get(t, "/openapi.yaml").Body.String(), string(written))
+}
+
+func TestTheDocumentContainsThePublicURL(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	require.Equal(t, []any{object{"url": publicURL, "description": "This environment."}}, d.root["servers"])
+	require.NotContains(t, string(d.raw), "api.example.com")
+	require.Contains(t, string(d.raw), `"type": "`+publicURL+`/docs/errors#not_found"`)
+}
+
+func TestEveryComponentIsUsed(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for kind, named := range d.object(d.root["components"]) {
+		if kind == "securitySchemes" {
+			continue
+		}
+		for name := range d.object(named) {
+			require.Contains(t, string(d.raw), `"#/components/`+kind+"/"+name+`"`)
+		}
+	}
+}

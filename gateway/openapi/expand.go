@@ -1,0 +1,155 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	_ "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"        // Registers the messages of the examples.
+	_ "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1" // Likewise.
+)
+
+const (
+	// exampleURL is replaced by the public URL.
+	exampleURL = "https://api.example.com/api/public/v1"
+	// exampleRequestID is the instance of every error that the document shows.
+	exampleRequestID = "4bf92f3577b34da6a3ce929d0e0e4736"
+)
+
+// expander turns the parts of the document into what is published. The comments of document/00-api.yaml and examples.yaml
+// describe the tags they use.
+type expander struct {
+	publicURL string
+	errors    httperror.Writer
+	records   map[string]*yaml.Node
+}
+
+func newExpander(publicURL string) (*expander, error) {
+	x := &expander{publicURL: publicURL, errors: httperror.Writer{DocsURL: publicURL + referencePath}, records: map[string]*yaml.Node{}}
+	file, err := readYAML("examples.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(file.Content); i += 2 {
+		record, err := x.render(file.Content[i+1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.Content[i].Value, err)
+		}
+		x.records[file.Content[i].Value] = record
+	}
+	return x, nil
+}
+
+// render writes a record of examples.yaml as the API writes the message that its tag names.
+func (x *expander) render(n *yaml.Node) (*yaml.Node, error) {
+	kind, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(strings.TrimPrefix(n.Tag, "!")))
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := n.Decode(&members); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	message := kind.New().Interface()
+	if violations := restjson.Unmarshal(raw, message); len(violations) > 0 {
+		return nil, problem.Invalid(violations...)
+	}
+	if raw, err = restjson.Marshal(message); err != nil {
+		return nil, err
+	}
+	return x.expandJSON(raw)
+}
+
+func (x *expander) expandJSON(raw []byte) (*yaml.Node, error) {
+	n, err := parseYAML(raw) // JSON is YAML.
+	if err != nil {
+		return nil, err
+	}
+	return x.expand(n)
+}
+
+// expand copies a node. Comments, aliases and inline notation are for the authors of the parts and are not published.
+func (x *expander) expand(n *yaml.Node) (*yaml.Node, error) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return x.expand(n.Alias)
+	case n.Tag == "!problems":
+		return x.problems(n)
+	case n.Tag == "!example":
+		record, ok := x.records[n.Value]
+		if !ok {
+			return nil, fmt.Errorf("no example %q", n.Value)
+		}
+		return record, nil
+	}
+	c := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Style: n.Style &^ yaml.FlowStyle, Value: n.Value}
+	if n.Kind == yaml.ScalarNode {
+		c.Value = strings.ReplaceAll(n.Value, exampleURL, x.publicURL)
+	}
+	for _, child := range n.Content {
+		expanded, err := x.expand(child)
+		if err != nil {
+			return nil, err
+		}
+		c.Content = append(c.Content, expanded)
+	}
+	return c, nil
+}
+
+// shownProblem are the members of an error that its code does not decide.
+type shownProblem struct {
+	Detail        string
+	CurrentStatus string `yaml:"currentStatus"`
+	OrderID       string `yaml:"orderId"`
+	Errors        []problem.Violation
+}
+
+// UnmarshalYAML accepts the detail alone.
+func (s *shownProblem) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		s.Detail = n.Value
+		return nil
+	}
+	type members shownProblem
+	return n.Decode((*members)(s))
+}
+
+// problems lists errors under their codes, each as the API writes it.
+func (x *expander) problems(n *yaml.Node) (*yaml.Node, error) {
+	examples := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for i := 0; i < len(n.Content); i += 2 {
+		code := problem.Code(n.Content[i].Value)
+		if problem.Lookup(code).Code != code {
+			return nil, fmt.Errorf("no error has the code %q", code)
+		}
+		var shown shownProblem
+		if err := n.Content[i+1].Decode(&shown); err != nil {
+			return nil, fmt.Errorf("%s: %w", code, err)
+		}
+		body, err := x.expandJSON(x.errors.Body(exampleRequestID, &problem.Error{
+			Code: code, Detail: shown.Detail, CurrentStatus: shown.CurrentStatus, OrderID: shown.OrderID, Violations: shown.Errors,
+		}))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", code, err)
+		}
+		examples.Content = append(examples.Content, scalar(string(code)), &yaml.Node{
+			Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{scalar("value"), body},
+		})
+	}
+	return examples, nil
+}
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+}

@@ -1,0 +1,117 @@
+package openapi_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/pkg/enumname"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// imagesPath is the only path that is not an operation of a contract: it needs no key and no codec.
+const imagesPath = "/catalog/images/{fileId}"
+
+func operations(t *testing.T) []*operation.Operation {
+	t.Helper()
+	table, err := operation.New()
+	require.NoError(t, err)
+	return table.All()
+}
+
+// camel turns order_id into orderId, in a path too.
+func camel(name string) string {
+	parts := strings.Split(name, "_")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+	}
+	return strings.Join(parts, "")
+}
+
+func (d document) operation(op *operation.Operation) object {
+	d.t.Helper()
+	return d.object(d.at("paths", camel(op.Path), strings.ToLower(op.Method)))
+}
+
+func TestEveryOperationIsDescribedAndNoOther(t *testing.T) {
+	t.Parallel()
+	want := []string{"get " + imagesPath}
+	for _, op := range operations(t) {
+		want = append(want, strings.ToLower(op.Method)+" "+camel(op.Path))
+	}
+	var got []string
+	load(t).each("paths", func(path, method string, _ object) { got = append(got, method+" "+path) })
+	require.ElementsMatch(t, want, got)
+}
+
+func TestEveryResponseOfAnOperationIsDescribed(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		t.Run(op.Name, func(t *testing.T) {
+			want := []int{op.Success, 400, 401, 406, 429, 500, 503}
+			if op.Scope != commonv1.Scope_SCOPE_UNSPECIFIED {
+				want = append(want, http.StatusForbidden)
+			}
+			if len(op.PathFields) > 0 {
+				want = append(want, http.StatusNotFound)
+			}
+			if op.Method == http.MethodPost {
+				want = append(want, 409, 413, 415, 422)
+			}
+			var got []int
+			for status := range d.object(d.operation(op)["responses"]) {
+				code, err := strconv.Atoi(status)
+				require.NoError(t, err)
+				got = append(got, code)
+			}
+			require.ElementsMatch(t, want, got)
+		})
+	}
+}
+
+func TestEveryOperationNamesItsScope(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		want := "Any valid key."
+		if op.Scope != commonv1.Scope_SCOPE_UNSPECIFIED {
+			want = "Needs the scope `" + enumname.String(op.Scope) + "`."
+		}
+		require.Contains(t, d.operation(op)["description"], want, op.Name)
+		require.NotContains(t, d.operation(op), "security", op.Name)
+	}
+	require.Empty(t, d.at("paths", imagesPath, "get", "security"))
+	require.Equal(t, []any{object{"apiKey": []any{}}}, d.root["security"])
+}
+
+func TestHeadersOfResponses(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for _, op := range operations(t) {
+		responses := d.object(d.operation(op)["responses"])
+		for status := range responses {
+			want := []string{"Request-Id", "RateLimit", "RateLimit-Policy"}
+			switch status {
+			case "401":
+				want = []string{"Request-Id", "WWW-Authenticate"}
+			case "429", "503":
+				want = append(want, "Retry-After")
+			}
+			if status == "409" {
+				want = append(want, "Retry-After")
+			}
+			if op.Method == http.MethodPost && slices.Contains([]string{"200", "201", "409", "422"}, status) {
+				want = append(want, "Idempotent-Replayed")
+			}
+			headers := d.object(d.object(responses[status])["headers"])
+			require.ElementsMatch(t, want, slices.Collect(maps.Keys(headers)), "%s %s", op.Name, status)
+		}
+	}
+}

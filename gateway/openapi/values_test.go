@@ -1,0 +1,151 @@
+package openapi_test
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+// maxLengths are the field lengths of the API specification, section Limits. The services enforce them.
+var maxLengths = map[string]float64{
+	"PlaceOrderRequest.externalOrderId":         128,
+	"PlaceOrderRequest.externalRecipientId":     128,
+	"PlaceOrderRequest.externalCampaignRef":     128,
+	"PlaceOrderRequest.externalActionRef":       128,
+	"PlaceOrderRequest.managerEmail":            255,
+	"PlaceOrderRequest.courierComment":          500,
+	"PlaceOrderRequest.additionalDetails":       2000,
+	"OrderItemInput.customProductName":          255,
+	"OrderItemInput.variations":                 255,
+	"OrderClient.name":                          255,
+	"OrderClient.email":                         255,
+	"OrderRecipient.name":                       100,
+	"OrderRecipient.phone":                      50,
+	"OrderRecipient.email":                      255,
+	"OrderAddress.street":                       255,
+	"OrderAddress.city":                         100,
+	"OrderAddress.postalCode":                   20,
+	"OrderCustomization.details":                2000,
+	"CustomFieldAnswer.textValue":               2000,
+	"UpdateDeliveryRequest.courierComment":      500,
+	"DeliveryCorrection.name":                   100,
+	"DeliveryCorrection.phone":                  50,
+	"DeliveryCorrection.email":                  255,
+	"AddressCorrection.street":                  255,
+	"AddressCorrection.city":                    100,
+	"AddressCorrection.postalCode":              20,
+	"CancelOrderRequest.reason":                 1000,
+	"CancelPersonalLinkRequest.reason":          1000,
+	"PersonalLinkRecipient.label":               255,
+	"PersonalLinkRecipient.externalRecipientId": 128,
+	"PersonalLinkRecipient.email":               255,
+	"PersonalLinkRecipient.message":             255,
+	"PersonalLinkAnswer.textValue":              2000,
+	"PostOrderMessageRequest.body":              4000,
+}
+
+func TestFieldLengths(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	got := map[string]float64{}
+	for name, value := range d.object(d.at("components", "schemas")) {
+		properties, _ := d.object(value)["properties"].(object)
+		for field, value := range properties {
+			property := d.object(value)
+			if values, ok := property["additionalProperties"].(object); ok {
+				property = values
+			}
+			if limit, ok := property["maxLength"].(float64); ok {
+				got[name+"."+field] = limit
+			}
+		}
+	}
+	require.Equal(t, maxLengths, got)
+	require.InDelta(t, 255, d.at("components", "parameters", "IdempotencyKey", "schema", "maxLength"), 0)
+}
+
+func TestPageSizes(t *testing.T) {
+	t.Parallel()
+	limit := load(t).at("components", "parameters", "Limit", "schema").(object)
+	require.InDelta(t, 1, limit["minimum"], 0)
+	require.InDelta(t, page.MaxLimit, limit["maximum"], 0)
+	require.InDelta(t, page.DefaultLimit, limit["default"], 0)
+}
+
+func TestPublishedTimes(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	days := regexp.MustCompile(`[*]*(\d+) days`)
+	said := func(text string) []string {
+		var numbers []string
+		for _, found := range days.FindAllStringSubmatch(text, -1) {
+			numbers = append(numbers, found[1])
+		}
+		return numbers
+	}
+	var kept idempotency.Config
+	require.NoError(t, settings.Defaults(&kept))
+	keys := strconv.Itoa(int(kept.Retention / (24 * time.Hour)))
+
+	t.Run("keys are stored as long as answers are", func(t *testing.T) {
+		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))
+		require.Equal(t, []string{keys}, said(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
+		_, advice, found := strings.Cut(get(t, "/docs/errors").Body.String(), "was used before with a different method")
+		require.True(t, found)
+		advice, _, _ = strings.Cut(advice, "</dd>")
+		require.Equal(t, []string{keys}, said(advice))
+	})
+	t.Run("events are kept for 30 days", func(t *testing.T) {
+		require.Equal(t, []string{"30"}, said(d.at("paths", "/events", "get", "description").(string)))
+	})
+	t.Run("a receiver has 10 seconds", func(t *testing.T) {
+		webhooks := slices.IndexFunc(d.root["tags"].([]any), func(tag any) bool { return tag.(object)["name"] == "Webhooks" })
+		require.Contains(t, d.root["tags"].([]any)[webhooks].(object)["description"], "within **10 seconds**")
+	})
+}
+
+func TestCountriesThatNeedAPostalCode(t *testing.T) {
+	t.Parallel()
+	text := load(t).at("components", "schemas", "OrderAddress", "properties", "postalCode", "description").(string)
+	want := slices.DeleteFunc(country.All(), func(code string) bool { return !country.PostalCodeRequired(code) })
+	require.Equal(t, want, regexp.MustCompile(`\b[A-Z]{2}\b`).FindAllString(text, -1))
+}
+
+// The rules of the orders service accept and reject the same values.
+func TestPatternsOfRequests(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	for field, values := range map[string]struct{ good, bad []any }{
+		"OrderRecipient.phone": {
+			good: []any{"+46 70-123 45 67", "+46 (0)70-123.45 67", " +353 1 234 5678 ", "(+1) 212 555 0100"},
+			bad:  []any{"070-123 45 67", "+46 70 CALL ME", "", nil, "+4670" + strings.Repeat(" ", 50) + "1234567"},
+		},
+		"OrderAddress.country":              {good: []any{"SE"}, bad: []any{"se", "SWE", "", nil}},
+		"PlaceOrderRequest.externalOrderId": {good: []any{"o", strings.Repeat("å", 128)}, bad: []any{" ", "", nil, strings.Repeat("å", 129)}},
+		"PlaceOrderRequest.items":           {bad: []any{[]any{}, []any{object{}, object{}}, nil}},
+		"PlaceOrderRequest.urgent":          {good: []any{true, nil}, bad: []any{"true", 1.0}},
+		"Budget.amount":                     {good: []any{"1500.00", "0.01", 1500.0, 9999999999.99}, bad: []any{"-1", "1e9", "ten", 0.0, -1.0, 1e10, nil}},
+		"Budget.currency":                   {good: []any{"SEK"}, bad: []any{"sek", "", nil}},
+	} {
+		t.Run(field, func(t *testing.T) {
+			name, member, _ := strings.Cut(field, ".")
+			schema := d.schema("components", "schemas", name, "properties", member)
+			for _, value := range values.good {
+				require.NoError(t, schema.Validate(value), "%v", value)
+			}
+			for _, value := range values.bad {
+				require.Error(t, schema.Validate(value), "%v", value)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway"
+	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// fixture is a gateway whose readiness probe and shutdown are tested.
+type fixture struct {
+	*gatewaytest.Fixture
+	metrics string
+}
+
+func setup(t *testing.T, lameDuck, drain time.Duration) *fixture {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	var log gatewaytest.Log
+	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{MetricsAddr: l.Addr().String()}, &log)
+	require.NoError(t, err)
+	f := &fixture{metrics: "http://" + l.Addr().String(), Fixture: gatewaytest.NewWith(t, gatewaytest.Options{
+		Telemetry: tel, Configure: func(cfg *gateway.Config) { cfg.LameDuck, cfg.DrainTimeout = lameDuck, drain },
+	})}
+	f.waitForReadiness(t, http.StatusOK)
+	return f
+}
+
+func (f *fixture) readiness(t *testing.T) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.metrics+"/readyz", http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+func (f *fixture) waitForReadiness(t *testing.T, status int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return f.readiness(t) == status }, gatewaytest.Patience, 5*time.Millisecond)
+}
+
+// post returns the status, and whether the connection is closed after the response.
+func (f *fixture) post(ctx context.Context) (status int, closed bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Base+"/orders", strings.NewReader(`{"externalOrderId": "o-1"}`))
+	if err != nil {
+		return 0, false, err
+	}
+	req.Header.Set("Authorization", "Bearer "+f.Key)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", "once")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, false, err
+	}
+	return res.StatusCode, res.Close, res.Body.Close()
+}
+
+// postInFlight returns once an order is being placed, and where the result of the request will be.
+func (f *fixture) postInFlight(t *testing.T, release <-chan struct{}) <-chan error {
+	t.Helper()
+	entered, result := make(chan struct{}), make(chan error, 1)
+	f.Hold = func() { close(entered); <-release }
+	go func() {
+		status, _, err := f.post(t.Context())
+		if err == nil && status != http.StatusCreated {
+			err = fmt.Errorf("status %d", status)
+		}
+		result <- err
+	}()
+	<-entered
+	return result
+}
+
+func TestDuringShutdownRequestsAreServedAndTheirConnectionsClosed(t *testing.T) {
+	t.Parallel()
+	f := setup(t, time.Second, 0)
+	_, closed, err := f.post(t.Context())
+	require.NoError(t, err)
+	require.False(t, closed)
+	f.End()
+	f.waitForReadiness(t, http.StatusServiceUnavailable)
+	for range 3 {
+		status, closed, err := f.post(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, http.StatusCreated, status)
+		require.True(t, closed, "the caller must not use the connection again")
+	}
+	require.NoError(t, f.Ended())
+	require.Zero(t, f.readiness(t))
+}
+
+func TestARequestInFlightIsAnsweredBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	f := setup(t, 0, 0)
+	release := make(chan struct{})
+	result := f.postInFlight(t, release)
+	f.End()
+	f.waitForReadiness(t, http.StatusServiceUnavailable)
+	require.Empty(t, result)
+	close(release)
+	require.NoError(t, <-result)
+	require.NoError(t, f.Ended())
+}
+
+func TestARequestThatOutlastsTheDrainIsAbortedWithoutAnError(t *testing.T) {
+	t.Parallel()
+	f := setup(t, 0, 50*time.Millisecond)
+	release := make(chan struct{})
+	defer close(release)
+	result := f.postInFlight(t, release)
+	f.End()
+	require.NoError(t, f.Ended())
+	require.Error(t, <-result)
+}
