@@ -91,7 +91,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Telemetry: s.tel}, relay.Config{
-		Sources:       cfg.Sources.relay(),
+		Sources:       cfg.Sources,
 		LeaderURL:     cfg.Database.URL,
 		ClockSkew:     cfg.ClockSkew,
 		PollInterval:  cfg.PollInterval,

@@ -10,16 +10,13 @@ import (
 )
 
 // Source is a database whose outbox the relay publishes.
-type Source struct {
-	Name string
-	URL  string
-}
+type Source = relay.Source
 
 // Sources is read from text such as orders=postgres://…,links=postgres://…
 type Sources []Source
 
 var (
-	// sourceStart tells a new entry from the rest of a URL, which may name several hosts.
+	// sourceStart matches the start of an entry. A comma alone does not start one: a URL may list several hosts.
 	sourceStart = regexp.MustCompile(`(?:^|,)\s*([a-z][a-z0-9_-]*)=(postgres(?:ql)?://)`)
 
 	errSources = errors.New("sources must be name=postgres://…, separated by commas, each name once")
@@ -49,12 +46,4 @@ func (s *Sources) UnmarshalText(text []byte) error {
 	}
 	*s = parsed
 	return nil
-}
-
-func (s Sources) relay() []relay.Source {
-	out := make([]relay.Source, len(s))
-	for i, source := range s {
-		out[i] = relay.Source(source)
-	}
-	return out
 }

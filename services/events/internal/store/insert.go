@@ -1,6 +1,8 @@
 package store
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,45 +39,17 @@ ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 // queueInsert adds the changes in their order and moves the writers.
 func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[int]int64) {
 	if len(changes) > 0 {
-		c := columnsOf(changes)
-		b.Queue(insertRows, day, c.tenants, c.ids, c.types, c.brands, c.subjects, c.origins,
-			c.occurred, c.recorded, c.data)
+		b.Queue(insertRows, day,
+			postgres.UUIDColumn(changes, func(c Change) string { return c.TenantID }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.ID }),
+			postgres.Column(changes, func(c Change) string { return c.Type }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.BrandID }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.SubjectID }),
+			postgres.Column(changes, func(c Change) int32 { return c.OriginKeyID }),
+			postgres.Column(changes, func(c Change) time.Time { return c.OccurredAt }),
+			postgres.Column(changes, func(c Change) time.Time { return c.RecordedAt }),
+			postgres.Column(changes, func(c Change) []byte { return notNil(c.Data) }))
 	}
-	var (
-		moved []int
-		next  []int64
-	)
-	for partition, offset := range nextOffsets {
-		moved, next = append(moved, partition), append(next, offset)
-	}
-	b.Queue(moveWriters, moved, next, day)
-}
-
-// columns are the changes as arrays, one per column.
-type columns struct {
-	tenants, ids, brands, subjects postgres.UUIDs
-	types                          []string
-	origins                        []int32
-	occurred, recorded             []time.Time
-	data                           [][]byte
-}
-
-func columnsOf(changes []Change) columns {
-	var c columns
-	for _, ch := range changes {
-		c.tenants = append(c.tenants, ch.TenantID)
-		c.ids = append(c.ids, ch.ID)
-		c.types = append(c.types, ch.Type)
-		c.brands = append(c.brands, ch.BrandID)
-		c.subjects = append(c.subjects, ch.SubjectID)
-		c.origins = append(c.origins, ch.OriginKeyID)
-		c.occurred = append(c.occurred, ch.OccurredAt)
-		c.recorded = append(c.recorded, ch.RecordedAt)
-		data := ch.Data
-		if data == nil {
-			data = []byte{} // Nil would be NULL.
-		}
-		c.data = append(c.data, data)
-	}
-	return c
+	partitions := slices.Collect(maps.Keys(nextOffsets))
+	b.Queue(moveWriters, partitions, postgres.Column(partitions, func(p int) int64 { return nextOffsets[p] }), day)
 }

@@ -106,9 +106,10 @@ func scanRow(row pgx.CollectableRow) (Row, error) {
 	return r, err
 }
 
-func notNil(ids []string) []string {
-	if ids == nil {
-		return []string{}
+// notNil keeps an empty value from becoming NULL.
+func notNil[T any](values []T) []T {
+	if values == nil {
+		return []T{}
 	}
-	return ids
+	return values
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 // writers are the locked rows of some partitions, and what was read while they were locked.
@@ -37,11 +39,7 @@ func (s *Store) ensureWriters(ctx context.Context, of []*pendingBatch) error {
 }
 
 func partitionsOf(of []*pendingBatch) []int {
-	out := make([]int, len(of))
-	for i, b := range of {
-		out[i] = b.Partition
-	}
-	return out
+	return postgres.Column(of, func(b *pendingBatch) int { return b.Partition })
 }
 
 // queueLock locks the batches' writers and then reads into w.

@@ -23,9 +23,7 @@ import (
 func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("thank you")) })
-	f.activate(7, receiver)
+	receiver := f.receiver(7, func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("thank you")) })
 	f.start()
 
 	id, body := f.event(7)
@@ -56,9 +54,7 @@ func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(webhooktest.Status(http.StatusInternalServerError))
-	f.activate(7, receiver)
+	receiver := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
 	s := f.start()
 	id, _ := f.event(7)
 
@@ -158,8 +154,7 @@ func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
 func TestOnlyTheBeginningOfAResponseIsLogged(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(func(rw http.ResponseWriter, _ *http.Request) {
+	f.receiver(7, func(rw http.ResponseWriter, _ *http.Request) {
 		chunk := bytes.Repeat([]byte{0xff, 0}, 32<<10)
 		for range 100 {
 			if _, err := rw.Write(chunk); err != nil {
@@ -167,7 +162,6 @@ func TestOnlyTheBeginningOfAResponseIsLogged(t *testing.T) {
 			}
 		}
 	})
-	f.activate(7, receiver)
 	f.start()
 	id, _ := f.event(7)
 	f.until(id, 7, inState("DELIVERED"))
@@ -194,21 +188,26 @@ func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.Equal(due) })
 		require.Equal(t, row{State: "PENDING", Next: r.Next}, r)
 	})
-	t.Run("the tenants service is down", func(t *testing.T) {
-		f := setup(t)
-		receiver := webhooktest.NewReceiver(t)
-		f.activate(7, receiver)
-		f.directory.Fail(problem.Unavailable())
-		s := f.start()
-		id, _ := f.event(7)
-		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
-		require.Zero(t, r.Attempts)
-		require.Empty(t, receiver.Arrivals())
+	for name, notified := range map[string][]int32{
+		"the tenants service is down":                                   nil,
+		"the tenants service is down, with the lookup during the claim": {7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			receiver := f.receiver(7)
+			f.directory.Fail(problem.Unavailable())
+			s := f.start()
+			id, _ := f.event(7)
+			s.Notify(notified)
+			r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
+			require.Zero(t, r.Attempts)
+			require.Empty(t, receiver.Arrivals())
 
-		f.directory.Fail(nil)
-		f.clock.advance(time.Second)
-		s.Wake()
-		r = f.until(id, 7, inState("DELIVERED"))
-		require.Equal(t, 1, r.Attempts)
-	})
+			f.directory.Fail(nil)
+			f.clock.advance(time.Second)
+			s.Wake()
+			r = f.until(id, 7, inState("DELIVERED"))
+			require.Equal(t, 1, r.Attempts)
+		})
+	}
 }

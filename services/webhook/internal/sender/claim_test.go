@@ -21,9 +21,7 @@ func TestTheEndOfAnAttemptFreesASlotForTheNext(t *testing.T) {
 			f := setup(t)
 			f.cfg.Poll = time.Hour
 			limit(f)
-			r := webhooktest.NewReceiver(t)
-			r.Respond(webhooktest.Status(http.StatusNoContent))
-			f.activate(1, r)
+			r := f.receiver(1, webhooktest.Status(http.StatusNoContent))
 			const events = 25
 			for range events {
 				f.event(1)

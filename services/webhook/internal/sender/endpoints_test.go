@@ -17,8 +17,7 @@ func TestDeliveriesWaitWhileAccessIsOff(t *testing.T) {
 	f := setup(t)
 	receiver := webhooktest.NewReceiver(t)
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
-	open := webhooktest.NewReceiver(t)
-	f.activate(8, open)
+	f.receiver(8)
 	s := f.start()
 
 	first, _ := f.event(7, 8)
@@ -51,9 +50,7 @@ func TestDeliveriesOfAnEndpointThatIsGoneAreDropped(t *testing.T) {
 func TestARotatedSecretSignsTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(webhooktest.Status(http.StatusServiceUnavailable))
-	f.activate(7, receiver)
+	receiver := f.receiver(7, webhooktest.Status(http.StatusServiceUnavailable))
 	s := f.start()
 	id, _ := f.event(7)
 	r := f.until(id, 7, attempted(1))
@@ -74,11 +71,9 @@ func TestADeadEndpointDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.PerEndpoint = 4
-	dead, alive := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
 	release := make(chan struct{})
-	dead.Respond(webhooktest.Blocked(release))
-	f.activate(7, dead)
-	f.activate(8, alive)
+	dead := f.receiver(7, webhooktest.Blocked(release))
+	f.receiver(8)
 	var backlog string
 	for range 50 {
 		backlog, _ = f.event(7)

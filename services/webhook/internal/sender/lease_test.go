@@ -16,10 +16,8 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("by another sender when the first hangs, and its late result changes nothing", func(t *testing.T) {
 		f := setup(t)
-		receiver := webhooktest.NewReceiver(t)
 		release := make(chan struct{})
-		receiver.Respond(webhooktest.Blocked(release))
-		f.activate(7, receiver)
+		receiver := f.receiver(7, webhooktest.Blocked(release))
 		hanging := f.start()
 		id, _ := f.event(7)
 		require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
@@ -39,8 +37,7 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 	})
 	t.Run("after the crash of a sender that had claimed it", func(t *testing.T) {
 		f := setup(t)
-		receiver := webhooktest.NewReceiver(t)
-		f.activate(7, receiver)
+		f.receiver(7)
 		id, _ := f.event(7)
 		claimed, err := f.store.Claim(t.Context(), store.ClaimRequest{
 			Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8,
@@ -66,11 +63,9 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 	for name, off := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
-			slow, quick := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
 			release := make(chan struct{})
-			slow.Respond(webhooktest.Blocked(release))
-			f.activate(7, slow)
-			f.activate(8, quick)
+			slow := f.receiver(7, webhooktest.Blocked(release))
+			f.receiver(8)
 			first := f.start()
 			held, _ := f.event(7)
 			require.Eventually(t, func() bool { return len(slow.Arrivals()) == 1 }, waitLimit, pollInterval)
@@ -92,8 +87,7 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	f.activate(7, receiver)
+	receiver := f.receiver(7)
 	f.directory.OnCall(func(context.Context, proto.Message) error {
 		if f.lookups() == 1 {
 			f.clock.advance(f.cfg.Lease - f.cfg.Timeout)
@@ -111,9 +105,7 @@ func TestNothingWaitsForAPoll(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll, f.cfg.PerEndpoint, f.cfg.Workers = time.Hour, 2, 3
-	busy, other := webhooktest.NewReceiver(t), webhooktest.NewReceiver(t)
-	f.activate(7, busy)
-	f.activate(8, other)
+	busy, other := f.receiver(7), f.receiver(8)
 	s := f.start()
 	for range 2 {
 		var last string
@@ -135,9 +127,8 @@ func TestTwoSendersShareTheWork(t *testing.T) {
 	var keys []int32
 	const endpoints, events = 5, 40
 	for key := range int32(endpoints) {
-		r := webhooktest.NewReceiver(t)
-		f.activate(key+1, r)
-		receivers, keys = append(receivers, r), append(keys, key+1)
+		receivers = append(receivers, f.receiver(key+1))
+		keys = append(keys, key+1)
 	}
 	first := f.start()
 	second := f.start()
@@ -165,10 +156,8 @@ func TestTwoSendersShareTheWork(t *testing.T) {
 func TestStoppingFinishesTheAttemptsInFlight(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
 	release := make(chan struct{})
-	receiver.Respond(webhooktest.Blocked(release))
-	f.activate(7, receiver)
+	receiver := f.receiver(7, webhooktest.Blocked(release))
 	s := f.start()
 	id, _ := f.event(7)
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)

@@ -6,18 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 func TestTheEndpointOfANotifiedKeyIsLookedUpOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll = time.Hour
-	for _, key := range []int32{7, 8} {
-		f.activate(key, webhooktest.NewReceiver(t))
-	}
+	f.receiver(7)
+	f.receiver(8)
 	delivered := func(id string) {
 		f.until(id, 7, inState("DELIVERED"))
 		f.until(id, 8, inState("DELIVERED"))
@@ -44,7 +41,7 @@ func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll = time.Hour
-	f.activate(8, webhooktest.NewReceiver(t))
+	f.receiver(8)
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
 	first, _ := f.event(8)
 	s := f.start()
@@ -55,23 +52,6 @@ func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
 	s.Notify([]int32{7})
 	f.until(second, 7, inState("DROPPED"))
 	require.Equal(t, 2, f.lookups()-before)
-}
-
-func TestNotifiedDeliveriesWaitWhileTheTenantsServiceIsDown(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.activate(7, webhooktest.NewReceiver(t))
-	f.directory.Fail(problem.Unavailable())
-	s := f.start()
-	id, _ := f.event(7)
-	s.Notify([]int32{7})
-	r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
-	require.Zero(t, r.Attempts)
-
-	f.directory.Fail(nil)
-	f.clock.advance(time.Second)
-	s.Wake()
-	require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
 }
 
 func TestNoMoreKeysAreCollectedThanAClaimCanTake(t *testing.T) {

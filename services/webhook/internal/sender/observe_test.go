@@ -17,9 +17,7 @@ import (
 func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(webhooktest.Status(http.StatusInternalServerError))
-	f.activate(7, receiver)
+	receiver := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
 	s := f.start()
 	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	id, _ := f.eventIn(cause, 7)
@@ -57,7 +55,7 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.activate(7, webhooktest.NewReceiver(t))
+	f.receiver(7)
 	s := f.start()
 	for _, parent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "marked"} {
 		id, _ := f.eventIn(parent, 7)
@@ -71,9 +69,7 @@ func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.clock.set(time.Now())
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(webhooktest.Status(http.StatusNotFound))
-	f.activate(7, receiver)
+	receiver := f.receiver(7, webhooktest.Status(http.StatusNotFound))
 	s := f.start()
 	id, _ := f.event(7)
 	s.Wake()

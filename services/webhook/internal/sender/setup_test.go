@@ -74,6 +74,17 @@ func setup(t *testing.T) *fixture {
 	}
 }
 
+// receiver makes a receiver that is the key's endpoint. It responds with 200, or as given.
+func (f *fixture) receiver(key int32, respond ...http.HandlerFunc) *webhooktest.Receiver {
+	f.t.Helper()
+	r := webhooktest.NewReceiver(f.t)
+	for _, h := range respond {
+		r.Respond(h)
+	}
+	f.activate(key, r)
+	return r
+}
+
 // activate makes the receiver the endpoint of the key.
 func (f *fixture) activate(key int32, r *webhooktest.Receiver) {
 	f.directory.SetEndpoint(r.Endpoint(key))

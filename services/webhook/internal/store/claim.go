@@ -13,8 +13,7 @@ import (
 
 // Delivery is a claimed row. The claim with its token may send it until the lease ends.
 type Delivery struct {
-	Endpoint
-	EventID  string
+	DeliveryID
 	Attempts int
 	// Resent says that the delivery was sent again: the log has earlier attempts, which do not count.
 	Resent bool

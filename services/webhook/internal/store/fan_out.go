@@ -74,48 +74,34 @@ func (s *Store) fanOut(ctx context.Context, batches []batch) error {
 	for _, b := range batches {
 		all.events, all.rejected = append(all.events, b.events...), append(all.rejected, b.rejected...)
 	}
-	c, at := columnsOf(all.events), s.nowOverride()
+	var deliveries []DeliveryID
+	for _, e := range all.events {
+		for _, key := range e.KeyIDs {
+			deliveries = append(deliveries, DeliveryID{Endpoint{e.TenantID, key}, e.ID})
+		}
+	}
+	now := s.nowOverride()
 	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		if len(all.events) > 0 {
-			b.Queue(insertEvents, at, c.tenants, c.ids, c.types, c.bodies,
-				c.deliveryTenants, c.deliveryEvents, c.deliveryKeys, c.traces)
+			tenants, ids, keys := idColumns(deliveries)
+			b.Queue(insertEvents, now,
+				postgres.UUIDColumn(all.events, func(e Event) string { return e.TenantID }),
+				postgres.UUIDColumn(all.events, func(e Event) string { return e.ID }),
+				postgres.Column(all.events, func(e Event) string { return e.Type }),
+				postgres.Column(all.events, func(e Event) []byte { return e.Body }),
+				tenants, ids, keys,
+				postgres.Column(all.events, func(e Event) string { return e.TraceParent }))
 		}
 		for _, r := range all.rejected {
-			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, present(r.Value))
+			b.Queue(insertRejected, now, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
 		}
 	})
 }
 
-// present keeps an empty value from becoming NULL.
-func present(b []byte) []byte {
+// notNil keeps an empty value from becoming NULL.
+func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
 	return b
-}
-
-// columns are the events and deliveries as arrays, one per column.
-type columns struct {
-	tenants, ids                    postgres.UUIDs
-	types, traces                   []string
-	bodies                          [][]byte
-	deliveryTenants, deliveryEvents postgres.UUIDs
-	deliveryKeys                    []int32
-}
-
-func columnsOf(events []Event) columns {
-	var c columns
-	for _, e := range events {
-		c.tenants = append(c.tenants, e.TenantID)
-		c.ids = append(c.ids, e.ID)
-		c.types = append(c.types, e.Type)
-		c.bodies = append(c.bodies, e.Body)
-		c.traces = append(c.traces, e.TraceParent)
-		for _, key := range e.KeyIDs {
-			c.deliveryTenants = append(c.deliveryTenants, e.TenantID)
-			c.deliveryEvents = append(c.deliveryEvents, e.ID)
-			c.deliveryKeys = append(c.deliveryKeys, key)
-		}
-	}
-	return c
 }

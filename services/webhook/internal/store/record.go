@@ -54,61 +54,35 @@ WITH result AS MATERIALIZED (
     FROM done JOIN result r USING (tenant_id, event_id, key_id)
    WHERE r.counted
 )
-SELECT event_id, key_id FROM done`
+SELECT tenant_id, event_id, key_id FROM done`
 
 // Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result
 // whether it was recorded: it is not if its lease was lost.
 func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, err error) {
-	rows, err := s.pool.Query(ctx, recordResults, s.resultColumns(results)...)
+	tenants, events, keys := idColumns(postgres.Column(results, func(r Result) DeliveryID { return r.Delivery.DeliveryID }))
+	rows, err := s.pool.Query(ctx, recordResults, s.nowOverride(), tenants, events, keys,
+		postgres.UUIDColumn(results, func(r Result) string { return r.Delivery.Token }),
+		postgres.Column(results, func(r Result) string { return string(r.Verdict.State) }),
+		postgres.Column(results, func(r Result) bool { return r.Verdict.Counted }),
+		postgres.Column(results, func(r Result) int64 { return r.Verdict.Wait.Microseconds() }),
+		postgres.Column(results, func(r Result) time.Time { return r.Attempt.StartedAt }),
+		postgres.Column(results, func(r Result) int64 { return r.Attempt.Duration.Milliseconds() }),
+		postgres.Column(results, func(r Result) *int { return postgres.Nullable(r.Attempt.Outcome.Status) }),
+		postgres.Column(results, func(r Result) *string { return postgres.Nullable(r.Attempt.Outcome.Problem) }),
+		postgres.Column(results, func(r Result) []byte { return notNil(r.Attempt.ResponseBody) }))
 	if err != nil {
 		return nil, fmt.Errorf("record deliveries: %w", err)
 	}
-	type row struct {
-		EventID string
-		KeyID   int32
-	}
-	done, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	done := make(map[DeliveryID]bool, len(results))
+	var id DeliveryID
+	_, err = pgx.ForEachRow(rows, []any{&id.TenantID, &id.EventID, &id.KeyID}, func() error {
+		done[id] = true
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("record deliveries: %w", err)
 	}
-	found := make(map[row]struct{}, len(done))
-	for _, r := range done {
-		found[r] = struct{}{}
-	}
-	recorded = make([]bool, len(results))
-	for i, r := range results {
-		_, recorded[i] = found[row{r.Delivery.EventID, r.Delivery.KeyID}]
-	}
-	return recorded, nil
-}
-
-// resultColumns are the parameters of recordResults.
-func (s *Store) resultColumns(results []Result) []any {
-	var (
-		tenants, events, tokens postgres.UUIDs
-		states                  []string
-		keys                    []int32
-		counted                 []bool
-		waits, durations        []int64
-		began                   []time.Time
-		statuses                []*int
-		problems                []*string
-		bodies                  [][]byte
-	)
-	for _, r := range results {
-		d, a := r.Delivery, r.Attempt
-		tenants, events, keys = append(tenants, d.TenantID), append(events, d.EventID), append(keys, d.KeyID)
-		tokens, states = append(tokens, d.Token), append(states, string(r.Verdict.State))
-		counted, waits = append(counted, r.Verdict.Counted), append(waits, r.Verdict.Wait.Microseconds())
-		began, durations = append(began, a.StartedAt), append(durations, a.Duration.Milliseconds())
-		statuses = append(statuses, postgres.Nullable(a.Outcome.Status))
-		problems = append(problems, postgres.Nullable(a.Outcome.Problem))
-		bodies = append(bodies, present(a.ResponseBody))
-	}
-	return []any{
-		s.nowOverride(), tenants, events, keys, tokens, states, counted, waits,
-		began, durations, statuses, problems, bodies,
-	}
+	return postgres.Column(results, func(r Result) bool { return done[r.Delivery.DeliveryID] }), nil
 }
 
 const releaseRows = `
@@ -128,14 +102,8 @@ func (s *Store) Release(ctx context.Context, deliveries []Delivery, wait time.Du
 	if len(deliveries) == 0 {
 		return nil
 	}
-	var (
-		tenants, events, tokens postgres.UUIDs
-		keys                    []int32
-	)
-	for _, d := range deliveries {
-		tenants, events = append(tenants, d.TenantID), append(events, d.EventID)
-		keys, tokens = append(keys, d.KeyID), append(tokens, d.Token)
-	}
+	tenants, events, keys := idColumns(postgres.Column(deliveries, func(d Delivery) DeliveryID { return d.DeliveryID }))
+	tokens := postgres.UUIDColumn(deliveries, func(d Delivery) string { return d.Token })
 	if _, err := s.pool.Exec(ctx, releaseRows, s.nowOverride(), tenants, events, keys, tokens, wait); err != nil {
 		return fmt.Errorf("release deliveries: %w", err)
 	}
@@ -147,13 +115,8 @@ func (s *Store) Pause(ctx context.Context, endpoints []Endpoint, length time.Dur
 	if len(endpoints) == 0 {
 		return nil
 	}
-	var (
-		tenants postgres.UUIDs
-		keys    []int32
-	)
-	for _, e := range endpoints {
-		tenants, keys = append(tenants, e.TenantID), append(keys, e.KeyID)
-	}
+	tenants := postgres.UUIDColumn(endpoints, func(e Endpoint) string { return e.TenantID })
+	keys := postgres.Column(endpoints, func(e Endpoint) int32 { return e.KeyID })
 	if _, err := s.pool.Exec(ctx, insertPause, s.nowOverride(), tenants, keys, length); err != nil {
 		return fmt.Errorf("pause endpoints: %w", err)
 	}

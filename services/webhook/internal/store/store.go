@@ -71,3 +71,16 @@ type Endpoint struct {
 	TenantID string
 	KeyID    int32
 }
+
+// DeliveryID names a delivery.
+type DeliveryID struct {
+	Endpoint
+	EventID string
+}
+
+// idColumns are the ids as arrays, one per column.
+func idColumns(ids []DeliveryID) (tenants, events postgres.UUIDs, keys []int32) {
+	return postgres.UUIDColumn(ids, func(id DeliveryID) string { return id.TenantID }),
+		postgres.UUIDColumn(ids, func(id DeliveryID) string { return id.EventID }),
+		postgres.Column(ids, func(id DeliveryID) int32 { return id.KeyID })
+}
