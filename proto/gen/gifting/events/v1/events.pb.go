@@ -138,7 +138,7 @@ type Event struct {
 	Type        string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	OccurredAt  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
 	Environment string                 `protobuf:"bytes,4,opt,name=environment,proto3" json:"environment,omitempty"`
-	// The record at the change, as JSON, made by the service that owns it.
+	// The record after the change, as JSON made by the service that owns it.
 	Data          []byte `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -209,8 +209,8 @@ func (x *Event) GetData() []byte {
 	return nil
 }
 
-// Change is a recorded event on its way from the outbox: the value of a message on the topic
-// gifting.changes.v1, whose key is the tenant id.
+// Change is an event between the outbox and its readers: the value of a message on the topic
+// gifting.changes.v1. The message's key is the tenant id.
 type Change struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	EventId string                 `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
@@ -220,7 +220,7 @@ type Change struct {
 	BrandId  string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	// The record the change belongs to: an order id or a personal-link id.
 	SubjectId string `protobuf:"bytes,5,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
-	// Key whose own request made the change; 0 when it was no key.
+	// Key whose own request made the change; 0 if no key made it.
 	OriginKeyId int32 `protobuf:"varint,6,opt,name=origin_key_id,json=originKeyId,proto3" json:"origin_key_id,omitempty"`
 	// Equals the record's updatedAt of this change.
 	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`

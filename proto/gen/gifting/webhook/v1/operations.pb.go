@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The course of a delivery.
+// State of a delivery.
 type DeliveryState int32
 
 const (
@@ -82,7 +82,7 @@ func (DeliveryState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_webhook_v1_operations_proto_rawDescGZIP(), []int{0}
 }
 
-// Delivery is one event on its way to one key.
+// Delivery is one event for one key.
 type Delivery struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	EventId string                 `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
@@ -93,7 +93,7 @@ type Delivery struct {
 	// Attempts that counted since the delivery was last sent again; at most 8.
 	Attempts  int32                  `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Only while PENDING; of one that is being sent, when it would be taken up again.
+	// Only while PENDING. While it is being sent: when it would be sent again if the sender died.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=next_attempt_at,json=nextAttemptAt,proto3" json:"next_attempt_at,omitempty"`
 	// Absent while PENDING.
 	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
@@ -190,15 +190,15 @@ func (x *Delivery) GetFinishedAt() *timestamppb.Timestamp {
 // DeliveryAttempt is one POST to the receiver.
 type DeliveryAttempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 1; counts on when the delivery is sent again.
+	// From 1; goes on when the delivery is sent again.
 	Number     int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	DurationMs int32                  `protobuf:"varint,3,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
-	// Absent: no answer came back.
+	// Absent: there was no response.
 	ResponseStatus *int32 `protobuf:"varint,4,opt,name=response_status,json=responseStatus,proto3,oneof" json:"response_status,omitempty"`
 	// What went wrong; absent: delivered.
 	Problem *string `protobuf:"bytes,5,opt,name=problem,proto3,oneof" json:"problem,omitempty"`
-	// The first 1024 bytes of the answer's body.
+	// The first 1024 bytes of the response's body.
 	ResponseBody  []byte `protobuf:"bytes,6,opt,name=response_body,json=responseBody,proto3" json:"response_body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -725,7 +725,7 @@ func (x *ResendDeliveriesRequest) GetPageToken() string {
 type ResendDeliveriesResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Resent int32                  `protobuf:"varint,1,opt,name=resent,proto3" json:"resent,omitempty"`
-	// Absent when the span is done.
+	// Absent after the last call.
 	NextPageToken *string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3,oneof" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -864,11 +864,11 @@ func (x *GetBacklogResponse) GetKeys() []*KeyBacklog {
 	return nil
 }
 
-// What waits for one key.
+// What is pending for one key.
 type KeyBacklog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	KeyId int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// Exact up to 100000, which stands for that many or more.
+	// Exact below 100000; 100000 means that many or more.
 	Pending int32 `protobuf:"varint,2,opt,name=pending,proto3" json:"pending,omitempty"`
 	// Creation of the oldest pending delivery.
 	OldestCreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest_created_at,json=oldestCreatedAt,proto3" json:"oldest_created_at,omitempty"`

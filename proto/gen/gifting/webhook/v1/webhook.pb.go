@@ -60,7 +60,7 @@ func (*TestWebhookRequest) Descriptor() ([]byte, []int) {
 
 type TestWebhookResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// HTTP status of the receiver; null when none came back.
+	// HTTP status of the receiver; null without a response.
 	ResponseStatus *int32 `protobuf:"varint,1,opt,name=response_status,json=responseStatus,proto3,oneof" json:"response_status,omitempty"`
 	// Null when the receiver answered 2xx.
 	Error         *string `protobuf:"bytes,2,opt,name=error,proto3,oneof" json:"error,omitempty"`
