@@ -1,8 +1,7 @@
 // Package cursor makes the opaque cursors of paged lists (API specification, section Endpoints).
 //
-// A cursor carries a version, a digest of what it belongs to (list, tenant, sort and filters) and
-// a position. One that was made for another list or other filters, or by anybody else, is not
-// read.
+// A cursor carries a version, a digest of what it belongs to (list, tenant, sort and filters) and a position. One
+// that was made for another list or other filters, or by anybody else, is not read.
 package cursor
 
 import (

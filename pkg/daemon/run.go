@@ -1,9 +1,8 @@
 // Package daemon runs the long-lived parts of a process and its command line: the one contract of
 // starting and stopping.
 //
-// A part runs until its context ends and then returns nil after finishing what it had begun. A
-// part that returns an error stops the others and ends the process. Parts that serve the others end
-// after them.
+// A part runs until its context ends and then returns nil after finishing what it had begun. A part that returns an
+// error stops the others and ends the process. Parts that serve the others end after them.
 package daemon
 
 import (
@@ -26,9 +25,8 @@ type Part struct {
 	Last bool
 }
 
-// Metrics is the part that answers on the metrics port until all others have ended, and so tells a
-// balancer of a service that is about to end. ready are asked whether it can do its work now; they
-// must not wait long.
+// Metrics is the part that answers on the metrics port until all others have ended, and so tells a balancer of a
+// service that is about to end. ready are asked whether it can do its work now; they must not wait long.
 func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error) Part {
 	return Part{Name: "metrics", Last: true, Run: func(ctx context.Context) error {
 		return tel.Serve(ctx, func(ctx context.Context) error {

@@ -56,8 +56,7 @@ func (e *Errors) AddAll(violations []problem.Violation) {
 	}
 }
 
-// Has says whether the path, or a field it is part of, has a violation. The whole body counts as
-// part of every path.
+// Has says whether the path, or a field it is part of, has a violation. The whole body counts as part of every path.
 func (e *Errors) Has(field string) bool {
 	if _, whole := e.seen[""]; whole {
 		return true

@@ -28,8 +28,7 @@ func FromContext(ctx context.Context) (Request, bool) {
 	return Request{KeyID: p.KeyID, Key: r.IdempotencyKey, Fingerprint: r.Fingerprint, ID: r.ID}, true
 }
 
-// ReservationKey names the request in other services, so that a reservation made before a crash is
-// found again.
+// ReservationKey names the request in other services, so that a reservation made before a crash is found again.
 func (r Request) ReservationKey() []byte {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, r.KeyID)

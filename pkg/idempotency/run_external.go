@@ -8,10 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// RunExternal is Run for an effect outside the database, such as a call to a server of a tenant. act
-// runs while the transaction holds the claim, so that two concurrent requests never both act. act
-// must end within the database's idle-in-transaction limit. A crash between act and commit leaves
-// the key free.
+// RunExternal is Run for an effect outside the database, such as a call to a server of a tenant. act runs while the
+// transaction holds the claim, so that two concurrent requests never both act. act must end within the database's
+// idle-in-transaction limit. A crash between act and commit leaves the key free.
 func RunExternal[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, act func(ctx context.Context) (R, error),
 ) (answer R, err error) {

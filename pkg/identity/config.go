@@ -6,8 +6,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// Config names the files of a process. All three empty: it has no identity, and its calls are in
-// plain text.
+// Config names the files of a process. All three empty: it has no identity, and its calls are in plain text.
 type Config struct {
 	CertFile    string `env:"CERT_FILE" doc:"PEM file of the certificate, followed by its intermediates. Without the three files gRPC is in plain text, on loopback only."`
 	KeyFile     string `env:"KEY_FILE" doc:"PEM file of the certificate's private key."`

@@ -95,8 +95,7 @@ func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]M
 	return log
 }
 
-// firstSeen is what a reader that drops duplicates sees: each value once, where
-// it stands first, by key.
+// firstSeen is what a reader that drops duplicates sees: each value once, where it stands first, by key.
 func firstSeen(log map[int][]Message) map[string][]string {
 	seen := map[string]bool{}
 	order := map[string][]string{}

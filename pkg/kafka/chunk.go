@@ -5,8 +5,7 @@ import (
 	"iter"
 )
 
-// limits bound one record batch, so that a broker with default settings
-// (message.max.bytes of 1 MiB) takes it.
+// limits bound one record batch, so that a broker with default settings (message.max.bytes of 1 MiB) takes it.
 type limits struct {
 	messages int
 	bytes    int
@@ -41,8 +40,7 @@ func (l limits) check(msgs []Message) error {
 	return nil
 }
 
-// chunks cuts a partition's messages, in order, into slices that fit one
-// record batch each.
+// chunks cuts a partition's messages, in order, into slices that fit one record batch each.
 func (l limits) chunks(lane []Message) iter.Seq[[]Message] {
 	return func(yield func([]Message) bool) {
 		for len(lane) > 0 {

@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// commitEvery is the shortest time between two commits. Commits run beside the
-// handlers and never hold up the next batch. A crash repeats at most what
-// was handled in this time and the last commit's; when a generation ends in
-// an orderly way nothing is repeated, as its last commit comes after the handlers.
+// commitEvery is the shortest time between two commits. Commits run beside the handlers and never hold up the next
+// batch. A crash repeats at most what was handled in this time and the last commit's; when a generation ends in an
+// orderly way nothing is repeated, as its last commit comes after the handlers.
 const commitEvery = 50 * time.Millisecond
 
-// commits takes the offsets that workers have finished and commits the newest
-// of each partition.
+// commits takes the offsets that workers have finished and commits the newest of each partition.
 type commits struct {
 	topic  string
 	commit func(map[string]map[int]int64) error

@@ -8,9 +8,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// conns keeps the connections of one reader, so that they can be cut. Closing
-// the library's reader waits for its pending read to run into a deadline, or
-// for ever where it has set none; cutting its connections ends both at once.
+// conns keeps the connections of one reader, so that they can be cut. Closing the library's reader waits for its
+// pending read to run into a deadline, or for ever where it has set none; cutting its connections ends both at once.
 type conns struct {
 	open func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -50,8 +49,7 @@ func (c *conns) cut() {
 	clear(c.live)
 }
 
-// unlessClosed drops what the reader has to say about connections that were
-// cut on purpose.
+// unlessClosed drops what the reader has to say about connections that were cut on purpose.
 func (c *conns) unlessClosed(next kafkago.Logger) kafkago.Logger {
 	return kafkago.LoggerFunc(func(format string, args ...any) {
 		c.lock.Lock()

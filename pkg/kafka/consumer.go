@@ -11,19 +11,16 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Handler does the work for messages of one partition, in the order of their
-// offsets and without a hole between them. The offsets are committed after it
-// has returned nil. After an error it is called again with the same messages,
-// for as long as it takes: nothing is skipped.
+// Handler does the work for messages of one partition, in the order of their offsets and without a hole between them.
+// The offsets are committed after it has returned nil. After an error it is called again with the same messages, for
+// as long as it takes: nothing is skipped.
 //
-// Handlers of different partitions run at the same time. The context ends when
-// the partition is taken away or the consumer stops; a handler that goes on
-// regardless may overlap with the new owner of the partition, so its store must
-// refuse offsets that it has already seen.
+// Handlers of different partitions run at the same time. The context ends when the partition is taken away or the
+// consumer stops; a handler that goes on regardless may overlap with the new owner of the partition, so its store
+// must refuse offsets that it has already seen.
 type Handler func(ctx context.Context, partition int, msgs []Message) error
 
-// ConsumerOptions say what to read. Group and Topic are needed, the zero value
-// of every other field is usable.
+// ConsumerOptions say what to read. Group and Topic are needed, the zero value of every other field is usable.
 type ConsumerOptions struct {
 	// Group is the name under which offsets are kept. Members of one group
 	// share the partitions among them. A new group begins at the oldest message.
@@ -40,11 +37,9 @@ type ConsumerOptions struct {
 
 // Consumer reads one topic as a member of a group.
 //
-// It is built on the library's ConsumerGroup and one Reader per partition, and
-// not on the Reader that does both. So it knows its partitions, a slow
-// partition does not hold up the others, commits carry the generation and are
-// refused from a member that has lost its partition, and a Reader that stands
-// still is replaced without disturbing the group.
+// It is built on the library's ConsumerGroup and one Reader per partition, and not on the Reader that does both. So
+// it knows its partitions, a slow partition does not hold up the others, commits carry the generation and are refused
+// from a member that has lost its partition, and a Reader that stands still is replaced without disturbing the group.
 type Consumer struct {
 	cfg     Config
 	opts    ConsumerOptions
@@ -84,10 +79,9 @@ func NewConsumer(cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
 	}
 }
 
-// Run reads until the context ends and then returns nil, after the running
-// handlers have returned, their offsets are committed and the group is left.
-// Faults of Kafka are logged and waited out; only a configuration that cannot
-// work is an error.
+// Run reads until the context ends and then returns nil, after the running handlers have returned, their offsets are
+// committed and the group is left. Faults of Kafka are logged and waited out; only a configuration that cannot work
+// is an error.
 func (c *Consumer) Run(ctx context.Context) error {
 	settings := c.groupConfig()
 	if err := settings.Validate(); err != nil {

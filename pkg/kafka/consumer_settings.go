@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	// heartbeatEvery is how late this member learns of a rebalance, and the
-	// others wait for it meanwhile. The library's 3 s would be the largest part
-	// of the pause when a member comes or goes.
+	// heartbeatEvery is how late this member learns of a rebalance, and the others wait for it meanwhile. The
+	// library's 3 s would be the largest part of the pause when a member comes or goes.
 	heartbeatEvery = 500 * time.Millisecond
 	// sessionTimeout is how long the partitions of a member that died without
 	// leaving stay unread. Brokers accept nothing below 6 s by default.
@@ -17,11 +16,9 @@ const (
 	// rebalanceTimeout is how long the group waits for a member whose handler
 	// does not return. After that the member is out and the others go on.
 	rebalanceTimeout = 15 * time.Second
-	// joinBackoff paces attempts to join after an error. The library's 5 s
-	// would add to every restart of a broker.
+	// joinBackoff paces attempts to join after an error. The library's 5 s would add to every restart of a broker.
 	joinBackoff = 250 * time.Millisecond
-	// partitionWatch is how often a topic that did not exist, or had fewer
-	// partitions, is looked up again.
+	// partitionWatch is how often a topic that did not exist, or had fewer partitions, is looked up again.
 	partitionWatch = 5 * time.Second
 
 	// minBytes of one lets the broker answer a waiting fetch with the first
@@ -29,16 +26,14 @@ const (
 	minBytes = 1
 	// maxBytes is above what one produce request may hold.
 	maxBytes = 4 << 20
-	// maxWait is how long a fetch waits at the broker when there is nothing. It
-	// adds nothing to the latency of a message, since the broker answers at
-	// the first byte. It is not small: the library takes a quarter of it as
-	// the allowance for the way there and back and gives up the connection
-	// when that passes, and every idle partition asks once per maxWait.
+	// maxWait is how long a fetch waits at the broker when there is nothing. It adds nothing to the latency of a
+	// message, since the broker answers at the first byte. It is not small: the library takes a quarter of it as the
+	// allowance for the way there and back and gives up the connection when that passes, and every idle partition
+	// asks once per maxWait.
 	maxWait = time.Second
 	// batchReadTimeout bounds the wait for the rest of an answer that has begun.
 	batchReadTimeout = 5 * time.Second
-	// readBackoff paces a reader after an error. The library's 100 ms minimum
-	// would be paid on each connection lost.
+	// readBackoff paces a reader after an error. The library's 100 ms minimum would be paid on each connection lost.
 	firstReadBackoff   = 10 * time.Millisecond
 	longestReadBackoff = time.Second
 )

@@ -2,15 +2,12 @@
 //
 // # Contract
 //
-// Order: messages of one key are read in the order in which they were given to
-// [Producer.Publish], and they stay so through every failure and retry. A retry
-// may make duplicates; it never lets a later message of a key appear before
-// the first appearance of an earlier one, and it never loses a message that
-// Publish has acknowledged.
+// Order: messages of one key are read in the order in which they were given to [Producer.Publish], and they stay so
+// through every failure and retry. A retry may make duplicates; it never lets a later message of a key appear before
+// the first appearance of an earlier one, and it never loses a message that Publish has acknowledged.
 //
-// Delivery: a [Consumer] gives every message to its [Handler] at least once, in
-// the order of offsets within a partition, and commits an offset only after
-// the handler has returned without error for every message before it.
+// Delivery: a [Consumer] gives every message to its [Handler] at least once, in the order of offsets within a
+// partition, and commits an offset only after the handler has returned without error for every message before it.
 //
 // # What callers owe
 //

@@ -7,9 +7,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// consume reads the partitions of one generation until it ends or the consumer
-// stops. Before it returns, every handler has returned and what they finished
-// is committed, so the group hands over partitions that nobody works on.
+// consume reads the partitions of one generation until it ends or the consumer stops. Before it returns, every
+// handler has returned and what they finished is committed, so the group hands over partitions that nobody works on.
 func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Generation) {
 	ctx, cancel := context.WithCancel(run)
 	defer cancel()
@@ -38,14 +37,12 @@ func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Gener
 	stop := make(chan struct{})
 	committer.Go(func() { commits.run(stop) })
 
-	// A generation without partitions lives on too: this member may get some
-	// in the next one.
+	// A generation without partitions lives on too: this member may get some in the next one.
 	<-ctx.Done()
 	partitions.Wait()
 	close(stop)
 	committer.Wait()
 
-	// Returning earlier than the group ends the generation would make the
-	// library join once more, only to leave.
+	// Returning earlier than the group ends the generation would make the library join once more, only to leave.
 	<-ended.Done()
 }

@@ -38,8 +38,7 @@ func (p *Producer) Observe(tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// Observe makes the consumer tell of what it handles and how far behind it is. It is called before
-// Run.
+// Observe makes the consumer tell of what it handles and how far behind it is. It is called before Run.
 func (c *Consumer) Observe(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	labels := append(labelsOf(operationProcess, c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group))

@@ -45,8 +45,7 @@ func TestOrderWhenABatchFails(t *testing.T) {
 		require.Equal(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
 	})
 
-	// This is why the producer does not use the library's Writer. It also shows
-	// that the check above can fail.
+	// This is why the producer does not use the library's Writer. It also shows that the check above can fail.
 	t.Run("the library's writer lets it be overtaken", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		w := &kafkago.Writer{

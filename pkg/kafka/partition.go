@@ -7,8 +7,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// partition brings the messages of one assigned partition to the handler: pump
-// fetches, work gathers and handles.
+// partition brings the messages of one assigned partition to the handler: pump fetches, work gathers and handles.
 type partition struct {
 	consumer *Consumer
 	id       int
@@ -28,16 +27,14 @@ func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) 
 	}
 }
 
-// pump fetches until the context ends, with a new reader whenever the last one
-// turned out to stand still.
+// pump fetches until the context ends, with a new reader whenever the last one turned out to stand still.
 func (p *partition) pump(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.read(ctx)
 	}
 }
 
-// read fetches with one reader until the context ends or the reader is found
-// standing still.
+// read fetches with one reader until the context ends or the reader is found standing still.
 func (p *partition) read(ctx context.Context) {
 	c := p.consumer
 	conns := newConns(c.dial)
@@ -77,8 +74,7 @@ func fetch(ctx context.Context, reader *kafkago.Reader, until time.Time) (kafkag
 	return reader.FetchMessage(ctx)
 }
 
-// accept hands a message to the worker and returns false when the context has
-// ended instead.
+// accept hands a message to the worker and returns false when the context has ended instead.
 func (p *partition) accept(ctx context.Context, msg kafkago.Message) bool {
 	if p.next >= 0 && msg.Offset > p.next {
 		// Retention has dropped what was never read, or the topic is

@@ -16,9 +16,8 @@ var (
 	ErrNoKey = errors.New("kafka: message has no key")
 	// ErrTooLarge refuses a message that no broker with default settings takes.
 	ErrTooLarge = errors.New("kafka: message is too large")
-	// ErrPartitionsChanged refuses to write after the number of partitions of
-	// the topic has changed, because keys would move to other partitions while
-	// their earlier messages are still unread.
+	// ErrPartitionsChanged refuses to write after the number of partitions of the topic has changed, because keys
+	// would move to other partitions while their earlier messages are still unread.
 	ErrPartitionsChanged = errors.New("kafka: number of partitions has changed")
 	// ErrClosed is returned by Publish after Close.
 	ErrClosed = errors.New("kafka: producer is closed")
@@ -29,20 +28,16 @@ const writeTimeout = 10 * time.Second
 
 // Producer writes to one topic and keeps the order of every key.
 //
-// It sends produce requests itself and does not use the library's Writer,
-// because the Writer cannot keep that order. The Writer cuts what it is given
-// into batches of a partition, and when one fails it still sends the next. If
-// batch A failed and batch B was written, repeating both gives B, A, B, and a
-// reader that drops duplicates sees B before A. The Writer also goes on writing
-// a queue whose caller has given up, and waits for a batch to fill up.
+// It sends produce requests itself and does not use the library's Writer, because the Writer cannot keep that order.
+// The Writer cuts what it is given into batches of a partition, and when one fails it still sends the next. If batch
+// A failed and batch B was written, repeating both gives B, A, B, and a reader that drops duplicates sees B before A.
+// The Writer also goes on writing a queue whose caller has given up, and waits for a batch to fill up.
 //
-// Here a partition has one request in the air at most. The request carries one
-// record batch, which the broker appends whole or not at all, and the next is
-// sent only after the acknowledgement of the one before. So a message is ever
-// sent only in a batch with, or after the acknowledgement of, everything before
-// it in its partition, and its first appearance cannot precede theirs. What a
-// request that timed out may still write later is a copy of messages that are
-// repeated before anything newer is sent.
+// Here a partition has one request in the air at most. The request carries one record batch, which the broker appends
+// whole or not at all, and the next is sent only after the acknowledgement of the one before. So a message is ever
+// sent only in a batch with, or after the acknowledgement of, everything before it in its partition, and its first
+// appearance cannot precede theirs. What a request that timed out may still write later is a copy of messages that
+// are repeated before anything newer is sent.
 type Producer struct {
 	topic     string
 	transport *kafkago.Transport
@@ -60,8 +55,7 @@ type Producer struct {
 	partitions int
 }
 
-// NewProducer returns a producer for a topic, which must exist. It does not
-// connect before the first Publish.
+// NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish.
 func NewProducer(cfg Config, topic string) *Producer {
 	transport := cfg.transport(topic)
 	return &Producer{
@@ -76,13 +70,11 @@ func NewProducer(cfg Config, topic string) *Producer {
 	}
 }
 
-// Publish writes the messages and returns nil when all in-sync replicas have
-// every one of them. On an error some may have been written: the caller
-// publishes the same messages again, from the oldest one on, and the readers
-// see duplicates. There is no retry inside: the caller knows best when to go on.
+// Publish writes the messages and returns nil when all in-sync replicas have every one of them. On an error some may
+// have been written: the caller publishes the same messages again, from the oldest one on, and the readers see
+// duplicates. There is no retry inside: the caller knows best when to go on.
 //
-// One Publish runs at a time; others wait for it. Different partitions are
-// written in parallel.
+// One Publish runs at a time; others wait for it. Different partitions are written in parallel.
 func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	if err := p.limits.check(msgs); err != nil {
 		return err
@@ -147,9 +139,8 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 	return errors.Join(errs...)
 }
 
-// writeLane writes the messages of one partition chunk by chunk and stops at
-// the first error: of its own, because of the order, and of another partition,
-// because the caller will repeat everything.
+// writeLane writes the messages of one partition chunk by chunk and stops at the first error: of its own, because of
+// the order, and of another partition, because the caller will repeat everything.
 func (p *Producer) writeLane(ctx context.Context, partition int, lane []Message, failed *atomic.Bool) error {
 	for chunk := range p.limits.chunks(lane) {
 		if failed.Load() {

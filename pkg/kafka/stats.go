@@ -19,8 +19,7 @@ type Stats struct {
 	Restarts int64
 	// Gaps counts holes in the offsets: messages dropped before they were read.
 	Gaps int64
-	// PastEnd counts checks that found a partition ending before the offset
-	// that was already committed.
+	// PastEnd counts checks that found a partition ending before the offset that was already committed.
 	PastEnd int64
 	// HandlerErrors counts calls of the handler that failed.
 	HandlerErrors int64

@@ -9,10 +9,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// EnsureTopic creates the topic if it is missing, with the broker's default
-// number of replicas, and returns when every partition can be written. A topic
-// that exists is left as it is, whatever its number of partitions, so a program
-// without the right to create topics may call it.
+// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when
+// every partition can be written. A topic that exists is left as it is, whatever its number of partitions, so a
+// program without the right to create topics may call it.
 func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
 	cfg := Config{Brokers: brokers}
 	transport := cfg.transport(topic)

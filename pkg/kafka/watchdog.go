@@ -11,11 +11,10 @@ import (
 // checkTimeout bounds the question for the offsets of a partition.
 const checkTimeout = 5 * time.Second
 
-// stalled reports whether the partition holds messages that its reader should
-// have brought by now, and counts that. The library's reader is known to stand
-// still now and then, for instance on a connection that is open and dead while
-// it looks up the leader, where it sets no deadline. The question goes over
-// connections of its own, so that the reader's trouble is not shared.
+// stalled reports whether the partition holds messages that its reader should have brought by now, and counts that.
+// The library's reader is known to stand still now and then, for instance on a connection that is open and dead while
+// it looks up the leader, where it sets no deadline. The question goes over connections of its own, so that the
+// reader's trouble is not shared.
 func (p *partition) stalled(ctx context.Context) bool {
 	c := p.consumer
 	first, end, err := p.offsets(ctx)
@@ -37,9 +36,8 @@ func (p *partition) stalled(ctx context.Context) bool {
 			"partition", p.id, "offset", next, "end", end)
 		return true
 	case end < next:
-		// Messages that were acknowledged are gone, or the topic was made anew
-		// under the old offsets. Going back by itself would break the rule that
-		// handlers fence by offset, so this is for a person to decide.
+		// Messages that were acknowledged are gone, or the topic was made anew under the old offsets. Going back by
+		// itself would break the rule that handlers fence by offset, so this is for a person to decide.
 		c.stats.pastEnd.Add(1)
 		c.log.ErrorContext(ctx, "the partition ends before the committed offset: messages were lost or the topic was replaced",
 			"partition", p.id, "offset", next, "end", end)

@@ -62,9 +62,8 @@ type batch struct {
 	held *kafkago.Message
 }
 
-// gather fills the batch with what has been fetched: it waits for the first
-// message, and for another only while the broker is known to have more. It
-// returns false when the context has ended.
+// gather fills the batch with what has been fetched: it waits for the first message, and for another only while the
+// broker is known to have more. It returns false when the context has ended.
 func (b *batch) gather(ctx context.Context) bool {
 	first, ok := b.first(ctx)
 	if !ok {

@@ -20,9 +20,8 @@ var ErrForbiddenAddress = errors.New("netguard: address is not public")
 type Options struct {
 	// Timeout bounds a whole request, body included: 10 s.
 	Timeout time.Duration
-	// AllowLoopback lets requests go to loopback addresses, and there over plain
-	// HTTP too, and changes nothing else. It is for a local stack whose receiver
-	// runs on the same machine; a program that serves partners must refuse to
+	// AllowLoopback lets requests go to loopback addresses, and there over plain HTTP too, and changes nothing else.
+	// It is for a local stack whose receiver runs on the same machine; a program that serves partners must refuse to
 	// start with it.
 	AllowLoopback bool
 	// MaxConnsPerHost bounds open connections to one receiver: no bound if 0.
@@ -72,8 +71,7 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 	}
 	secure.MinVersion = max(secure.MinVersion, tls.VersionTLS12)
 	return &http.Transport{
-		// No proxy, whatever the environment says: it would connect for us,
-		// to addresses that the dialler never sees.
+		// No proxy, whatever the environment says: it would connect for us, to addresses that the dialler never sees.
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        secure,
@@ -85,8 +83,7 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		MaxIdleConnsPerHost:    maxIdleConnsPerHost,
 		MaxConnsPerHost:        o.MaxConnsPerHost,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		// A limit on the body counts the bytes that were sent: a small answer
-		// cannot unfold into a large one.
+		// A limit on the body counts the bytes that were sent: a small answer cannot unfold into a large one.
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
 	}

@@ -128,8 +128,7 @@ func TestRedirectsAreAnswers(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	// The standard library reads the environment once per process, so the
-	// setting itself is looked at.
+	// The standard library reads the environment once per process, so the setting itself is looked at.
 	require.Nil(t, Options{}.transport(time.Second).Proxy)
 }
 

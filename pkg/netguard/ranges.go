@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// forbidden lists every range that is not a public unicast address, after the
-// IANA special-purpose registries for IPv4 and IPv6. Ranges that carry an IPv4
-// address inside an IPv6 one (mapped, compatible, translated, tunnelled) are
-// refused as a whole: no receiver needs them, and what a gateway on the way
-// would do with the inner address is not ours to know.
+// forbidden lists every range that is not a public unicast address, after the IANA special-purpose registries for
+// IPv4 and IPv6. Ranges that carry an IPv4 address inside an IPv6 one (mapped, compatible, translated, tunnelled) are
+// refused as a whole: no receiver needs them, and what a gateway on the way would do with the inner address is not
+// ours to know.
 var forbidden = prefixes(
 	"0.0.0.0/8",         // this network, unspecified
 	"10.0.0.0/8",        // private

@@ -17,9 +17,8 @@ func last(p netip.Prefix) netip.Addr {
 	return addr
 }
 
-// TestRangeEdges names each range by its first and last address and by the
-// public neighbours of those, so that neither a missing line nor a wrong
-// length in the table goes unseen.
+// TestRangeEdges names each range by its first and last address and by the public neighbours of those, so that
+// neither a missing line nor a wrong length in the table goes unseen.
 func TestRangeEdges(t *testing.T) {
 	for _, row := range []struct {
 		name, first, last, before, after string

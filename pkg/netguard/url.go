@@ -24,15 +24,13 @@ var localSuffixes = []string{
 	".localhost", ".local", ".internal", ".localdomain", ".home.arpa", ".in-addr.arpa", ".ip6.arpa", ".onion",
 }
 
-// CheckURL reports what is wrong with a receiver's URL, or nil. It resolves no
-// name. Addresses in a forbidden range are ErrForbiddenAddress, everything
-// else is ErrURL.
+// CheckURL reports what is wrong with a receiver's URL, or nil. It resolves no name. Addresses in a forbidden range
+// are ErrForbiddenAddress, everything else is ErrURL.
 func CheckURL(raw string, o Options) error {
 	if len(raw) > maxURLLength {
 		return refuse("longer than %d characters", maxURLLength)
 	}
-	// A receiver's URL in plain ASCII, without blanks and backslashes, means the
-	// same to every parser.
+	// A receiver's URL in plain ASCII, without blanks and backslashes, means the same to every parser.
 	for _, c := range []byte(raw) {
 		if c <= ' ' || c > '~' || c == '\\' {
 			return refuse("character %q must be percent-encoded", c)
@@ -103,9 +101,8 @@ func (o Options) checkHost(host string) error {
 	return checkName(name)
 }
 
-// checkName accepts a host name of the public DNS and nothing that some resolver
-// might take for a number. 2130706433, 0177.0.0.1 and 0x7f.1 are all 127.0.0.1
-// to the C library; a public top-level domain always begins with a letter.
+// checkName accepts a host name of the public DNS and nothing that some resolver might take for a number. 2130706433,
+// 0177.0.0.1 and 0x7f.1 are all 127.0.0.1 to the C library; a public top-level domain always begins with a letter.
 func checkName(name string) error {
 	labels := strings.Split(name, ".")
 	if len(labels) < 2 {

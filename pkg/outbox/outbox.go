@@ -1,10 +1,9 @@
 // Package outbox records a change in the transaction that makes it, for the relay to publish
 // (API specification, section Events).
 //
-// The rows of a change are inserted last in its transaction, after the record's row is locked:
-// of one record, a later change then has a later recorded_at and becomes visible later, which is
-// what keeps the feed in order. The table is the one thing another service reads of a service's
-// database, and it may only read and delete.
+// The rows of a change are inserted last in its transaction, after the record's row is locked: of one record, a later
+// change then has a later recorded_at and becomes visible later, which is what keeps the feed in order. The table is
+// the one thing another service reads of a service's database, and it may only read and delete.
 package outbox
 
 import (
@@ -47,8 +46,7 @@ const insert = `INSERT INTO outbox
   (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-// Append queues the insert of e. It must be the last statements of the transaction but the stored
-// answer.
+// Append queues the insert of e. It must be the last statements of the transaction but the stored answer.
 func Append(ctx context.Context, b *pgx.Batch, e Event) {
 	markAppended(ctx)
 	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,

@@ -1,5 +1,4 @@
-// Package page reads the paging parameters every list of the API shares (API specification,
-// section Endpoints).
+// Package page reads the paging parameters every list of the API shares (API specification, section Endpoints).
 package page
 
 import (

@@ -17,10 +17,9 @@ import (
 // maxText bounds the statements a span shows.
 const maxText = 2 << 10
 
-// Trace makes the connections of cfg tell of their statements. A span has the statements' text and
-// never the values that go with it, nor a server's message, which may repeat them. Only what runs
-// inside a recorded span is told of: the polling of a worker is nobody's trace. Where no span leaves
-// the process, nothing is installed.
+// Trace makes the connections of cfg tell of their statements. A span has the statements' text and never the values
+// that go with it, nor a server's message, which may repeat them. Only what runs inside a recorded span is told of:
+// the polling of a worker is nobody's trace. Where no span leaves the process, nothing is installed.
 func Trace(cfg *pgx.ConnConfig, tel *telemetry.Telemetry) {
 	if !tel.Tracing {
 		return
@@ -87,8 +86,7 @@ func (t *tracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceB
 	end(ctx, data.Err)
 }
 
-// spanKey holds the statement's span: the span of the context is the caller's where the statement
-// has none.
+// spanKey holds the statement's span: the span of the context is the caller's where the statement has none.
 type spanKey struct{}
 
 func (t *tracer) start(ctx context.Context, operation, text string, more ...attribute.KeyValue) context.Context {

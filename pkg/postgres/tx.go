@@ -39,10 +39,9 @@ func InTxWith(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, work 
 	})
 }
 
-// Pipeline runs the statements queue adds as one transaction in one round trip: BEGIN, the
-// statements and COMMIT travel together, and the first that the server refuses undoes them all.
-// Callbacks on queued statements run after the COMMIT: an error of theirs undoes nothing. queue is
-// called again for each attempt.
+// Pipeline runs the statements queue adds as one transaction in one round trip: BEGIN, the statements and COMMIT
+// travel together, and the first that the server refuses undoes them all. Callbacks on queued statements run after
+// the COMMIT: an error of theirs undoes nothing. queue is called again for each attempt.
 func Pipeline(ctx context.Context, pool *pgxpool.Pool, queue func(b *pgx.Batch)) error {
 	return retry(ctx, func() error {
 		b := &pgx.Batch{}

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Error is a fault with a meaning for the caller. Its texts reach callers and logs, so they never
-// hold personal data.
+// Error is a fault with a meaning for the caller. Its texts reach callers and logs, so they never hold personal data.
 type Error struct {
 	Code   Code
 	Detail string

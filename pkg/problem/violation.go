@@ -13,8 +13,7 @@ const (
 
 // Violation is one fault in one field of a request.
 type Violation struct {
-	// Field is the path as the caller wrote it, such as items[0].budget.currency; empty for the
-	// whole body.
+	// Field is the path as the caller wrote it, such as items[0].budget.currency; empty for the whole body.
 	Field string
 	// Code is a field code of the API.
 	Code string

@@ -61,9 +61,8 @@ func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPip
 	}
 }
 
-// Start begins the span of an operation inside the recorded span of ctx; outside of one it gives nil.
-// A client that is observed does it by itself: this is for who waits for a command that belongs to
-// several callers.
+// Start begins the span of an operation inside the recorded span of ctx; outside of one it gives nil. A client that
+// is observed does it by itself: this is for who waits for a command that belongs to several callers.
 func Start(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {

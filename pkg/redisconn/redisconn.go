@@ -10,9 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Open makes a client whose calls end with their context and are not tried again: a caller that
-// has spent its budget goes on without Redis. The error of a bad URL does not repeat it, because
-// it may hold a password.
+// Open makes a client whose calls end with their context and are not tried again: a caller that has spent its budget
+// goes on without Redis. The error of a bad URL does not repeat it, because it may hold a password.
 func Open(address string) (*redis.Client, error) {
 	opts, err := redis.ParseURL(address)
 	if err != nil {

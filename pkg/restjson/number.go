@@ -77,8 +77,7 @@ func (w whole) scale(digits []byte, exponent int) whole {
 	return w
 }
 
-// boundedExponent reads digits with an optional sign, and stops growing far beyond the length of
-// any body.
+// boundedExponent reads digits with an optional sign, and stops growing far beyond the length of any body.
 func boundedExponent(raw []byte) int {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {

@@ -5,8 +5,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// grant is what a caller may do. The zero value may ask for health, as everybody may who has a
-// certificate.
+// grant is what a caller may do. The zero value may ask for health, as everybody may who has a certificate.
 type grant struct {
 	services set
 	// principal: it is the edge, which has authenticated an API key, and says which and what it knows

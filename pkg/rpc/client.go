@@ -26,12 +26,11 @@ const (
 	maxBackoff     = 3 * time.Second
 	connectTimeout = 5 * time.Second
 
-	// serviceConfig spreads calls over all instances of a service, and repeats on another instance a
-	// call that was cut off: by a process that died, or before one was reached. That is safe for every
-	// method. Reading changes nothing; a write carries an Idempotency-Key or the id of what it makes,
-	// and its second run finds the first one's claim or answer. A server that answers UNAVAILABLE by
-	// itself says not to repeat (refuseRetry): another instance has the same database. Where more than
-	// a part of the calls fail, nothing is repeated.
+	// serviceConfig spreads calls over all instances of a service, and repeats on another instance a call that was
+	// cut off: by a process that died, or before one was reached. That is safe for every method. Reading changes
+	// nothing; a write carries an Idempotency-Key or the id of what it makes, and its second run finds the first
+	// one's claim or answer. A server that answers UNAVAILABLE by itself says not to repeat (refuseRetry): another
+	// instance has the same database. Where more than a part of the calls fail, nothing is repeated.
 	serviceConfig = `{
 		"loadBalancingConfig": [{"round_robin": {}}],
 		"methodConfig": [{"name": [{}], "retryPolicy": {

@@ -104,8 +104,7 @@ func (n *oneName) UpdateState(state resolver.State) error {
 	return n.all.report()
 }
 
-// ReportError keeps what the name resolved to before. The connection is told only when it has
-// nothing at all.
+// ReportError keeps what the name resolved to before. The connection is told only when it has nothing at all.
 func (n *oneName) ReportError(err error) {
 	n.all.lock.Lock()
 	defer n.all.lock.Unlock()

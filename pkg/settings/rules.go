@@ -120,8 +120,7 @@ func hostPorts(text string) error {
 	return nil
 }
 
-// ofScheme looks at the scheme only: a database's URL may name several hosts, which url.Parse does
-// not take.
+// ofScheme looks at the scheme only: a database's URL may name several hosts, which url.Parse does not take.
 func ofScheme(schemes []string) func(text string) error {
 	return func(text string) error {
 		scheme, rest, ok := strings.Cut(text, "://")

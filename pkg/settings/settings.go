@@ -37,8 +37,7 @@ func (f *VariableError) Error() string { return f.Variable + ": " + f.Err.Error(
 // Unwrap gives the cause.
 func (f *VariableError) Unwrap() error { return f.Err }
 
-// Invalid is the fault of the variable with the name, which has no prefix. Without an error there is
-// none.
+// Invalid is the fault of the variable with the name, which has no prefix. Without an error there is none.
 func Invalid(name string, err error) error {
 	if err == nil {
 		return nil

@@ -2,10 +2,9 @@
 // global, so that several services can live in one process.
 //
 // Spans, metrics and logs leave by OTLP over gRPC when the standard variables say where to:
-// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are
-// recorded, OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off
-// by none, OTEL_RESOURCE_ATTRIBUTES describes the process further. /metrics and the log on stderr
-// are there in any case.
+// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are recorded,
+// OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off by none,
+// OTEL_RESOURCE_ATTRIBUTES describes the process further. /metrics and the log on stderr are there in any case.
 //
 // Where no span leaves, Tracing is false and nobody makes any: what remains are the trace ids,
 // which are the request ids of the API and go along with every call into the logs of all services.
@@ -38,8 +37,7 @@ type Telemetry struct {
 	Logger  *slog.Logger
 	Tracers trace.TracerProvider
 	Meters  metric.MeterProvider
-	// Tracing says whether spans leave the process. Where it is false, what only makes spans is
-	// left out.
+	// Tracing says whether spans leave the process. Where it is false, what only makes spans is left out.
 	Tracing bool
 
 	registry    *prometheus.Registry

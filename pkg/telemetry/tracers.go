@@ -9,8 +9,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default
-// parentbased_always_on.
+// openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default parentbased_always_on.
 func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out exports) error {
 	if !out.traces {
 		t.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithResource(res))

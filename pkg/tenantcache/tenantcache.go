@@ -1,8 +1,7 @@
 // Package tenantcache keeps a copy of each tenant's settings beside the service that needs them.
 //
-// A public call carries the version of the settings the edge saw; a copy that is older is never
-// used, so a change counts from the next request on and no request waits for a second service
-// while nothing has changed.
+// A public call carries the version of the settings the edge saw; a copy that is older is never used, so a change
+// counts from the next request on and no request waits for a second service while nothing has changed.
 package tenantcache
 
 import (
