@@ -21,7 +21,7 @@ const (
 // An id keeps e-mail addresses and names out of the audits, which hold no personal data.
 var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
 
-// Check finds every fault in the member `actor` of a request.
+// Check collects the violations in the member `actor` of a request.
 func Check(a *commonv1.Actor, errs *fields.Errors) {
 	const at = "actor"
 	if a == nil {

@@ -61,7 +61,7 @@ func New(env Environment) string {
 	return b.String() + checksum(b.String())
 }
 
-// Parse tells the environment of a well-formed key.
+// Parse returns the environment of a well-formed key.
 func Parse(key string) (Environment, error) {
 	env := Production
 	rest, ok := strings.CutPrefix(key, livePrefix)

@@ -24,7 +24,7 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 }
 
 func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
-	const checksumLen = 6 // It follows from what stands before it.
+	const checksumLen = 6 // It is computed from the characters before it.
 	for env, prefix := range map[apikey.Environment]string{apikey.Production: "gft_live_", apikey.Sandbox: "gft_sbx_"} {
 		t.Run(string(env), func(t *testing.T) {
 			var random []string

@@ -38,7 +38,7 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalFrom gives the principal of a public call; without one the call is refused.
+// PrincipalFrom returns the principal of a public call; without one the call is refused.
 func PrincipalFrom(ctx context.Context) (Principal, error) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	if !ok {

@@ -7,14 +7,14 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Request is what the edge knows of an HTTP request. The zero value stands for a call that did not
+// Request is what the edge knows of an HTTP request. The zero value is for a call that did not
 // come through the edge.
 type Request struct {
 	// IdempotencyKey is empty where the method takes none.
 	IdempotencyKey string
 	// Fingerprint is a keyed hash of method, path, query and canonical body.
 	Fingerprint []byte
-	// Violations are the faults found while decoding.
+	// Violations were found while decoding the body and the query.
 	Violations []problem.Violation
 	// ID is answered as Request-Id.
 	ID string
@@ -27,7 +27,7 @@ func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestFrom gives the request of the context, or the zero value.
+// RequestFrom returns the request of the context, or the zero value.
 func RequestFrom(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)
 	return r

@@ -1,7 +1,7 @@
 // Package cursor makes the opaque cursors of paged lists (API specification, section Endpoints).
 //
 // A cursor carries a version, a digest of what it belongs to (list, tenant, sort and filters) and a position. One
-// that was made for another list or other filters, or by anybody else, is not read.
+// that was made for another list or other filters, or by somebody else, is refused.
 package cursor
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Faults of a cursor. ErrForeign is an ErrInvalid too: the cursor may be well-formed, but was made
+// Errors of a cursor. ErrForeign is an ErrInvalid too: the cursor may be well-formed, but was made
 // for another list, tenant or filters.
 var (
 	ErrInvalid = errors.New("cursor is not one of this list")
@@ -51,7 +51,7 @@ func (b Binding) Encode(position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, position...))
 }
 
-// Decode gives back the position.
+// Decode returns the position.
 func (b Binding) Decode(cursor string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	// The standard decoder passes over line breaks, even when strict.
@@ -84,7 +84,7 @@ func (b Binding) EncodePosition(p Position) string {
 	return b.Encode(append(raw, id[:]...))
 }
 
-// DecodePosition gives back what EncodePosition was given.
+// DecodePosition returns what EncodePosition was given.
 func (b Binding) DecodePosition(cursor string) (Position, error) {
 	raw, err := b.Decode(cursor)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestAPartThatFailsStopsTheOthers(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 }
 
-func TestAPartThatEndsEarlyIsAFault(t *testing.T) {
+func TestAPartThatEndsEarlyIsAnError(t *testing.T) {
 	err := daemon.Run(t.Context(), slog.New(slog.DiscardHandler),
 		daemon.Part{Name: "waits", Run: untilDone},
 		daemon.Part{Name: "leaves", Run: func(context.Context) error { return nil }})
@@ -42,7 +42,7 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 	require.NoError(t, err)
 	addr := listener.Addr().String()
 	require.NoError(t, listener.Close())
-	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{MetricsAddr: addr}, io.Discard)
+	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{MetricsAddr: addr}, io.Discard)
 	require.NoError(t, err)
 	ready := func() int {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
@@ -70,7 +70,7 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 	require.Zero(t, ready())
 }
 
-func TestTheEndOfTheContextIsNoFault(t *testing.T) {
+func TestTheEndOfTheContextIsNoError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, daemon.Run(ctx, slog.New(slog.DiscardHandler), daemon.Part{Name: "waits", Run: untilDone}))

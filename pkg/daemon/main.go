@@ -23,7 +23,7 @@ type Command struct {
 	Arguments bool
 }
 
-// Main runs the sub-command the arguments name and gives the exit code. cfg is a pointer to the
+// Main runs the sub-command that the arguments name and returns the exit code. cfg is a pointer to the
 // configuration the process reads; its variables make up the help text. SIGINT and SIGTERM end the
 // context; a second signal ends the process at once.
 func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {

@@ -15,7 +15,7 @@ import (
 type Program[C any, S interface {
 	Run(ctx context.Context) error
 }] struct {
-	// Name stands in logs, spans and metrics.
+	// Name is the service's name in logs, spans and metrics.
 	Name string
 	// Telemetry picks its part of the configuration.
 	Telemetry func(cfg C) telemetry.Config
@@ -34,7 +34,7 @@ type Program[C any, S interface {
 type Task[C any] struct {
 	Name  string
 	Short string
-	// Run tells its progress on out.
+	// Run writes its progress to out.
 	Run func(ctx context.Context, cfg C, out io.Writer) error
 }
 
@@ -44,7 +44,7 @@ func RunProgram[C any, S interface {
 	Run(ctx context.Context) error
 }](args []string, stderr io.Writer, program Program[C, S]) int {
 	var cfg C
-	commands := []Command{{Name: "serve", Short: "serve until told to stop", Run: func(ctx context.Context) error {
+	commands := []Command{{Name: "serve", Short: "serve until stopped", Run: func(ctx context.Context) error {
 		return program.serve(ctx, &cfg, stderr)
 	}}, {Name: "ready", Short: "ask the one that serves here whether it is ready", Run: func(ctx context.Context) error {
 		return program.ready(ctx, &cfg)

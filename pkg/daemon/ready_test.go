@@ -13,9 +13,9 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func TestReadyAsksTheOneThatServes(t *testing.T) {
-	program := daemon.Program[shopConfig, *shop]{
-		Name: "shop", Telemetry: func(cfg shopConfig) telemetry.Config { return cfg.Telemetry },
+func TestReadyAsksTheServingProcess(t *testing.T) {
+	program := daemon.Program[config, *service]{
+		Name: "example", Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },
 	}
 	answer := http.StatusServiceUnavailable
 	mux := http.NewServeMux()
@@ -25,16 +25,16 @@ func TestReadyAsksTheOneThatServes(t *testing.T) {
 	t.Setenv("GIFTING_METRICS_ADDR", ":"+port)
 
 	var out bytes.Buffer
-	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
+	require.Equal(t, 1, daemon.RunProgram([]string{"example", "ready"}, &out, program))
 	require.Contains(t, out.String(), "not ready: 503")
 	answer = http.StatusOK
-	require.Equal(t, 0, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
+	require.Equal(t, 0, daemon.RunProgram([]string{"example", "ready"}, &out, program))
 	server.Close()
-	require.Equal(t, 1, daemon.RunProgram([]string{"shop", "ready"}, &out, program))
+	require.Equal(t, 1, daemon.RunProgram([]string{"example", "ready"}, &out, program))
 }
 
-func TestVersionIsToldByEveryProgram(t *testing.T) {
+func TestEveryProgramHasTheCommandVersion(t *testing.T) {
 	var out bytes.Buffer
-	require.Equal(t, 0, daemon.Main([]string{"shop", "version"}, &out, &shopConfig{}))
+	require.Equal(t, 0, daemon.Main([]string{"example", "version"}, &out, &config{}))
 	require.Equal(t, "(devel)\n", out.String())
 }

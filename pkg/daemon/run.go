@@ -25,8 +25,8 @@ type Part struct {
 	Last bool
 }
 
-// Metrics is the part that answers on the metrics port until all others have ended, and so tells a balancer of a
-// service that is about to end. ready are asked whether it can do its work now; they must not wait long.
+// Metrics is the part that answers on the metrics port until all others have ended, so that a balancer
+// learns early that the service is about to end. ready says whether it can do its work now; it must not wait long.
 func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error) Part {
 	return Part{Name: "metrics", Last: true, Run: func(ctx context.Context) error {
 		return tel.Serve(ctx, func(ctx context.Context) error {

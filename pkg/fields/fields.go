@@ -29,7 +29,7 @@ type Errors struct {
 	seen map[string]struct{}
 }
 
-// FromContext starts with the faults the edge found while decoding the request of ctx.
+// FromContext starts with the violations that the edge found while decoding the request of ctx.
 func FromContext(ctx context.Context) *Errors {
 	e := &Errors{}
 	e.AddAll(caller.RequestFrom(ctx).Violations)
@@ -73,7 +73,7 @@ func (e *Errors) Has(field string) bool {
 	}
 }
 
-// List gives the violations in the order they were found.
+// List returns the violations in the order they were found.
 func (e *Errors) List() []problem.Violation { return e.list }
 
 // Err is nil without violations, else the invalid_request that lists them.
@@ -103,7 +103,7 @@ func (e *Errors) MaxLen(field, value string, limit int) {
 	}
 }
 
-// UUID demands the canonical form of a UUID and gives it in lower case.
+// UUID demands the canonical form of a UUID and returns it in lower case.
 func (e *Errors) UUID(field, value string) string {
 	id, ok := ParseUUID(value)
 	if !ok {
@@ -156,7 +156,7 @@ func Optional(value *string) *string {
 	return value
 }
 
-// ParseUUID reads the 36-character form only and gives it in lower case.
+// ParseUUID reads the 36-character form only and returns it in lower case.
 func ParseUUID(s string) (string, bool) {
 	const canonicalLen = 36
 	if len(s) != canonicalLen {

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-func TestFaultsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
+func TestViolationsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
 	ctx := caller.WithRequest(t.Context(), caller.Request{Violations: []problem.Violation{
 		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
 	}})
@@ -26,7 +26,7 @@ func TestFaultsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
 	}, e.List())
 }
 
-func TestAnUnreadableBodyIsTheOnlyFault(t *testing.T) {
+func TestAnUnreadableBodyIsTheOnlyViolation(t *testing.T) {
 	var e fields.Errors
 	e.Add("", problem.FieldInvalid, "is not JSON")
 	e.Required("externalOrderId", "", 128)
@@ -80,7 +80,7 @@ func TestEmailAddresses(t *testing.T) {
 	}
 }
 
-func TestAnAnswerListsABoundedNumberOfBoundedFaults(t *testing.T) {
+func TestAResponseListsABoundedNumberOfBoundedViolations(t *testing.T) {
 	var e fields.Errors
 	for i := range 5000 {
 		e.Add(fmt.Sprintf("customFields[%d].%s", i, strings.Repeat("å", 1000)), problem.FieldInvalid, "must be a UUID")

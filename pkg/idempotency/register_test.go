@@ -16,7 +16,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-const elsewhere = "gifting.webhook.v1"
+const otherService = "gifting.webhook.v1"
 
 // register is the register of the database, as the gateway calls it for the key k of API key 1.
 type register struct {
@@ -25,7 +25,7 @@ type register struct {
 
 func (r register) claim(ctx context.Context, fingerprint string) error {
 	_, err := r.ClaimKey(ctx, &commonv1.ClaimKeyRequest{
-		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), Owner: elsewhere,
+		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), Owner: otherService,
 	})
 	return err
 }
@@ -42,7 +42,7 @@ func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
 	return pool, register{idempotency.NewRegister(pool)}
 }
 
-func TestAKeyThatNamesARequestHereIsRefusedElsewhere(t *testing.T) {
+func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
 	pool, r := setupRegister(t)
 	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestAKeyThatNamesARequestHereIsRefusedElsewhere(t *testing.T) {
 	require.Equal(t, "one", got.GetError(), "a release takes no stored answer away")
 }
 
-func TestAKeyThatNamesARequestElsewhereIsRefusedHere(t *testing.T) {
+func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 	pool, r := setupRegister(t)
 	require.NoError(t, r.claim(t.Context(), "g"))
 	for name, fingerprint := range map[string]string{"another request": "f", "even the same fingerprint": "g"} {
@@ -65,7 +65,7 @@ func TestAKeyThatNamesARequestElsewhereIsRefusedHere(t *testing.T) {
 	t.Run("also when it is claimed after the look-up", func(t *testing.T) {
 		late := register{r.Register}
 		_, err := idempotency.Run(request(t.Context(), 2, "k", "f"), pool, func(ctx context.Context) (idempotency.Effect[*answer], error) {
-			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: elsewhere})
+			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: otherService})
 			require.NoError(t, err)
 			return effect("b", "two")(ctx)
 		})
@@ -85,14 +85,14 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused))
 	r.release(t, "h")
 	r.release(t, "g")
-	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim stands")
+	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim is left")
 	r.release(t, "g")
 	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.Equal(t, 1, effects(t, pool))
 }
 
-func TestAClaimMeetsARequestThatRuns(t *testing.T) {
+func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
 	pool, r := setupRegister(t)
 	ctx := request(t.Context(), 1, "k", "f")
 	_, err := idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
@@ -103,14 +103,14 @@ func TestAClaimMeetsARequestThatRuns(t *testing.T) {
 	require.NoError(t, r.claim(t.Context(), "g"), "what failed left the key free")
 }
 
-func TestClaimAndRunAtOnceNeverBothWin(t *testing.T) {
+func TestAConcurrentClaimAndRunNeverBothSucceed(t *testing.T) {
 	pool, r := setupRegister(t)
-	const rounds = 100
+	const attempts = 100
 	var ran, claimed int
-	for range rounds {
+	for range attempts {
 		_, err := pool.Exec(t.Context(), "TRUNCATE idempotency_answers, effects")
 		require.NoError(t, err)
-		var wonHere, wonElsewhere atomic.Bool
+		var wonHere, claimedByOther atomic.Bool
 		var group errgroup.Group
 		group.Go(func() error {
 			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
@@ -119,30 +119,30 @@ func TestClaimAndRunAtOnceNeverBothWin(t *testing.T) {
 		})
 		group.Go(func() error {
 			err := r.claim(t.Context(), "g")
-			wonElsewhere.Store(err == nil)
+			claimedByOther.Store(err == nil)
 			return unlessRefused(err)
 		})
 		require.NoError(t, group.Wait())
-		require.False(t, wonHere.Load() && wonElsewhere.Load(), "both won")
+		require.False(t, wonHere.Load() && claimedByOther.Load(), "both succeeded")
 		require.Equal(t, wonHere.Load(), effects(t, pool) == 1)
 		if wonHere.Load() {
 			ran++
 		}
-		if wonElsewhere.Load() {
+		if claimedByOther.Load() {
 			claimed++
 		}
 	}
-	t.Logf("of %d rounds %d ran here and %d were claimed", rounds, ran, claimed)
+	t.Logf("of %d attempts %d ran here and %d were claimed", attempts, ran, claimed)
 	require.Positive(t, ran+claimed)
 }
 
-func TestManyClaimsAndReleasesAtOnceLeaveTheKeyFree(t *testing.T) {
+func TestConcurrentClaimsAndReleasesLeaveTheKeyFree(t *testing.T) {
 	pool, r := setupRegister(t)
-	const callers, rounds = 8, 25
+	const callers, attempts = 8, 25
 	var group errgroup.Group
 	for range callers {
 		group.Go(func() error {
-			for range rounds {
+			for range attempts {
 				if err := r.claim(t.Context(), "g"); err != nil {
 					return err
 				}
@@ -173,7 +173,7 @@ func TestAClaimIsKeptAsLongAsAnAnswerSinceItsLastUse(t *testing.T) {
 	require.NoError(t, r.claim(t.Context(), "h"))
 }
 
-// unlessRefused gives an error that is not one of the two refusals.
+// unlessRefused returns err, nil for the two refusals.
 func unlessRefused(err error) error {
 	if problem.Is(err, problem.IdempotencyKeyReused) || problem.Is(err, problem.IdempotencyInProgress) {
 		return nil

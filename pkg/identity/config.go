@@ -27,19 +27,19 @@ func (c Config) Secure() bool { return c.CertFile != "" && c.KeyFile != "" && c.
 // Validate refuses settings that name some of the files and not the others. It implements the check
 // of package settings.
 func (c Config) Validate() error {
-	var faults []error
+	var errs []error
 	none := c.CertFile == "" && c.KeyFile == "" && c.CAFile == ""
 	for _, file := range []struct{ setting, value string }{
 		{"TLS_CERT_FILE", c.CertFile}, {"TLS_KEY_FILE", c.KeyFile}, {"TLS_CA_FILE", c.CAFile},
 	} {
 		if file.value == "" && !none {
-			faults = append(faults, settings.Invalid(file.setting, errPartial))
+			errs = append(errs, settings.Invalid(file.setting, errPartial))
 		}
 	}
 	if !domainForm.MatchString(c.trustDomain()) {
-		faults = append(faults, settings.Invalid("TLS_TRUST_DOMAIN", errDomain))
+		errs = append(errs, settings.Invalid("TLS_TRUST_DOMAIN", errDomain))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 func (c Config) trustDomain() string {

@@ -48,7 +48,7 @@ func TestSettings(t *testing.T) {
 func TestFilesThatMakeNoIdentityAreRefusedAtStart(t *testing.T) {
 	signer := identitytest.New(t)
 	now := time.Now()
-	for fault, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		change func(r *authority.Request)
 		want   string
 	}{
@@ -61,7 +61,7 @@ func TestFilesThatMakeNoIdentityAreRefusedAtStart(t *testing.T) {
 		"the past":             {func(r *authority.Request) { r.Until = now.Add(-time.Minute) }, "not valid now"},
 		"the future":           {func(r *authority.Request) { r.From = now.Add(time.Minute) }, "not valid now"},
 	} {
-		t.Run(fault, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			r := identitytest.Request(identity.Orders)
 			c.change(&r)
 			_, err := identity.Open(signer.Files(t, t.TempDir(), r), time.Now, slog.New(slog.DiscardHandler))

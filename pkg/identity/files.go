@@ -43,7 +43,7 @@ func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) 
 // Until is when the certificate in use ends.
 func (f *Files) Until() time.Time { return f.current().certificate.Leaf.NotAfter }
 
-// current gives what the files hold, read again if they have changed.
+// current returns what the files hold, read again if they have changed.
 func (f *Files) current() *material {
 	f.lock.Lock()
 	defer f.lock.Unlock()

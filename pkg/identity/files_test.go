@@ -15,7 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
 )
 
-// clock stands until it is moved.
+// clock is moved by hand.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
@@ -39,7 +39,7 @@ func TestNewFilesAreUsedWithoutARestart(t *testing.T) {
 	require.NoError(t, err)
 	server, first := files.Server(), ""
 
-	t.Run("the first ones stay while they stand", func(t *testing.T) {
+	t.Run("the first ones stay in use while they do not change", func(t *testing.T) {
 		first = shown(t, server)
 		at.move(time.Second)
 		require.Equal(t, first, shown(t, server))

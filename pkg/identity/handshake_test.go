@@ -22,7 +22,7 @@ func open(t *testing.T, cfg identity.Config) *identity.Files {
 	return files
 }
 
-// meet lets a client and a server shake hands and say a word each, and gives the fault of each.
+// meet lets a client and a server shake hands and say a word each, and returns the error of each.
 func meet(t *testing.T, client, server *tls.Config) (atClient, atServer error) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func meet(t *testing.T, client, server *tls.Config) (atClient, atServer error) {
 	return exchange(tls.Client(conn, client)), <-served
 }
 
-// exchange reads too: with TLS 1.3 only that tells a client whether it was taken.
+// exchange reads too: with TLS 1.3 only then a client knows whether it was accepted.
 func exchange(conn *tls.Conn) error {
 	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte{1}); err != nil {
@@ -114,7 +114,7 @@ func TestAServerRefuses(t *testing.T) {
 		require.NoError(t, atClient)
 		require.NoError(t, atServer)
 	})
-	for fault, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		client *tls.Config
 		want   string
 	}{
@@ -126,7 +126,7 @@ func TestAServerRefuses(t *testing.T) {
 		"another trust domain": {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = []string{"spiffe://elsewhere/gateway"} })), "names no identity"},
 		"TLS 1.2":              {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}, "unsupported versions"},
 	} {
-		t.Run(fault, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			atClient, atServer := meet(t, c.client, server)
 			require.Error(t, atClient)
 			require.ErrorContains(t, atServer, c.want)
@@ -137,7 +137,7 @@ func TestAServerRefuses(t *testing.T) {
 func TestAClientRefuses(t *testing.T) {
 	signer, stranger := identitytest.New(t), identitytest.New(t)
 	client := open(t, signer.Config(t, identity.Gateway)).Client(identity.Orders)
-	for fault, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		server authority.Request
 		signer identitytest.Authority
 		want   string
@@ -155,7 +155,7 @@ func TestAClientRefuses(t *testing.T) {
 			return r
 		}(), signer, "expired"},
 	} {
-		t.Run(fault, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			pair, err := c.signer.Issue(c.server)
 			require.NoError(t, err)
 			certificate, err := tls.X509KeyPair(pair.Cert, pair.Key)

@@ -33,7 +33,7 @@ func (f *Files) Client(server Name) *tls.Config {
 	}
 }
 
-// Peer gives the name of a verified connection's other end.
+// Peer returns the name of a verified connection's other end.
 func (f *Files) Peer(state tls.ConnectionState) (Name, error) {
 	if len(state.PeerCertificates) == 0 {
 		return "", errNoCertificate

@@ -27,7 +27,7 @@ func setup(t *testing.T, partitions int) (Config, string) {
 	return cfg, topic
 }
 
-// setupFake always uses an in-process broker, for tests that inject faults.
+// setupFake always uses an in-process broker, for tests that inject failures.
 func setupFake(t *testing.T, partitions int) (*kfake.Cluster, Config, string) {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
@@ -64,7 +64,7 @@ func numbered(n, keys int) []Message {
 	return msgs
 }
 
-// readLog returns all that stands in the topic, by partition.
+// readLog returns all messages of the topic, by partition.
 func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]Message {
 	t.Helper()
 	client := &kafkago.Client{Addr: cfg.address(), Transport: cfg.transport(topic)}
@@ -95,7 +95,7 @@ func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]M
 	return log
 }
 
-// firstSeen is what a reader that drops duplicates sees: each value once, where it stands first, by key.
+// firstSeen is what a reader that drops duplicates sees: the first appearance of each value, by key.
 func firstSeen(log map[int][]Message) map[string][]string {
 	seen := map[string]bool{}
 	order := map[string][]string{}

@@ -41,21 +41,21 @@ func (l limits) check(msgs []Message) error {
 }
 
 // chunks cuts a partition's messages, in order, into slices that fit one record batch each.
-func (l limits) chunks(lane []Message) iter.Seq[[]Message] {
+func (l limits) chunks(msgs []Message) iter.Seq[[]Message] {
 	return func(yield func([]Message) bool) {
-		for len(lane) > 0 {
+		for len(msgs) > 0 {
 			n, bytes := 0, 0
-			for n < len(lane) && n < l.messages {
-				bytes += size(lane[n])
+			for n < len(msgs) && n < l.messages {
+				bytes += size(msgs[n])
 				if n > 0 && bytes > l.bytes {
 					break
 				}
 				n++
 			}
-			if !yield(lane[:n:n]) {
+			if !yield(msgs[:n:n]) {
 				return
 			}
-			lane = lane[n:]
+			msgs = msgs[n:]
 		}
 	}
 }

@@ -39,7 +39,7 @@ type ConsumerOptions struct {
 //
 // It is built on the library's ConsumerGroup and one Reader per partition, and not on the Reader that does both. So
 // it knows its partitions, a slow partition does not hold up the others, commits carry the generation and are refused
-// from a member that has lost its partition, and a Reader that stands still is replaced without disturbing the group.
+// from a member that has lost its partition, and a Reader that is stuck is replaced without disturbing the group.
 type Consumer struct {
 	cfg     Config
 	opts    ConsumerOptions
@@ -47,7 +47,7 @@ type Consumer struct {
 	log     *slog.Logger
 	stats   stats
 	members members
-	// observed nil: nobody is told.
+	// observed nil: nothing is reported.
 	observed *observed
 
 	// dial opens the connections of the partition readers.
@@ -80,7 +80,7 @@ func NewConsumer(cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
 }
 
 // Run reads until the context ends and then returns nil, after the running handlers have returned, their offsets are
-// committed and the group is left. Faults of Kafka are logged and waited out; only a configuration that cannot work
+// committed and the group is left. Failures of Kafka are logged and retried; only a configuration that cannot work
 // is an error.
 func (c *Consumer) Run(ctx context.Context) error {
 	settings := c.groupConfig()

@@ -16,7 +16,7 @@ import (
 )
 
 func TestWatchdog(t *testing.T) {
-	t.Run("a reader that stands still is replaced, and nothing is lost", func(t *testing.T) {
+	t.Run("a reader that is stuck is replaced, and nothing is lost", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		msgs := numbered(20, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
@@ -87,9 +87,9 @@ func TestConsumerSurvives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, cfg, topic := setupFake(t, 2)
-			fault := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotCoordinator, Count: 3})
+			failure := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotCoordinator, Count: 3})
 			if key == kmsg.Fetch {
-				fault = cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotLeaderForPartition, Count: 3})
+				failure = cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotLeaderForPartition, Count: 3})
 			}
 			var s sink
 			start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
@@ -98,7 +98,7 @@ func TestConsumerSurvives(t *testing.T) {
 			require.NoError(t, p.Publish(t.Context(), msgs[:50]))
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			require.NoError(t, fault.Wait(ctx, 3))
+			require.NoError(t, failure.Wait(ctx, 3))
 			require.NoError(t, p.Publish(t.Context(), msgs[50:]))
 			s.waitFor(t, len(msgs))
 			require.Eventually(t, func() bool { return len(firstSeenValues(s.log())) == len(msgs) }, patience, 10*time.Millisecond)

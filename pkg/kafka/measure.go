@@ -20,7 +20,7 @@ const (
 	operationProcess = "process"
 )
 
-// Observe makes the producer tell of what it sends. It is called before the first Publish.
+// Observe measures and traces what the producer sends. It is called before the first Publish.
 func (p *Producer) Observe(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	labels := labelsOf(operationSend, p.topic)
@@ -38,7 +38,7 @@ func (p *Producer) Observe(tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// Observe makes the consumer tell of what it handles and how far behind it is. It is called before Run.
+// Observe measures and traces what the consumer handles and how far behind it is. It is called before Run.
 func (c *Consumer) Observe(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	labels := append(labelsOf(operationProcess, c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group))
@@ -57,7 +57,7 @@ func (c *Consumer) Observe(tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// observed measures batches of messages. Nil: nobody is told.
+// observed measures batches of messages. Nil: nothing is reported.
 type observed struct {
 	spans      *spans
 	duration   metric.Float64Histogram
@@ -72,7 +72,7 @@ func newObserved(labels []attribute.KeyValue) *observed {
 	}
 }
 
-// around tells of work on a batch.
+// around measures and traces work on a batch.
 func (o *observed) around(ctx context.Context, msgs []Message, work func(ctx context.Context, msgs []Message) error) error {
 	if o == nil {
 		return work(ctx, msgs)

@@ -77,9 +77,9 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 		require.Equal(t, produced[1].SpanContext().SpanID(), handled[1].Parent().SpanID())
 		require.Equal(t, "g", telemetrytest.Attributes(handled[1])["messaging.consumer.group.name"])
 	})
-	t.Run("which a fault marks without its words", func(t *testing.T) {
-		fault := errors.New("marked")
-		require.ErrorIs(t, c.observed.around(t.Context(), sent, func(context.Context, []Message) error { return fault }), fault)
+	t.Run("which is marked as failed, without the text of the error", func(t *testing.T) {
+		failure := errors.New("marked")
+		require.ErrorIs(t, c.observed.around(t.Context(), sent, func(context.Context, []Message) error { return failure }), failure)
 		last := tel.Spans("process t")[3]
 		require.Equal(t, codes.Error, last.Status().Code)
 		require.Empty(t, last.Status().Description)
@@ -100,7 +100,7 @@ func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
 	require.Len(t, tel.Names(), before)
 }
 
-func TestAConsumerTellsHowFarBehindItIs(t *testing.T) {
+func TestAConsumerMeasuresHowFarBehindItIs(t *testing.T) {
 	cfg, topic := setup(t, 1)
 	producer := newProducer(t, cfg, topic)
 	tel := telemetrytest.New()

@@ -67,7 +67,7 @@ func TestOrderWhenABatchFails(t *testing.T) {
 	})
 }
 
-func TestOrderUnderManyFaults(t *testing.T) {
+func TestOrderUnderManyFailures(t *testing.T) {
 	const partitions = 3
 	cluster, cfg, topic := setupFake(t, partitions)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -83,9 +83,9 @@ func TestOrderUnderManyFaults(t *testing.T) {
 		return nil, nil, false
 	})
 	// Others are refused, or written and nevertheless answered with an error.
-	var faults []*kfake.FaultHandle
+	var failures []*kfake.FaultHandle
 	for _, e := range []*kerr.Error{kerr.NotEnoughReplicas, kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend} {
-		faults = append(faults, cluster.Fault(kfake.Fault{
+		failures = append(failures, cluster.Fault(kfake.Fault{
 			Keys: []kmsg.Key{kmsg.Produce}, Err: e, Count: -1,
 			When: func(kmsg.Request) bool { return random.IntN(50) == 0 },
 		}))
@@ -94,18 +94,18 @@ func TestOrderUnderManyFaults(t *testing.T) {
 	p := newProducer(t, cfg, topic)
 	p.limits.messages = 5
 	msgs := numbered(3000, 11)
-	failures := publishAsRelay(t, p.Publish, msgs, 40)
+	failed := publishAsRelay(t, p.Publish, msgs, 40)
 
 	log := readLog(t, cfg, topic, partitions)
 	total := 0
 	for _, m := range log {
 		total += len(m)
 	}
-	t.Logf("%d publishes failed, %d messages stand in the log %d times", failures, len(msgs), total)
+	t.Logf("%d publishes failed, %d messages are in the log %d times", failed, len(msgs), total)
 	require.Equal(t, expected(msgs), firstSeen(log))
 	require.Positive(t, cuts.Load())
-	for _, f := range faults {
+	for _, f := range failures {
 		require.Positive(t, f.Hits())
 	}
-	require.Greater(t, total, len(msgs), "the faults made duplicates")
+	require.Greater(t, total, len(msgs), "the failures made duplicates")
 }

@@ -27,7 +27,7 @@ func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) 
 	}
 }
 
-// pump fetches until the context ends, with a new reader whenever the last one turned out to stand still.
+// pump fetches until the context ends, with a new reader whenever the last one is stuck.
 func (p *partition) pump(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.read(ctx)

@@ -45,11 +45,11 @@ type Producer struct {
 	balancer  kafkago.Balancer
 	limits    limits
 
-	// observed nil: nobody is told.
+	// observed nil: nothing is reported.
 	observed *observed
 
-	// turn holds one token: its owner may publish.
-	turn   chan struct{}
+	// lock holds one token: its owner may publish. Unlike a mutex, it can be waited for with a context.
+	lock   chan struct{}
 	closed bool
 	// partitions is the number seen first, zero before that.
 	partitions int
@@ -66,7 +66,7 @@ func NewProducer(cfg Config, topic string) *Producer {
 		// producers in any language agree on the partition of a key.
 		balancer: kafkago.Murmur2Balancer{Consistent: true},
 		limits:   defaultLimits,
-		turn:     make(chan struct{}, 1),
+		lock:     make(chan struct{}, 1),
 	}
 }
 
@@ -80,8 +80,8 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 		return err
 	}
 	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
+	case p.lock <- struct{}{}:
+		defer func() { <-p.lock }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -102,8 +102,8 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 
 // Close ends the producer after the Publish that is running, if any.
 func (p *Producer) Close() error {
-	p.turn <- struct{}{}
-	defer func() { <-p.turn }()
+	p.lock <- struct{}{}
+	defer func() { <-p.lock }()
 	p.closed = true
 	p.transport.CloseIdleConnections()
 	return nil
@@ -114,10 +114,10 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 	if err != nil {
 		return fmt.Errorf("kafka: partitions of %s: %w", p.topic, err)
 	}
-	lanes := make(map[int][]Message)
+	partitions := make(map[int][]Message)
 	for _, m := range msgs {
 		id := p.balancer.Balance(kafkago.Message{Key: m.Key}, ids...)
-		lanes[id] = append(lanes[id], m)
+		partitions[id] = append(partitions[id], m)
 	}
 	var (
 		wait   sync.WaitGroup
@@ -125,9 +125,9 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 		lock   sync.Mutex
 		errs   []error
 	)
-	for id, lane := range lanes {
+	for id, msgs := range partitions {
 		wait.Go(func() {
-			if err := p.writeLane(ctx, id, lane, &failed); err != nil {
+			if err := p.writePartition(ctx, id, msgs, &failed); err != nil {
 				failed.Store(true)
 				lock.Lock()
 				defer lock.Unlock()
@@ -139,10 +139,10 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 	return errors.Join(errs...)
 }
 
-// writeLane writes the messages of one partition chunk by chunk and stops at the first error: of its own, because of
+// writePartition writes the messages of one partition chunk by chunk and stops at the first error: of its own, because of
 // the order, and of another partition, because the caller will repeat everything.
-func (p *Producer) writeLane(ctx context.Context, partition int, lane []Message, failed *atomic.Bool) error {
-	for chunk := range p.limits.chunks(lane) {
+func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, failed *atomic.Bool) error {
+	for chunk := range p.limits.chunks(msgs) {
 		if failed.Load() {
 			return nil
 		}

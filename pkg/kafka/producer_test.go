@@ -31,7 +31,7 @@ func TestPublish(t *testing.T) {
 				home[string(m.Key)] = partition
 			}
 		}
-		require.Equal(t, 5000, total, "no duplicates without a fault")
+		require.Equal(t, 5000, total, "no duplicates without a failure")
 	})
 
 	t.Run("several large messages become several batches", func(t *testing.T) {

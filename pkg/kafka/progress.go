@@ -46,7 +46,7 @@ func (p *progress) handled(next int64) {
 	p.next, p.oldest = next, time.Time{}
 }
 
-// state gives how many messages wait, and the age of the oldest one that is being handled.
+// state returns how many messages wait, and the age of the oldest one that is being handled.
 func (p *progress) state(now time.Time) (lag int64, age time.Duration) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -116,7 +116,7 @@ func (c *Consumer) observeStats(meter metric.Meter, member metric.MeasurementOpt
 		name, description string
 		of                func(s Stats) int64
 	}{
-		{"gifting.kafka.reader.restarts", "Readers replaced because they stood still.", func(s Stats) int64 { return s.Restarts }},
+		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", func(s Stats) int64 { return s.Restarts }},
 		{"gifting.kafka.reader.gaps", "Holes in the offsets: messages dropped before they were read.", func(s Stats) int64 { return s.Gaps }},
 		{"gifting.kafka.reader.past_end", "Checks that found a partition ending before its committed offset.", func(s Stats) int64 { return s.PastEnd }},
 		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", func(s Stats) int64 { return s.HandlerErrors }},

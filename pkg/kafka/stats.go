@@ -15,7 +15,7 @@ import (
 // Stats are counts since the consumer was made. All but HandlerErrors should
 // stay zero; each is also logged as an error when it grows.
 type Stats struct {
-	// Restarts counts readers replaced because they stood still.
+	// Restarts counts readers replaced because they were stuck.
 	Restarts int64
 	// Gaps counts holes in the offsets: messages dropped before they were read.
 	Gaps int64

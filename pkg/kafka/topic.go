@@ -95,12 +95,12 @@ func (c *Consumer) awaitTopic(ctx context.Context) {
 	transport := c.cfg.transport(c.opts.Topic)
 	defer transport.CloseIdleConnections()
 	client := &kafkago.Client{Addr: c.cfg.address(), Transport: transport, Timeout: writeTimeout}
-	for told := false; ; told = true {
+	for logged := false; ; logged = true {
 		_, err := partitionIDs(ctx, client, c.opts.Topic)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if !told {
+		if !logged {
 			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
 		}
 		select {

@@ -49,7 +49,7 @@ type spans struct {
 	labels    []attribute.KeyValue
 }
 
-// newSpans gives nil where no span leaves the process.
+// newSpans returns nil where no span leaves the process.
 func newSpans(tel *telemetry.Telemetry, kind trace.SpanKind, operation, topic string, labels []attribute.KeyValue) *spans {
 	if !tel.Tracing {
 		return nil
@@ -60,7 +60,7 @@ func newSpans(tel *telemetry.Telemetry, kind trace.SpanKind, operation, topic st
 // begun are the spans of a batch.
 type begun []trace.Span
 
-// begin gives the context for the work, and the messages with the contexts of their spans.
+// begin returns the context for the work, and the messages with the contexts of their spans.
 func (s *spans) begin(ctx context.Context, msgs []Message) (context.Context, []Message, begun) {
 	if s == nil {
 		return ctx, msgs, nil

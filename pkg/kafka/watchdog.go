@@ -12,7 +12,7 @@ import (
 const checkTimeout = 5 * time.Second
 
 // stalled reports whether the partition holds messages that its reader should have brought by now, and counts that.
-// The library's reader is known to stand still now and then, for instance on a connection that is open and dead while
+// The library's reader is known to get stuck now and then, for instance on a connection that is open and dead while
 // it looks up the leader, where it sets no deadline. The question goes over connections of its own, so that the
 // reader's trouble is not shared.
 func (p *partition) stalled(ctx context.Context) bool {
@@ -20,7 +20,7 @@ func (p *partition) stalled(ctx context.Context) bool {
 	first, end, err := p.offsets(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "cannot tell whether the reader stands still", "partition", p.id, "error", err)
+			c.log.WarnContext(ctx, "cannot find out whether the reader is stuck", "partition", p.id, "error", err)
 		}
 		return false
 	}
@@ -32,7 +32,7 @@ func (p *partition) stalled(ctx context.Context) bool {
 	switch {
 	case end > next:
 		c.stats.restarts.Add(1)
-		c.log.ErrorContext(ctx, "the reader stands still, starting another one",
+		c.log.ErrorContext(ctx, "the reader is stuck, starting another one",
 			"partition", p.id, "offset", next, "end", end)
 		return true
 	case end < next:

@@ -16,7 +16,7 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// work gives batches to the handler until the context ends.
+// work returns batches to the handler until the context ends.
 func (p *partition) work(ctx context.Context) {
 	batch := &batch{in: p.fetched, most: p.consumer.opts.MaxBatch}
 	for batch.gather(ctx) {

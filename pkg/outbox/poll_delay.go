@@ -7,7 +7,7 @@ const (
 	shortGap = 3 * time.Millisecond
 	// gapOfRow lets gaps grow from a thousand changes a second on.
 	gapOfRow = time.Millisecond
-	// longGap leaves most of a promise to the rest of the way: that a change is in the feed within 30 ms.
+	// longGap is small beside the SLO: a change is in the feed within 30 ms.
 	longGap = 12 * time.Millisecond
 )
 

@@ -18,7 +18,7 @@ const (
 	wakeTimeout = time.Second
 )
 
-// Waker tells the relay that rows wait, right after they are committed. It notifies in a
+// Waker notifies the relay of new rows, right after they are committed. It notifies in a
 // transaction of its own: inside the writing one, the notification would make all commits queue
 // behind one lock. Calls are coalesced, and a lost one costs nothing but the relay's next poll.
 type Waker struct {

@@ -16,7 +16,7 @@ const (
 	MaxLimit = 100
 )
 
-// Limit gives the page size, recording a violation on `limit` when it is outside 1 to 100.
+// Limit returns the page size, recording a violation on `limit` when it is outside 1 to 100.
 func Limit(limit *int32, errs *fields.Errors) int {
 	if limit == nil {
 		return DefaultLimit
@@ -27,7 +27,7 @@ func Limit(limit *int32, errs *fields.Errors) int {
 	return int(*limit)
 }
 
-// After gives the position of a cursor, or nil without one, recording a violation on `after` when
+// After returns the position of a cursor, or nil without one, recording a violation on `after` when
 // the cursor does not belong to the binding. It is called after the filters were checked: where one
 // of them is at fault, nothing can be said of a cursor that belongs to all of them.
 func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {

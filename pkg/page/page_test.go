@@ -29,7 +29,7 @@ func TestCursors(t *testing.T) {
 	own := cursor.Bind("orders", "a")
 	at := cursor.Position{Time: time.UnixMicro(1).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
 	text, nonsense := own.EncodePosition(at), "nonsense"
-	faulty := func() *fields.Errors {
+	invalid := func() *fields.Errors {
 		var errs fields.Errors
 		errs.Add("brandId", "invalid", "must be a UUID")
 		return &errs
@@ -40,18 +40,18 @@ func TestCursors(t *testing.T) {
 		require.Nil(t, page.After(nil, own, &errs))
 		require.NoError(t, errs.Err())
 	})
-	t.Run("one of another list is a fault", func(t *testing.T) {
+	t.Run("one of another list is a violation", func(t *testing.T) {
 		var errs fields.Errors
 		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), &errs))
 		require.Equal(t, "after", errs.List()[0].Field)
 	})
-	t.Run("nothing is said of it beside a faulty filter", func(t *testing.T) {
-		errs := faulty()
+	t.Run("it is not checked beside an invalid filter", func(t *testing.T) {
+		errs := invalid()
 		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), errs))
 		require.Len(t, errs.List(), 1)
 	})
-	t.Run("nonsense is always a fault", func(t *testing.T) {
-		errs := faulty()
+	t.Run("nonsense is always a violation", func(t *testing.T) {
+		errs := invalid()
 		require.Nil(t, page.After(&nonsense, own, errs))
 		require.Len(t, errs.List(), 2)
 	})

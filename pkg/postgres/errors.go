@@ -20,7 +20,7 @@ const (
 	classResources            = "53"
 )
 
-// UniqueViolation gives the name of the constraint that err violates.
+// UniqueViolation returns the name of the constraint that err violates.
 func UniqueViolation(err error) (constraint string, ok bool) {
 	if pe, found := errors.AsType[*pgconn.PgError](err); found && pe.Code == stateUniqueViolation {
 		return pe.ConstraintName, true
@@ -28,7 +28,7 @@ func UniqueViolation(err error) (constraint string, ok bool) {
 	return "", false
 }
 
-// State gives the SQLSTATE of err, or the empty string.
+// State returns the SQLSTATE of err, or the empty string.
 func State(err error) string {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pe.Code

@@ -50,7 +50,7 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 		require.Equal(t, "3", attributes["db.operation.batch.size"])
 		require.Equal(t, codes.Unset, found[0].Status().Code)
 	})
-	t.Run("a fault is told by its state, not by the server's words", func(t *testing.T) {
+	t.Run("an error has its SQLSTATE, not the server's message", func(t *testing.T) {
 		_, err := pool.Exec(ctx, "INSERT INTO counter VALUES ($1, 0)", 1)
 		require.Error(t, err)
 		require.Error(t, postgres.Pipeline(ctx, pool, func(b *pgx.Batch) { b.Queue("INSERT INTO counter VALUES ($1, 0)", 1) }))
@@ -63,7 +63,7 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 			require.Equal(t, "23505", telemetrytest.Attributes(last)["db.response.status_code"])
 		}
 	})
-	t.Run("no row found is no fault", func(t *testing.T) {
+	t.Run("no row found is no error", func(t *testing.T) {
 		require.ErrorIs(t, pool.QueryRow(ctx, "SELECT n FROM counter WHERE id = 7").Scan(&n), pgx.ErrNoRows)
 		for _, s := range tel.Spans("SELECT " + database) {
 			require.Equal(t, codes.Unset, s.Status().Code)
@@ -92,7 +92,7 @@ func TestWithoutTracingNothingIsInstalled(t *testing.T) {
 	require.Nil(t, observedPool(t, tel).Config().ConnConfig.Tracer)
 }
 
-func TestAPoolTellsOfItsConnections(t *testing.T) {
+func TestAPoolMeasuresItsConnections(t *testing.T) {
 	tel := telemetrytest.New()
 	pool := observedPool(t, tel)
 	conn, err := pool.Acquire(t.Context())

@@ -13,8 +13,8 @@ import (
 func TestPendingNamesWhatHasNotRunAndChangesNothing(t *testing.T) {
 	first := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE a (id int);\n")}
 	second := &fstest.MapFile{Data: []byte("-- +goose Up\nALTER TABLE a ADD COLUMN b int;\n")}
-	old := postgres.Migrations{Owner: "shop", Files: fstest.MapFS{"00001_a.sql": first}}
-	today := postgres.Migrations{Owner: "shop", Files: fstest.MapFS{"00001_a.sql": first, "00002_b.sql": second}}
+	old := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first}}
+	today := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first, "00002_b.sql": second}}
 	url := pgtest.NewURL(t)
 	pending := func(m postgres.Migrations) []string {
 		found, err := postgres.Pending(t.Context(), url, m)
@@ -22,10 +22,10 @@ func TestPendingNamesWhatHasNotRunAndChangesNothing(t *testing.T) {
 		return found
 	}
 
-	require.Equal(t, []string{"shop/00001_a.sql", "shop/00002_b.sql"}, pending(today))
+	require.Equal(t, []string{"example/00001_a.sql", "example/00002_b.sql"}, pending(today))
 	require.NoError(t, postgres.Migrate(t.Context(), url, old))
-	require.Equal(t, []string{"shop/00002_b.sql"}, pending(today))
-	require.Equal(t, []string{"shop/00002_b.sql"}, pending(today), "asking changes nothing")
+	require.Equal(t, []string{"example/00002_b.sql"}, pending(today))
+	require.Equal(t, []string{"example/00002_b.sql"}, pending(today), "asking changes nothing")
 	require.Empty(t, pending(old))
 	require.NoError(t, postgres.Migrate(t.Context(), url, today))
 	require.Empty(t, pending(today))

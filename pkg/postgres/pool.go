@@ -44,7 +44,7 @@ func PlanOnce(pc *pgxpool.Config) {
 	pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 }
 
-// OpenObserved is Open for a service, whose telemetry tells of the pool and the statements.
+// OpenObserved is Open for a service. Its telemetry measures the pool and traces the statements.
 func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry, options ...Option) (*pgxpool.Pool, error) {
 	pool, err := open(ctx, cfg, append(options, func(pc *pgxpool.Config) { Trace(pc.ConnConfig, tel) })...)
 	if err != nil {

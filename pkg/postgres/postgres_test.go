@@ -82,7 +82,7 @@ func TestMigrationsRunOnceUnderConcurrency(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-func TestUnavailableIsToldFromRefused(t *testing.T) {
+func TestAnUnavailableDatabaseIsDistinguishedFromARefusedStatement(t *testing.T) {
 	require.True(t, postgres.Unavailable(&pgconn.PgError{Code: "57P01"}))
 	require.False(t, postgres.Unavailable(&pgconn.PgError{Code: "23505"}))
 	require.False(t, postgres.Unavailable(errors.New("a bug")))

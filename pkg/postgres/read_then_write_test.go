@@ -24,13 +24,13 @@ func TestWhatIsReadDecidesWhatIsWritten(t *testing.T) {
 	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return nil, nil }))
 	require.Equal(t, 2, n)
 
-	fault := errors.New("no")
+	failure := errors.New("no")
 	before := pool.Stat().NewConnsCount()
 	for range 20 {
-		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return write, fault }), fault)
+		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return write, failure }), failure)
 		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, func(b *pgx.Batch) {
-			b.Queue("SELECT 1").QueryRow(func(pgx.Row) error { return fault })
-		}, decide), fault)
+			b.Queue("SELECT 1").QueryRow(func(pgx.Row) error { return failure })
+		}, decide), failure)
 		require.Error(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) {
 			return func(b *pgx.Batch) { write(b); b.Queue("INSERT INTO counter VALUES (1, 0)") }, nil
 		}))

@@ -17,9 +17,9 @@ import (
 // maxText bounds the statements a span shows.
 const maxText = 2 << 10
 
-// Trace makes the connections of cfg tell of their statements. A span has the statements' text and never the values
-// that go with it, nor a server's message, which may repeat them. Only what runs inside a recorded span is told of:
-// the polling of a worker is nobody's trace. Where no span leaves the process, nothing is installed.
+// Trace makes the connections of cfg trace their statements. A span has the statements' text and never the values
+// that go with it, nor a server's message, which may repeat them. Only what runs inside a recorded span is traced:
+// the polling of a worker has no trace. Where no span leaves the process, nothing is installed.
 func Trace(cfg *pgx.ConnConfig, tel *telemetry.Telemetry) {
 	if !tel.Tracing {
 		return
@@ -74,7 +74,7 @@ func (t *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 }
 
 // TraceBatchQuery implements pgx.BatchTracer. The first statement that fails ends the batch's span:
-// when pgx closes a batch, it tells of no error that a callback has seen.
+// when pgx closes a batch, it does not report an error that a callback has returned.
 func (t *tracer) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	if data.Err != nil {
 		end(ctx, data.Err)
@@ -114,7 +114,7 @@ func end(ctx context.Context, err error) {
 	span.End()
 }
 
-// failure names a fault by its SQLSTATE, or as one of the connection.
+// failure names an error by its SQLSTATE, or as one of the connection.
 func failure(err error) []attribute.KeyValue {
 	if state := State(err); state != "" {
 		return []attribute.KeyValue{semconv.DBResponseStatusCode(state), semconv.ErrorTypeKey.String(state)}

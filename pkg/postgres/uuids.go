@@ -4,7 +4,7 @@ import "github.com/jackc/pgx/v5/pgtype"
 
 // UUIDs is a parameter of type uuid[]. It travels in binary: of a []string, pgx would find out each time that it can only
 // write it as text, which the server has to read, and together that takes longer than what is done with a few ids. An
-// id that is none fails the statement before it is sent.
+// id that is not a UUID fails the statement before it is sent.
 type UUIDs []string
 
 // Dimensions implements pgtype.ArrayGetter.

@@ -108,7 +108,7 @@ var byCode = func() map[Code]Info {
 	return m
 }()
 
-// Lookup gives the registry's entry of a code; one that is not registered counts as internal_error.
+// Lookup returns the registry's entry of a code; an unknown code counts as internal_error.
 func Lookup(c Code) Info {
 	if info, ok := byCode[c]; ok {
 		return info

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Error is a fault with a meaning for the caller. Its texts reach callers and logs, so they never hold personal data.
+// Error is an error with a meaning for the caller. Its texts reach callers and logs, so they never hold personal data.
 type Error struct {
 	Code   Code
 	Detail string
@@ -38,7 +38,7 @@ func Invalid(violations ...Violation) *Error {
 }
 
 // RecordNotFound is the one answer for a record that does not exist, belongs to another tenant or
-// lies outside the key's brands, so that the three cannot be told apart.
+// lies outside the key's brands, so that the three cannot be distinguished.
 func RecordNotFound() *Error {
 	return New(NotFound, "No such record is visible to this key.")
 }

@@ -96,7 +96,7 @@ func FromStatus(st *status.Status) *Error {
 	}
 }
 
-// Internal is the answer to a fault of ours; it says nothing of the cause.
+// Internal is the answer to an internal error. It says nothing of the cause.
 func Internal() *Error {
 	return New(InternalError, "Something went wrong on our side; try again.")
 }

@@ -11,7 +11,7 @@ const (
 	FieldNotAllowedWithCatalogSelection = "not_allowed_with_catalog_selection"
 )
 
-// Violation is one fault in one field of a request.
+// Violation is one error in one field of a request.
 type Violation struct {
 	// Field is the path as the caller wrote it, such as items[0].budget.currency; empty for the whole body.
 	Field string

@@ -16,8 +16,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Observe makes the client tell of its connections and, where spans leave the process, of its
-// commands: by name, without keys and values. Only what runs inside a recorded span is told of.
+// Observe measures the client's connections and, where spans leave the process, traces its commands: by name, without
+// keys and values. Only what runs inside a recorded span is traced.
 func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	err := telemetry.Pool(tel.Meters, "redis", "redis", func(context.Context) telemetry.PoolState {
 		s := client.PoolStats()
@@ -74,7 +74,7 @@ func Start(ctx context.Context, operation string, more ...attribute.KeyValue) (c
 		trace.WithAttributes(more...))
 }
 
-// End ends a span of Start with what came of the operation.
+// End ends a span of Start with the outcome of the operation.
 func End(span trace.Span, err error) {
 	if span == nil {
 		return
@@ -86,7 +86,7 @@ func End(span trace.Span, err error) {
 	span.End()
 }
 
-// kind names a fault without the server's words, which may repeat a key.
+// kind names an error without the server's message, which may repeat a key.
 func kind(err error) string {
 	switch {
 	case redis.HasErrorPrefix(err, "NOSCRIPT"):

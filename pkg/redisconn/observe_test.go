@@ -47,13 +47,13 @@ func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
 		require.Equal(t, span.SpanContext().SpanID(), s.Parent().SpanID())
 		require.NotContains(t, telemetrytest.Attributes(s), "db.query.text")
 	}
-	require.Equal(t, codes.Unset, tel.Spans("GET")[0].Status().Code, "nothing found is no fault")
+	require.Equal(t, codes.Unset, tel.Spans("GET")[0].Status().Code, "nothing found is no error")
 	require.Equal(t, codes.Error, tel.Spans("GET")[1].Status().Code)
 	require.Empty(t, tel.Spans("GET")[1].Status().Description)
 	require.Equal(t, "2", telemetrytest.Attributes(tel.Spans("PIPELINE")[0])["db.operation.batch.size"])
 }
 
-func TestAWaitForACommandOfSeveralCallersIsASpanOfEach(t *testing.T) {
+func TestACommandForSeveralCallersIsASpanOfEach(t *testing.T) {
 	tel := telemetrytest.New()
 	ctx, _ := tel.Within(t.Context())
 	_, span := redisconn.Start(ctx, "EVALSHA")
@@ -66,7 +66,7 @@ func TestAWaitForACommandOfSeveralCallersIsASpanOfEach(t *testing.T) {
 	require.Len(t, tel.Names(), 1)
 }
 
-func TestAClientTellsOfItsConnections(t *testing.T) {
+func TestAClientMeasuresItsConnections(t *testing.T) {
 	tel := telemetrytest.New()
 	client := observedClient(t, tel)
 	require.NoError(t, client.Ping(t.Context()).Err())

@@ -1,5 +1,5 @@
-// Package redisconn opens Redis the one way the platform uses it: as a help that is done without
-// when it does not answer in time.
+// Package redisconn opens Redis the one way the platform uses it: callers go on without it when it does not answer in
+// time.
 package redisconn
 
 import (
@@ -26,7 +26,7 @@ func Open(address string) (*redis.Client, error) {
 	return redis.NewClient(opts), nil
 }
 
-// Check says what is wrong with an address; an empty one is right.
+// Check refuses an address that Open would refuse. An empty one is valid.
 func Check(address string) error {
 	if address == "" {
 		return nil

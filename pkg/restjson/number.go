@@ -61,7 +61,7 @@ func (w whole) scale(digits []byte, exponent int) whole {
 	case len(digits) == 0:
 		w.integral = true
 	case exponent < 0:
-		// The last digit stands behind the point.
+		// The last digit is after the decimal point.
 	case len(digits)+exponent > maxDigits:
 		w.integral, w.tooLarge = true, true
 	default:

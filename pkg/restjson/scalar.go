@@ -102,7 +102,7 @@ func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.V
 	}
 }
 
-// text reads what stands in a string: as a string, an enum's name or base64.
+// text reads the content of a string: as a string, an enum's name or base64.
 func text(p *value, raw []byte) (v protoreflect.Value, wrong string) {
 	switch p.kind {
 	case kindEnum:

@@ -20,7 +20,7 @@ import (
 )
 
 // The reasons in the ErrorInfo of a refusal. They are none of the API's codes: at the edge they
-// would be a fault of ours.
+// would be our own error.
 const (
 	callerNotAllowed    = "caller_not_allowed"
 	principalNotAllowed = "principal_not_allowed"
@@ -62,7 +62,7 @@ func (g gate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerI
 	return next(srv, stream)
 }
 
-// callerOf gives who is at the other end; nil: nobody who has shown a certificate.
+// callerOf returns who is at the other end; nil: nobody who has shown a certificate.
 func callerOf(ctx context.Context) *callerInfo {
 	if p, ok := peer.FromContext(ctx); ok {
 		if known, ok := p.AuthInfo.(*callerInfo); ok {

@@ -9,7 +9,7 @@ import (
 type grant struct {
 	services set
 	// principal: it is the edge, which has authenticated an API key, and says which and what it knows
-	// of the request. From anybody else that is a forgery.
+	// of the request. From any other caller it is forged.
 	principal bool
 	// actors are the kinds of people it has authenticated, and therefore may act for.
 	actors []commonv1.ActorKind

@@ -118,7 +118,7 @@ func isOperations(name string) bool {
 func all(t *testing.T, cfg identity.Config) string {
 	t.Helper()
 	server := NewServer(Config{TLS: cfg}, telemetry.Discard())
-	require.NoError(t, server.fault)
+	require.NoError(t, server.err)
 	for _, service := range contracts() {
 		desc := grpc.ServiceDesc{ServiceName: string(service.FullName())}
 		for i := range service.Methods().Len() {
@@ -155,7 +155,7 @@ func pathOf(method protoreflect.MethodDescriptor) string {
 	return "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 }
 
-// connect makes a connection that shows the certificate and shows faults as they come.
+// connect makes a connection that shows the certificate and returns errors unchanged.
 func connect(t *testing.T, addr string, cfg identity.Config) *grpc.ClientConn {
 	t.Helper()
 	files, err := identity.Open(cfg, time.Now, slog.New(slog.DiscardHandler))

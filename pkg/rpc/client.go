@@ -40,7 +40,7 @@ const (
 )
 
 // Dial makes a client connection to all instances of a service; it connects on its own and again
-// after every fault. Further interceptors run inside the platform's own.
+// after every failure. Further interceptors run inside the platform's own.
 func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
 	secrecy, err := to.credentials(tel)
 	if err != nil {

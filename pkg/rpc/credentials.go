@@ -50,15 +50,15 @@ func (c serverCredentials) Clone() credentials.TransportCredentials {
 // noCredentials take nobody: a server whose certificate cannot be read serves no plain text instead.
 type noCredentials struct {
 	credentials.TransportCredentials
-	fault error
+	err error
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (c noCredentials) ServerHandshake(net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nil, nil, c.fault
+	return nil, nil, c.err
 }
 
-// secured gives the options of a server with transport security; without it there are none.
+// secured returns the options of a server with transport security; without it there are none.
 func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption, error) {
 	if err := cfg.Validate(); err != nil || !cfg.Secure() {
 		return closed(err), err
@@ -71,11 +71,11 @@ func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption
 	return []grpc.ServerOption{grpc.Creds(of)}, nil
 }
 
-func closed(fault error) []grpc.ServerOption {
-	if fault == nil {
+func closed(err error) []grpc.ServerOption {
+	if err == nil {
 		return nil
 	}
-	return []grpc.ServerOption{grpc.Creds(noCredentials{TransportCredentials: insecure.NewCredentials(), fault: fault})}
+	return []grpc.ServerOption{grpc.Creds(noCredentials{TransportCredentials: insecure.NewCredentials(), err: err})}
 }
 
 // Target is a service to call.

@@ -2,7 +2,7 @@
 // interceptors, limits, deadlines, health, reflection and the graceful end.
 //
 // A server's interceptors run in this order: observation, which sees what is answered, recovery, gate
-// (who may call what), errors (so that a panic is rendered like any fault), deadline, caller. A
+// (who may call what), errors (so that a panic is rendered like any other error), deadline, caller. A
 // client turns every failed call into an error that carries a *problem.Error.
 //
 // Calls are secured by mutual TLS (package identity), and the file callers.go is the list of who may

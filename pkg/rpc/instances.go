@@ -23,7 +23,7 @@ var _ resolver.AuthorityOverrider = instances{}
 // Scheme implements resolver.Builder.
 func (instances) Scheme() string { return instancesScheme }
 
-// OverrideAuthority gives the first address: a list is no authority.
+// OverrideAuthority returns the first address: a list is not a valid authority.
 func (instances) OverrideAuthority(target resolver.Target) string {
 	first, _, _ := strings.Cut(target.Endpoint(), ",")
 	return first
@@ -47,7 +47,7 @@ func (instances) Build(target resolver.Target, cc resolver.ClientConn, opts reso
 	return all, nil
 }
 
-// allNames gives the connection what its names resolve to, together.
+// allNames returns the connection what its names resolve to, together.
 type allNames struct {
 	conn  resolver.ClientConn
 	names []*oneName

@@ -96,8 +96,8 @@ func deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.U
 	return next(ctx, req)
 }
 
-// readCaller puts principal and request into the context and refuses a faulty request, unless the
-// method collects the faults itself.
+// readCaller puts principal and request into the context and refuses a request with violations, unless the
+// method collects them itself.
 func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		ctx, err := caller.Incoming(ctx)

@@ -30,9 +30,9 @@ type observer struct {
 	spans    trace.Tracer // nil: none leave.
 	kind     trace.SpanKind
 	duration metric.Float64Histogram
-	// failed says which outcomes are faults of this end.
+	// failed says which outcomes are errors of this end.
 	failed func(code grpccodes.Code) bool
-	// series has the labels of each method and code: to make them anew costs more than to measure.
+	// series has the labels of each method and code: making them for each call costs more than the measurement.
 	series sync.Map
 }
 
@@ -42,7 +42,7 @@ type series struct {
 }
 
 func newServerObserver(tel *telemetry.Telemetry) *observer {
-	return newObserver(tel, trace.SpanKindServer, "rpc.server.call.duration", "Duration of calls served.", serverFault)
+	return newObserver(tel, trace.SpanKindServer, "rpc.server.call.duration", "Duration of calls served.", serverError)
 }
 
 func newClientObserver(tel *telemetry.Telemetry) *observer {
@@ -89,7 +89,7 @@ func (o *observer) call(
 	return err
 }
 
-// start gives nil for a call of which no span is made.
+// start returns nil for a call without a span.
 func (o *observer) start(ctx context.Context, method string) (context.Context, trace.Span) {
 	if o.spans == nil {
 		return ctx, nil
@@ -134,8 +134,8 @@ func (o *observer) labels(method string, code grpccodes.Code) metric.Measurement
 	return option
 }
 
-// serverFault says which codes the semantic conventions take for faults of a server.
-func serverFault(code grpccodes.Code) bool {
+// serverError says which codes are errors of a server in the semantic conventions.
+func serverError(code grpccodes.Code) bool {
 	switch code {
 	case grpccodes.Unknown, grpccodes.DeadlineExceeded, grpccodes.Unimplemented, grpccodes.Internal,
 		grpccodes.Unavailable, grpccodes.DataLoss:

@@ -22,7 +22,7 @@ import (
 
 const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
 
-// observed serves handle and gives a connection to it; both ends tell tel.
+// observed serves handle and returns a connection to it. Both ends report to tel.
 func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error) *grpc.ClientConn {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -47,8 +47,8 @@ func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Co
 
 func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 	tel := telemetrytest.New()
-	var fault error
-	conn := observed(t, tel.Telemetry, func(context.Context) error { return fault })
+	var failure error
+	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })
 	ctx, span := tel.Within(t.Context())
 	require.NoError(t, call(ctx, conn))
 
@@ -62,7 +62,7 @@ func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 	require.Equal(t, span.SpanContext().TraceID(), served.SpanContext().TraceID())
 
 	t.Run("without what a status says, which may repeat a caller's words", func(t *testing.T) {
-		fault = errors.New("marked")
+		failure = errors.New("marked")
 		require.Error(t, call(ctx, conn))
 		spans := tel.Spans(testWebhook)
 		require.Len(t, spans, 4)
@@ -72,8 +72,8 @@ func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 			require.Equal(t, "INTERNAL", telemetrytest.Attributes(s)["rpc.response.status_code"])
 		}
 	})
-	t.Run("and a refusal is no fault of the server", func(t *testing.T) {
-		fault = problem.New(problem.NotFound, "marked")
+	t.Run("and a refusal is no error of the server", func(t *testing.T) {
+		failure = problem.New(problem.NotFound, "marked")
 		require.Error(t, call(ctx, conn))
 		spans := tel.Spans(testWebhook)
 		require.Len(t, spans, 6)
@@ -99,11 +99,11 @@ func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
 
 func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {
 	tel := telemetrytest.New()
-	var fault error
-	conn := observed(t, tel.Telemetry, func(context.Context) error { return fault })
+	var failure error
+	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })
 	require.NoError(t, call(t.Context(), conn))
 	require.NoError(t, call(t.Context(), conn))
-	fault = problem.New(problem.NotFound, "There is none.")
+	failure = problem.New(problem.NotFound, "There is none.")
 	require.Error(t, call(t.Context(), conn))
 	want := map[string]float64{
 		"rpc.method=" + testWebhook + ",rpc.response.status_code=OK,rpc.system.name=grpc":                             2,

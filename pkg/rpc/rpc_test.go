@@ -27,7 +27,7 @@ func (s service) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	return &webhookv1.TestWebhookResponse{}, s.handle(ctx)
 }
 
-// setup serves handle on a free port and gives a connection to it and a way to stop the server.
+// setup serves handle on a free port and returns a connection to it and a way to stop the server.
 func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...string) (*grpc.ClientConn, func() error) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -60,10 +60,10 @@ func TestFaultsOfAHandler(t *testing.T) {
 		handle func(context.Context) error
 		want   problem.Code
 	}{
-		"a problem arrives as itself":     {func(context.Context) error { return problem.New(problem.OutOfStock, "none") }, problem.OutOfStock},
-		"any other error is hidden":       {func(context.Context) error { return errors.New("secret cause") }, problem.InternalError},
-		"a panic is an internal error":    {func(context.Context) error { panic("secret cause") }, problem.InternalError},
-		"a database that is down is told": {func(context.Context) error { return &net.OpError{Op: "dial", Err: errors.New("refused")} }, problem.ServiceUnavailable},
+		"a problem arrives as itself":         {func(context.Context) error { return problem.New(problem.OutOfStock, "none") }, problem.OutOfStock},
+		"any other error is hidden":           {func(context.Context) error { return errors.New("secret cause") }, problem.InternalError},
+		"a panic is an internal error":        {func(context.Context) error { panic("secret cause") }, problem.InternalError},
+		"a database that is down is reported": {func(context.Context) error { return &net.OpError{Op: "dial", Err: errors.New("refused")} }, problem.ServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, _ := setup(t, tc.handle)
@@ -93,8 +93,8 @@ func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 }
 
 func TestAFaultyRequestRunsOnlyWhereFaultsAreCollected(t *testing.T) {
-	fault := problem.Violation{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"}
-	ctx, err := caller.Outgoing(t.Context(), caller.Principal{}, caller.Request{Violations: []problem.Violation{fault}})
+	violation := problem.Violation{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"}
+	ctx, err := caller.Outgoing(t.Context(), caller.Principal{}, caller.Request{Violations: []problem.Violation{violation}})
 	require.NoError(t, err)
 
 	ran := false
@@ -102,7 +102,7 @@ func TestAFaultyRequestRunsOnlyWhereFaultsAreCollected(t *testing.T) {
 	conn, _ := setup(t, handle)
 	p, ok := problem.As(call(ctx, conn))
 	require.True(t, ok)
-	require.Equal(t, []problem.Violation{fault}, p.Violations)
+	require.Equal(t, []problem.Violation{violation}, p.Violations)
 	require.False(t, ran)
 
 	conn, _ = setup(t, handle, webhookv1.WebhookService_TestWebhook_FullMethodName)

@@ -28,7 +28,7 @@ type Config struct {
 	// DrainTimeout bounds how long the end waits for running calls. Zero: 15 s.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running calls."`
 	// LameDuck zero: the end begins at once.
-	LameDuck time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers learn to go elsewhere."`
+	LameDuck time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers move to other instances."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
@@ -36,14 +36,14 @@ type Config struct {
 const (
 	// MaxMessageBytes is above the API's 10 MB body with room for its wire form.
 	MaxMessageBytes = 32 << 20
-	// streamWindow and connectionWindow are how much is under way, in bytes, on a call and on a connection. Being given they
+	// streamWindow and connectionWindow are how much is in flight, in bytes, on a call and on a connection. Being given they
 	// need not be found out, for which a connection would send pings between the messages.
 	streamWindow        = 1 << 20
 	connectionWindow    = 4 << 20
 	defaultDrainTimeout = 15 * time.Second
 	minPingInterval     = 10 * time.Second
 	workersPerCPU       = 8
-	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name anew
+	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name again
 	// when a connection ends. What runs on it has the grace, which is longer than any call.
 	maxConnectionAge      = 5 * time.Minute
 	maxConnectionAgeGrace = 2 * time.Minute
@@ -65,18 +65,18 @@ type Server struct {
 	// streams is the time that streams have; endStreams ends it.
 	streams    context.Context
 	endStreams context.CancelFunc
-	// fault is why it cannot be run.
-	fault error
+	// err is why it cannot run.
+	err error
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's
-// field faults together with their own (package fields); every other method refuses a request the
-// edge found a fault in before it runs.
+// violations together with their own (package fields); every other method refuses a request the
+// edge found a violation in before it runs.
 func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Server {
 	s := &Server{cfg: cfg, log: tel.Logger, health: health.NewServer()}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	options, err := secured(cfg.TLS, tel)
-	s.fault = err
+	s.err = err
 	between := gate{log: tel.Logger, open: !cfg.TLS.Secure()}
 	s.Server = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(
@@ -143,8 +143,8 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) check() error {
-	if s.fault != nil || s.cfg.TLS.Secure() {
-		return s.fault
+	if s.err != nil || s.cfg.TLS.Secure() {
+		return s.err
 	}
 	return requireLoopback(s.cfg.Addr)
 }

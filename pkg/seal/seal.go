@@ -49,7 +49,7 @@ func ParseRing(text string) (*Ring, error) {
 
 func (r *Ring) add(id string, key []byte) error {
 	if _, taken := r.aeads[id]; taken {
-		return fmt.Errorf("%w: id %s stands twice", ErrRing, id)
+		return fmt.Errorf("%w: id %s is given twice", ErrRing, id)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Ring) add(id string, key []byte) error {
 	return nil
 }
 
-// Seal encrypts plain. place binds the result to where it stands, such as the record's id: opened
+// Seal encrypts plain. place binds the result to its record, such as by the record's id: opened
 // in another place it is broken.
 func (r *Ring) Seal(plain []byte, place string) []byte {
 	aead := r.aeads[r.active]

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Fields are the variables of cfg, a pointer to a struct, in the order in which they stand there.
+// Fields are the variables of cfg, a pointer to a struct, in the order of the struct.
 func Fields(cfg any) ([]Field, error) {
 	w, err := walk(cfg)
 	if err != nil {
@@ -37,8 +37,7 @@ func Describe(cfg any) (string, error) {
 	return out.String(), nil
 }
 
-// Unknown are the variables of the environment, given as os.Environ gives it, that have the prefix
-// and are none of cfg: mistyped, or another program's.
+// Unknown are the variables of the environment, in the form of os.Environ, that have the prefix and are not in cfg: mistyped, or another program's.
 func Unknown(cfg any, environment []string) []string {
 	fields, err := Fields(cfg)
 	if err != nil {

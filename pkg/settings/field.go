@@ -57,7 +57,7 @@ var (
 	errMissing = errors.New("is required")
 )
 
-// set gives the field the value, or its default.
+// set sets the field to the value, or to its default.
 func (f Field) set(text string) error {
 	if text == "" {
 		text = f.Default

@@ -54,9 +54,9 @@ func TestRules(t *testing.T) {
 			for _, value := range tc.bad {
 				t.Setenv("GIFTING_"+name, value)
 				err := settings.Load(&ruled{})
-				fault, ok := errors.AsType[*settings.VariableError](err)
+				invalid, ok := errors.AsType[*settings.VariableError](err)
 				require.True(t, ok, "%s: %v", value, err)
-				require.Equal(t, "GIFTING_"+name, fault.Variable)
+				require.Equal(t, "GIFTING_"+name, invalid.Variable)
 				require.ErrorContains(t, err, tc.says)
 			}
 		})

@@ -1,5 +1,5 @@
 // Package settings reads configuration from the environment into structs whose zero values work,
-// and tells everything that is wrong with it at once.
+// and reports everything that is wrong with it at once.
 //
 // Every variable starts with GIFTING_; one that is empty counts as not set. The struct tags of a
 // field say all about its variable:
@@ -7,7 +7,7 @@
 //	env:"NAME" or env:"NAME,required"   its name without the prefix
 //	envDefault:"…"                      what is taken when it is not set
 //	check:"rule,rule=argument"          what its value must be (type rule); an empty value is not checked
-//	secret:"true"                       it belongs into a secret, and is not repeated in a fault
+//	secret:"true"                       it belongs in a secret, and errors do not repeat it
 //	doc:"…"                             what it is for
 //
 // A nested struct may have envPrefix. What several fields must be together, and what is too much for
@@ -34,10 +34,10 @@ type VariableError struct {
 // Error implements error.
 func (f *VariableError) Error() string { return f.Variable + ": " + f.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *VariableError) Unwrap() error { return f.Err }
 
-// Invalid is the fault of the variable with the name, which has no prefix. Without an error there is none.
+// Invalid is the error of the variable with the name, which has no prefix; nil without an error.
 func Invalid(name string, err error) error {
 	if err == nil {
 		return nil
@@ -48,7 +48,7 @@ func Invalid(name string, err error) error {
 // VariableErrors are all that is wrong with a configuration.
 type VariableErrors []error
 
-// Error lists the faults, one a line.
+// Error lists the errors, one a line.
 func (f VariableErrors) Error() string {
 	lines := make([]string, len(f))
 	for i, err := range f {
@@ -57,7 +57,7 @@ func (f VariableErrors) Error() string {
 	return "configuration:" + strings.Join(lines, "")
 }
 
-// Unwrap gives the faults.
+// Unwrap returns the errors.
 func (f VariableErrors) Unwrap() []error { return f }
 
 // Load fills cfg, a pointer to a struct, from the environment. Its error is of the type VariableErrors.
@@ -69,23 +69,22 @@ func LoadFrom(cfg any, value func(variable string) string) error {
 	if err != nil {
 		return err
 	}
-	var faults VariableErrors
+	var errs VariableErrors
 	for _, f := range w.fields {
 		if err := f.set(value(f.Variable)); err != nil {
-			faults = append(faults, &VariableError{Variable: f.Variable, Err: err})
+			errs = append(errs, &VariableError{Variable: f.Variable, Err: err})
 		}
 	}
 	for _, s := range w.structs {
-		faults = faults.add(s.Validate())
+		errs = errs.add(s.Validate())
 	}
-	if len(faults) > 0 {
-		return faults
+	if len(errs) > 0 {
+		return errs
 	}
 	return nil
 }
 
-// add appends what a Validate has found, but for variables of which the first fault is known: what
-// comes after it may follow from it.
+// add appends the errors of a Validate, except those of variables that already have one: they may follow from it.
 func (f VariableErrors) add(err error) VariableErrors {
 	if err == nil {
 		return f

@@ -52,7 +52,7 @@ func (p pair) Validate() error {
 	return errors.Join(settings.Invalid("HIGH", order), settings.Invalid("FORM", form))
 }
 
-func TestAllFaultsAreToldAtOnce(t *testing.T) {
+func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Setenv("GIFTING_TIMEOUT", "soon")
 	t.Setenv("GIFTING_LOW", "7")
 	var cfg struct {
@@ -65,7 +65,7 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
   GIFTING_TIMEOUT: "soon" is not a duration such as 500ms, 90s or 24h
   GIFTING_DATABASE_URL: is required: Where the database is.
   GIFTING_FORM: is required: Its form.
-  GIFTING_HIGH: must be above GIFTING_LOW`, "what follows from a missing value is not told")
+  GIFTING_HIGH: must be above GIFTING_LOW`, "what follows from a missing value is not reported")
 
 	t.Setenv("GIFTING_HIGH", "many")
 	t.Setenv("GIFTING_FORM", "square")
@@ -76,7 +76,7 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
   GIFTING_FORM: is no form`)
 }
 
-func TestVariablesThatNobodyKnowsAreNamed(t *testing.T) {
+func TestUnknownVariablesAreNamed(t *testing.T) {
 	environment := []string{"GIFTING_ADDR=x", "GIFTING_DATABSE_URL=y", "PATH=/bin", "GIFTING_ADDRESS="}
 	require.Equal(t, []string{"GIFTING_ADDRESS", "GIFTING_DATABSE_URL"}, settings.Unknown(&config{}, environment))
 	require.Empty(t, settings.Unknown(&config{}, environment[:1]))

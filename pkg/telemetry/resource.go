@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/version"
 )
 
-// serviceLabel stands on every series, so that rules need not know how the services are scraped.
+// serviceLabel is on every series, so that rules do not depend on how the services are scraped.
 const serviceLabel = "service_name"
 
 // newResource describes the process. The service's name wins over OTEL_SERVICE_NAME, which could

@@ -14,7 +14,7 @@ const (
 	sampleTimeout = 2 * time.Second
 )
 
-// Sample is what a query tells of a table, for gauges: read when somebody scrapes, and at most every
+// Sample is the result of a query, for gauges: read when a scraper asks, and at most every
 // ten seconds. While it cannot be read there is none, and the gauges are absent instead of wrong.
 type Sample[T any] struct {
 	read func(ctx context.Context) (T, error)
@@ -27,12 +27,12 @@ type Sample[T any] struct {
 	known bool
 }
 
-// NewSample makes a sample that read gives.
+// NewSample makes a sample that read fills.
 func NewSample[T any](read func(ctx context.Context) (T, error), now func() time.Time, log *slog.Logger) *Sample[T] {
 	return &Sample[T]{read: read, now: now, log: log}
 }
 
-// Get gives the sample; ok is false while there is none.
+// Get returns the sample; ok is false while there is none.
 func (s *Sample[T]) Get(ctx context.Context) (value T, ok bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

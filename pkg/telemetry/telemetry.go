@@ -1,4 +1,4 @@
-// Package telemetry gives a process its logger, tracer, meters and metrics port. Nothing in it is
+// Package telemetry makes the logger, tracer, meters and metrics port of a process. Nothing in it is
 // global, so that several services can live in one process.
 //
 // Spans, metrics and logs leave by OTLP over gRPC when the standard variables say where to:
@@ -32,7 +32,7 @@ type Config struct {
 
 // Telemetry of one service.
 type Telemetry struct {
-	// Service is the name that stands in logs, spans and metrics.
+	// Service is the name in logs, spans and metrics.
 	Service string
 	Logger  *slog.Logger
 	Tracers trace.TracerProvider
@@ -80,19 +80,19 @@ func Discard() *Telemetry {
 	}
 }
 
-// Handle implements otel.ErrorHandler: faults of sending go into the log, and nowhere else.
+// Handle implements otel.ErrorHandler: errors of exporting are only logged.
 func (t *Telemetry) Handle(err error) { t.Logger.Warn("telemetry", "error", err) }
 
 // Close sends what has not left yet, also when ctx has ended. It comes after all parts of the
-// process have ended, so that what they did last is told too.
+// process have ended, so that what they did last is exported too.
 func (t *Telemetry) Close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	var faults []error
+	var errs []error
 	for _, shutdown := range t.shutdown {
-		faults = append(faults, shutdown(ctx))
+		errs = append(errs, shutdown(ctx))
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		t.Logger.WarnContext(ctx, "the last of the telemetry was not sent", "error", err)
 	}
 }

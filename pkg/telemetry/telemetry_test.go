@@ -19,7 +19,7 @@ import (
 
 func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T) {
 	var log bytes.Buffer
-	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, &log)
+	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, &log)
 	require.NoError(t, err)
 	require.False(t, tel.Tracing)
 	ctx, span := tel.Tracers.Tracer("test").Start(t.Context(), "call")
@@ -58,7 +58,7 @@ func TestTheStandardVariables(t *testing.T) {
 				t.Setenv(variable, value)
 			}
 			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
-			tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, io.Discard)
+			tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, io.Discard)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
@@ -74,7 +74,7 @@ func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
 	t.Setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
-	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{}, io.Discard)
+	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, io.Discard)
 	require.NoError(t, err)
 	t.Cleanup(func() { tel.Close(t.Context()) })
 	_, dropped := tel.Tracers.Tracer("test").Start(t.Context(), "call")
@@ -84,7 +84,7 @@ func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 	recorded := telemetry.ParseTraceParent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	_, span := tel.Tracers.Tracer("test").Start(trace.ContextWithRemoteSpanContext(t.Context(), recorded), "call")
 	defer span.End()
-	require.True(t, span.IsRecording(), "a caller's decision stands")
+	require.True(t, span.IsRecording(), "the caller has decided")
 }
 
 func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
@@ -102,7 +102,7 @@ func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 	require.NoError(t, err)
 	addr := listener.Addr().String()
 	require.NoError(t, listener.Close())
-	tel, err := telemetry.New(t.Context(), "shop", telemetry.Config{MetricsAddr: addr}, io.Discard)
+	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{MetricsAddr: addr}, io.Discard)
 	require.NoError(t, err)
 	calls, err := tel.Meters.Meter("test").Int64Counter("test.calls")
 	require.NoError(t, err)
@@ -126,8 +126,8 @@ func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 		exposed = string(body)
 		return true
 	}, 5*time.Second, 5*time.Millisecond)
-	require.Contains(t, exposed, `test_calls_total{service_name="shop"} 2`)
-	require.Regexp(t, `go_goroutines\{service_name="shop"\} \d+`, exposed)
+	require.Contains(t, exposed, `test_calls_total{service_name="example"} 2`)
+	require.Regexp(t, `go_goroutines\{service_name="example"\} \d+`, exposed)
 	stop()
 	require.NoError(t, <-served)
 }
@@ -135,10 +135,10 @@ func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {
 	now := time.Now()
 	var reads int
-	var fault error
+	var failure error
 	sample := telemetry.NewSample(func(context.Context) (int, error) {
 		reads++
-		return reads, fault
+		return reads, failure
 	}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	get := func() (int, bool) { return sample.Get(t.Context()) }
 
@@ -147,10 +147,10 @@ func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, 1, value)
 	}
-	now, fault = now.Add(10*time.Second), errors.New("down")
+	now, failure = now.Add(10*time.Second), errors.New("down")
 	_, ok := get()
 	require.False(t, ok)
-	fault = nil
+	failure = nil
 	_, ok = get()
 	require.False(t, ok, "a database that is down is not asked at every scrape")
 	now = now.Add(10 * time.Second)

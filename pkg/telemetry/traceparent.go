@@ -18,7 +18,7 @@ func TraceParent(ctx context.Context) string {
 	return string(c)
 }
 
-// ParseTraceParent reads what TraceParent made; what is none gives a context that is not valid.
+// ParseTraceParent reads what TraceParent made. Of any other text the context is not valid.
 func ParseTraceParent(text string) trace.SpanContext {
 	c := carrier(text)
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), &c))

@@ -23,7 +23,7 @@ const maxTenants = 10_000
 // Cache is safe for concurrent use.
 type Cache struct {
 	directory tenantsv1.DirectoryServiceClient
-	flights   singleflight.Group
+	calls     singleflight.Group
 
 	mu       sync.RWMutex
 	byTenant map[string]*Settings
@@ -34,16 +34,16 @@ func New(directory tenantsv1.DirectoryServiceClient) *Cache {
 	return &Cache{directory: directory, byTenant: map[string]*Settings{}}
 }
 
-// Get gives settings of the tenant that are at least as new as version.
+// Get returns settings of the tenant that are at least as new as version.
 func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Settings, error) {
-	if s := c.kept(tenantID, version); s != nil {
+	if s := c.cached(tenantID, version); s != nil {
 		return s, nil
 	}
-	// The version is part of the key: a caller must not join a flight that left before its change.
-	flight := fmt.Sprintf("%s/%d", tenantID, version)
-	got, err, _ := c.flights.Do(flight, func() (any, error) {
-		// A flight may have landed since the caller looked.
-		if s := c.kept(tenantID, version); s != nil {
+	// The version is part of the key: a caller must not join a call that began before its change.
+	key := fmt.Sprintf("%s/%d", tenantID, version)
+	got, err, _ := c.calls.Do(key, func() (any, error) {
+		// Another call may have ended since the caller looked.
+		if s := c.cached(tenantID, version); s != nil {
 			return s, nil
 		}
 		return c.fetch(ctx, tenantID)
@@ -54,8 +54,8 @@ func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Setti
 	return got.(*Settings), nil
 }
 
-// kept gives the copy if it is at least as new as version, else nil.
-func (c *Cache) kept(tenantID string, version int64) *Settings {
+// cached returns the copy if it is at least as new as version, else nil.
+func (c *Cache) cached(tenantID string, version int64) *Settings {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if s := c.byTenant[tenantID]; s != nil && s.GetVersion() >= version {
@@ -64,13 +64,13 @@ func (c *Cache) kept(tenantID string, version int64) *Settings {
 	return nil
 }
 
-// Fresh gives the settings as they are now, for a call that carries no version of them.
+// Fresh returns the settings as they are now, for a call that carries no version of them.
 func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
 	return c.fetch(ctx, tenantID)
 }
 
 func (c *Cache) fetch(ctx context.Context, tenantID string) (*Settings, error) {
-	// Callers share the flight, so it must not end with the first one's context.
+	// Callers share the call, so it must not end with the context of the first one.
 	s, err := c.directory.GetTenantSettings(context.WithoutCancel(ctx), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
 	if err != nil {
 		return nil, fmt.Errorf("settings of tenant: %w", err)

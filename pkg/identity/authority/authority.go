@@ -1,5 +1,5 @@
 // Package authority is a certificate authority in a few lines, for the local stack and for tests:
-// elsewhere the parts are given certificates by a real one.
+// in production a real one signs the certificates.
 package authority
 
 import (

@@ -1,4 +1,4 @@
-// Package identitytest gives a test identities: an authority of its own, and files it signed.
+// Package identitytest makes identities for tests: an authority of its own, and files it signed.
 package identitytest
 
 import (
@@ -43,7 +43,7 @@ func (a Authority) Config(t testing.TB, name identity.Name) identity.Config {
 	return a.Files(t, t.TempDir(), Request(name))
 }
 
-// Files writes the files of a part into the folder, over those that stand there.
+// Files writes the files of a part into the folder, and replaces those that are there.
 func (a Authority) Files(t testing.TB, dir string, r authority.Request) identity.Config {
 	t.Helper()
 	pair, err := a.Issue(r)

@@ -1,4 +1,4 @@
-// Package pgtest gives a test a fresh, migrated database on a real PostgreSQL server.
+// Package pgtest makes fresh, migrated databases for tests on a real PostgreSQL server.
 package pgtest
 
 import (
@@ -19,7 +19,7 @@ import (
 // databases. `make test` sets it.
 const URLVariable = "GIFTING_TEST_POSTGRES_URL"
 
-// NewURL creates a database with the schema of the migrations and gives its URL. The database goes
+// NewURL creates a database with the schema of the migrations and returns its URL. The database is dropped
 // when the test ends.
 func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 // templates is the advisory lock under which a template is made.
 const templates = 0x67696674_74657374
 
-// template gives the name of a migrated database that a test's own is copied from, which takes a
+// template returns the name of a migrated database that a test's own is copied from, which takes a
 // fraction of the time of migrating. It is made once per schema and server, whichever process of
 // the run comes first, and stays as long as the server.
 func template(t testing.TB, server string, migrations []postgres.Migrations) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Record is what has been told.
+// Record is telemetry that keeps what is reported to it.
 type Record struct {
 	*telemetry.Telemetry
 
@@ -33,12 +33,12 @@ func New() *Record {
 	return r
 }
 
-// Within gives a context inside a recorded span.
+// Within returns a context inside a recorded span.
 func (r *Record) Within(ctx context.Context) (context.Context, trace.Span) {
 	return r.Tracers.Tracer("test").Start(ctx, "test") //nolint:spancheck // The caller may end it.
 }
 
-// Spans gives the spans of the name that have ended, in that order.
+// Spans returns the spans of the name that have ended, in that order.
 func (r *Record) Spans(name string) []sdktrace.ReadOnlySpan {
 	var found []sdktrace.ReadOnlySpan
 	for _, s := range r.spans.Ended() {
@@ -49,7 +49,7 @@ func (r *Record) Spans(name string) []sdktrace.ReadOnlySpan {
 	return found
 }
 
-// Names gives the names of all spans that have ended.
+// Names returns the names of all spans that have ended.
 func (r *Record) Names() []string {
 	var names []string
 	for _, s := range r.spans.Ended() {
@@ -58,7 +58,7 @@ func (r *Record) Names() []string {
 	return names
 }
 
-// Values gives the metric's value for each set of labels, in the labels' canonical form such as
+// Values returns the metric's value for each set of labels, in the labels' canonical form such as
 // code=OK,method=x; of a histogram it is the count. An unknown metric has none.
 func (r *Record) Values(t testing.TB, metric string) map[string]float64 {
 	t.Helper()
