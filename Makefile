@@ -1,18 +1,20 @@
-# Everything that is done with the platform from a terminal. `make` alone lists the targets.
+# `make` alone lists the targets.
 
 LOCAL   := $(CURDIR)/.local
 BIN     := $(LOCAL)/bin
-# The modules of the workspace, as go.work lists them.
-MODULES := $(patsubst ./%,%,$(shell sed -n 's/^[[:space:]]*\(\.\/.*\)$$/\1/p' go.work))
+# The modules of go.work. MODULE chooses one.
+MODULE   :=
+ALL      := $(patsubst ./%,%,$(shell sed -n 's/^[[:space:]]*\(\.\/.*\)$$/\1/p' go.work))
+MODULES  := $(or $(MODULE),$(ALL))
 PACKAGES := $(MODULES:%=./%/...)
-# Built, not `go run`, which would neither pass a signal on nor keep the exit code.
-TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps --
+# Built, because `go run` neither passes signals on nor keeps the exit code.
+TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 
-# What the programs say they are.
+# The version that the programs report.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION)
 
-# The accessibility rules that the pages of the gift site are held to, with the sum of the file they are in.
+# The accessibility rules for the pages of the gift site.
 AXE_VERSION := 4.14.1
 AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 AXE         := $(LOCAL)/axe/$(AXE_VERSION)/package/axe.min.js
@@ -25,15 +27,31 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## Run the whole platform on this machine; Ctrl-C stops it, its data stays in .local
+run: ## Run the whole platform on this machine; Ctrl-C stops it, the data stays in .local
 	@go build -o $(BIN)/gifting-local ./deploy/cmd/gifting-local && exec $(BIN)/gifting-local
 
 .PHONY: test
-test: c-compiler $(BIN)/grpcurl ## Test all modules, with the race detector, on real dependencies
-	@unset GIFTING_URL; $(TESTDEPS) go test -race -timeout 14m $(PACKAGES)
+test: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES, with the race detector, on real servers
+	@unset GIFTING_URL; $(TESTDEPS) -- go test -race -timeout 14m $(PACKAGES)
 
+.PHONY: deps
+deps: ## Keep PostgreSQL, Redis and Kafka up in the background, so that plain `go test` finds them
+	@$(TESTDEPS) -up
+
+.PHONY: deps-stop
+deps-stop: ## End the servers of `make deps`
+	@$(TESTDEPS) -down
+
+.PHONY: fmt
+fmt: $(BIN)/.golangci-lint ## Format the Go files of all modules or MODULE
+	@for module in $(MODULES); do (cd "$$module" && $(BIN)/golangci-lint fmt --config $(CURDIR)/.golangci.yaml) || exit 1; done
+
+.PHONY: grpcurl
+grpcurl: $(BIN)/grpcurl ## Build .local/bin/grpcurl, to call the services from a terminal
+
+CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-conformance lint-tidy lint-standalone lint-arrows lint-go lint-chart
 .PHONY: lint
-lint: lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-conformance lint-tidy lint-standalone lint-go lint-chart ## Check style, generated code, the OpenAPI document, alerts, modules and the arrows between them
+lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; with MODULE only the Go code of that module
 
 .PHONY: conformance
 conformance: ## Hold the platform that GIFTING_URL names to what its API promises
@@ -45,7 +63,7 @@ generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
 	@$(BIN)/buf generate
 
 .PHONY: configuration
-configuration: ## Write deploy/configuration.md, the reference of all settings, from the code
+configuration: ## Write deploy/configuration.md, the reference of all settings
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
 	@mv $(LOCAL)/configuration.md deploy/configuration.md
@@ -56,39 +74,35 @@ promises: ## Write deploy/e2e/conformance.md, which says what test shows each pr
 	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
 	@mv $(LOCAL)/conformance.md deploy/e2e/conformance.md
 
-# The contract that callers were built on. Written when a release is tagged, so that it is there without the tags.
+# The contract of the last release, which later versions must not break.
 CONTRACT := proto/contract.binpb
 .PHONY: contract
-contract: googleapis $(BIN)/.tools ## Make the contract of today the one that later ones may not break, for a release
+contract: googleapis $(BIN)/.tools ## Make today's protocol files the contract that later changes must not break, for a release
 	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 
 .PHONY: build
 build: ## Build static programs of the services and the gateway into .local/bin
 	@mkdir -p $(BIN)
-	@for main in services/*/cmd/* gateway/cmd/*; do \
-		[ -d "$$main" ] || continue; \
-		echo "$$main"; \
-		CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ "./$$main" || exit 1; \
-	done
+	@CGO_ENABLED=0 go build -v -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/*
 
 .PHONY: tidy
-tidy: ## Tidy every module, the tools' too
+tidy: ## Tidy every module, including the tools
 	@for module in $(MODULES) .tools .tools/lint; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
 
-# On servers of their own, of which PostgreSQL waits for the disk as in production. BENCH chooses among them.
+# The benchmarks run on their own servers; PostgreSQL waits for the disk as in production. BENCH is a pattern of names.
 BENCH := .
-MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(BIN)/testdeps -durable -- $(BIN)/bench
+MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
 .PHONY: bench
-bench: ## Run the benchmarks against the limits, up to 10 million orders; table, JSON and plots in .local/bench
-	@go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(MEASURED) -bench '$(BENCH)' -out $(LOCAL)/bench
+bench: ## Run the benchmarks, up to 10 million orders; table, JSON and plots in .local/bench
+	@$(MEASURED) -bench '$(BENCH)' -out $(LOCAL)/bench
 
 .PHONY: bench-quick
-bench-quick: ## The same with fewer turns and smaller sizes, in less than five minutes
-	@go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(MEASURED) -quick -bench '$(BENCH)' -out $(LOCAL)/bench-quick
+bench-quick: ## The same with fewer iterations and smaller sizes, in less than five minutes
+	@$(MEASURED) -quick -bench '$(BENCH)' -out $(LOCAL)/bench-quick
 
 # Kills, cuts and long runs, which the build tag faults keeps out of `make test`. SEED repeats the choices of a run.
 MINUTES := 10
@@ -98,16 +112,16 @@ faults: c-compiler ## Use the platform for MINUTES (10) while everything around 
 	@GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 60)}') GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults \
 		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
 	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
-	@$(TESTDEPS) go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
-	@$(TESTDEPS) go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
+	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
+	@$(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-planted
 faults-planted: ## Show that `make faults` finds bugs: build in one bug of each class at a time, which has to be found
 	@go test -v -count=1 -tags faults -timeout 40m -run '^TestPlantedBugsAreFound$$' ./deploy/faults
 
-# Each fuzz test of every module by itself, for FUZZTIME. What it finds stands in testdata/fuzz of its package.
-# Making inputs smaller is bounded, because it would use up the time.
+# Each fuzz test runs by itself for FUZZTIME. Inputs that fail are written to testdata/fuzz of the package. Minimizing them is
+# bounded, because it would use up the time.
 FUZZTIME := 60s
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (60s)
@@ -118,20 +132,20 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 		done; \
 	done
 
-# Beside `make test`, because it needs a browser.
+# Not part of `make test`, because it needs a browser.
 .PHONY: browser
-browser: chromium $(AXE) ## Test the gift site in Chromium on the screens of a phone and a desktop; pictures in .local/giftsite
+browser: chromium $(AXE) ## Test the gift site in Chromium, phone and desktop; screenshots in .local/giftsite
 	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
 
 .PHONY: clean
-clean: ## Remove what was built and the data of the local stack
-	@for link in .local/elsewhere .local/*/elsewhere; do \
-		kept=$$(readlink "$$link" || true); \
-		case "$$kept" in /var/lib/partner-gifting-local/*) rm -rf "$$kept";; esac; \
+clean: deps-stop ## Remove .local: what was built, and the data of the local stack
+	@for link in .local/external .local/*/external; do \
+		data=$$(readlink "$$link" || true); \
+		case "$$data" in /var/lib/partner-gifting-local/*) rm -rf "$$data";; esac; \
 	done
 	@rm -rf .local
 
-# The checks of `make lint`, each for itself.
+# The checks of `make lint`.
 
 .PHONY: lint-proto
 lint-proto: googleapis $(BIN)/.tools
@@ -161,7 +175,14 @@ lint-standalone:
 		GOWORK=off go -C "$$module" build ./... || exit 1; \
 	done
 
-# One module at a time, because the linter does not look over a module's border. All are looked at before it fails.
+# Services and the gateway use pkg and proto only, never each other; pkg uses none of them. An import of another module needs
+# a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy).
+.PHONY: lint-arrows
+lint-arrows:
+	@echo "modules require pkg and proto only"
+	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform/(services|gateway|deploy)' pkg/go.mod proto/go.mod gateway/go.mod services/*/go.mod
+
+# One module at a time, because the linter does not cross modules. It reports on all of them before it fails.
 .PHONY: lint-go
 lint-go: $(BIN)/.golangci-lint
 	@failed=; \
@@ -169,10 +190,10 @@ lint-go: $(BIN)/.golangci-lint
 		echo "golangci-lint: $$module"; \
 		(cd "$$module" && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...) || failed="$$failed $$module"; \
 	done; \
-	[ -z "$$failed" ] || { echo "golangci-lint found faults in:$$failed"; exit 1; }
+	[ -z "$$failed" ] || { echo "golangci-lint reported problems in:$$failed"; exit 1; }
 
-# The chart and the compose file against the types of Kubernetes, the schema of compose, and the settings of the programs.
-# Not from the cache of results, which does not see that a file outside of the module has changed.
+# Checks the chart and the compose file against the types of Kubernetes, the schema of compose and the settings of the programs.
+# The test cache is off, because it does not notice changed files of other modules.
 .PHONY: lint-chart
 lint-chart:
 	@echo "the Helm chart and the compose file"
@@ -202,7 +223,7 @@ lint-conformance:
 	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
 	@diff -u deploy/e2e/conformance.md $(LOCAL)/conformance.md || { echo "run \`make promises\`"; exit 1; }
 
-# The Go tests hold rules, dashboards and runbooks against each other and the platform; this runs the rules themselves.
+# The Go tests check rules, dashboards and runbooks against the list of metrics; this runs the tests of the rules.
 .PHONY: lint-alerts
 lint-alerts: $(BIN)/promtool
 	@echo "promtool: alerts, and the queries of dashboards and runbooks"
@@ -210,7 +231,7 @@ lint-alerts: $(BIN)/promtool
 	@$(BIN)/promtool check rules --lint-fatal helm/gifting/files/alerts/*.yaml $(LOCAL)/queries.yaml
 	@$(BIN)/promtool test rules deploy/alerts/tests/*.yaml
 
-# Tools, built from the versions that .tools pins. They take minutes the first time; a stamp tells when they are due again.
+# Tools, in the versions that .tools pins. Building them takes minutes the first time; a stamp file says when to build again.
 
 $(BIN)/.tools: .tools/go.mod .tools/go.sum
 	@echo "building buf and the generators"
@@ -218,7 +239,7 @@ $(BIN)/.tools: .tools/go.mod .tools/go.sum
 	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
 	@touch $@
 
-# By itself too, because tests need it and nothing else of them.
+# By itself, because tests need no other tool.
 $(BIN)/grpcurl: .tools/go.mod .tools/go.sum
 	@echo "building grpcurl"
 	@mkdir -p $(BIN)
@@ -247,7 +268,7 @@ $(GOOGLEAPIS)/.complete: .tools/go.mod .tools/go.sum
 	@chmod -R u+w $(GOOGLEAPIS)
 	@touch $@
 
-# The race detector is linked by a C compiler.
+# The race detector needs a C compiler.
 .PHONY: c-compiler
 c-compiler:
 	@command -v "$$(go env CC)" >/dev/null || { \
@@ -263,7 +284,7 @@ node:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nodejs npm; \
 	}
 
-# promtool comes with Prometheus, of whose package nothing else is wanted, and least of all its service.
+# promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.
 $(BIN)/promtool:
 	@mkdir -p $(BIN) $(LOCAL)/prometheus
 	@if found=$$(command -v promtool); then ln -sf "$$found" $@; else \

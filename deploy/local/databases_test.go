@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -13,12 +12,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func setupDatabases(t *testing.T) *databases {
 	t.Helper()
-	server := os.Getenv("GIFTING_TEST_POSTGRES_URL")
-	require.NotEmpty(t, server, "set GIFTING_TEST_POSTGRES_URL or run the tests by `make test`")
+	server := testenv.Require(t, testenv.PostgresURL)
 	suffix := make([]byte, 6)
 	_, err := rand.Read(suffix)
 	require.NoError(t, err)

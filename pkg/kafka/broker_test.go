@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 const patience = 20 * time.Second
@@ -19,8 +20,8 @@ const patience = 20 * time.Second
 // setup returns the broker to test against and a topic of its own.
 func setup(t *testing.T, partitions int) (Config, string) {
 	t.Helper()
-	if given := os.Getenv("GIFTING_TEST_KAFKA_BROKERS"); given != "" {
-		t.Logf("broker: %s (GIFTING_TEST_KAFKA_BROKERS)", given)
+	if given := testenv.Lookup(testenv.KafkaBrokers); given != "" {
+		t.Logf("broker: %s", given)
 		return withTopic(t, strings.Split(given, ","), partitions)
 	}
 	_, cfg, topic := setupFake(t, partitions)

@@ -1,7 +1,6 @@
 package redisconn_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -10,13 +9,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func observedClient(t *testing.T, tel *telemetrytest.Record) *redis.Client {
 	t.Helper()
-	address := os.Getenv("GIFTING_TEST_REDIS_URL")
-	require.NotEmpty(t, address, "set GIFTING_TEST_REDIS_URL or run the tests by `make test`")
-	client, err := redisconn.Open(address)
+	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	require.NoError(t, redisconn.Observe(client, tel.Telemetry))

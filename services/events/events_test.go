@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
@@ -67,8 +67,8 @@ func setup(t *testing.T) *fixture {
 
 func brokers(t *testing.T) []string {
 	t.Helper()
-	if given := os.Getenv("GIFTING_TEST_KAFKA_BROKERS"); given != "" {
-		t.Logf("broker: %s (GIFTING_TEST_KAFKA_BROKERS)", given)
+	if given := testenv.Lookup(testenv.KafkaBrokers); given != "" {
+		t.Logf("broker: %s", given)
 		return strings.Split(given, ",")
 	}
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))

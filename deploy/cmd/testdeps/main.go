@@ -1,12 +1,13 @@
-// Command testdeps runs another command with a PostgreSQL, a Redis and a Kafka that live as long as it does:
+// Command testdeps runs PostgreSQL, Redis and Kafka for tests:
 //
-//	testdeps -- go test ./...
-//	testdeps -durable -- go test -bench . ./...
+//	testdeps -- go test ./...            the servers live as long as the command
+//	testdeps -durable -- go test -bench .
+//	testdeps -up                         keeps the servers up in the background
+//	testdeps -down                       ends those
 //
-// Nothing of it survives, so PostgreSQL does not wait for the disk, but with -durable, as in production: for what measures.
-// The command finds them in GIFTING_TEST_POSTGRES_URL (a superuser's), GIFTING_TEST_REDIS_URL and
-// GIFTING_TEST_KAFKA_BROKERS; GIFTING_TEST_KAFKA_KIND says which Kafka it is: apache, embedded or given. One that is
-// set already is used as it is. The exit code is the command's.
+// The command finds the servers in the variables of package testenv; with -up they are in .local/test.env. A server whose
+// variable is already set is used as it is. No data survives, so PostgreSQL does not wait for the disk, except with
+// -durable, which is for benchmarks. The exit code is the command's.
 package main
 
 import (
@@ -21,10 +22,9 @@ import (
 	"time"
 )
 
-// usageError is the exit code for a wrong call, startError for dependencies that do not start or stop.
 const (
-	usageError = 2
-	startError = 125
+	usageError = 2   // the exit code for wrong arguments
+	startError = 125 // the exit code when servers do not start or stop
 )
 
 func main() {
@@ -32,32 +32,51 @@ func main() {
 }
 
 func run(args []string) int {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	local, err := localDir()
+	if err != nil {
+		log.Error("find the repository", "error", err)
+		return startError
+	}
+	switch {
+	case len(args) == 1 && args[0] == "-up":
+		err = up(ctx, local)
+	case len(args) == 1 && args[0] == "-down":
+		err = down(ctx, local)
+	case len(args) == 1 && args[0] == serveFlag:
+		err = serve(ctx, local, log)
+	default:
+		return runWithServers(ctx, local, args, log)
+	}
+	if err != nil {
+		log.Error("test servers", "error", err)
+		return startError
+	}
+	return 0
+}
+
+func runWithServers(ctx context.Context, local string, args []string, log *slog.Logger) int {
 	durable := len(args) > 0 && args[0] == "-durable"
 	if durable {
 		args = args[1:]
 	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: testdeps [-durable] -- command [argument...]")
+	if len(args) < 2 || args[0] != "--" {
+		fmt.Fprintln(os.Stderr, "usage: testdeps [-durable] -- command [argument...] | -up | -down")
 		return usageError
 	}
-	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer release()
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-
-	set, err := startSet(ctx, durable, log)
+	servers, err := start(ctx, local, durable, log)
 	if err != nil {
-		log.Error("tests have nothing to run on", "error", err)
+		log.Error("start test servers", "error", err)
 		return startError
 	}
-	code, err := runCommand(ctx, args, set.environment())
+	code, err := runCommand(ctx, args[1:], servers.environment())
 	if err != nil {
 		log.Error("command", "error", err)
 	}
-	if err := set.stop(context.WithoutCancel(ctx)); err != nil {
-		log.Error("stop dependencies", "error", err)
+	if err := servers.stop(context.WithoutCancel(ctx)); err != nil {
+		log.Error("stop test servers", "error", err)
 		if code == 0 {
 			code = startError
 		}
@@ -65,9 +84,9 @@ func run(args []string) int {
 	return code
 }
 
-// runCommand runs the command to its end. A signal to this process is passed on; the command then has a while to end.
+// runCommand runs the command to its end. It passes a signal to this process on; the command then has a while to end.
 func runCommand(ctx context.Context, args, environment []string) (int, error) {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // running it is the purpose
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // Running it is the purpose.
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,25 +10,27 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-// setGiven has the command use addresses that nobody listens on, so that nothing is started.
+// setGiven sets addresses that nothing listens on, so that no server is started.
 func setGiven(t *testing.T) {
 	t.Helper()
-	t.Setenv(postgresURL, "postgres://given")
-	t.Setenv(redisURL, "redis://given")
-	t.Setenv(kafkaBrokers, "given:9092")
-	t.Setenv(kafkaKind, "apache")
+	t.Setenv(testenv.PostgresURL, "postgres://given")
+	t.Setenv(testenv.RedisURL, "redis://given")
+	t.Setenv(testenv.KafkaBrokers, "given:9092")
+	t.Setenv(testenv.KafkaKind, "apache")
 }
 
-func TestRun(t *testing.T) {
+func TestRun(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	t.Run("the exit code is the command's", func(t *testing.T) {
 		setGiven(t)
 		require.Equal(t, 0, run([]string{"--", "true"}))
 		require.Equal(t, 7, run([]string{"--", "sh", "-c", "exit 7"}))
 	})
 
-	t.Run("a durable PostgreSQL may be asked for", func(t *testing.T) {
+	t.Run("PostgreSQL can be durable", func(t *testing.T) {
 		setGiven(t)
 		require.Equal(t, 7, run([]string{"-durable", "--", "sh", "-c", "exit 7"}))
 		require.Equal(t, usageError, run([]string{"-durable"}))
@@ -58,15 +61,32 @@ func TestRun(t *testing.T) {
 	})
 }
 
-func TestSweep(t *testing.T) {
-	t.Run("the directory of a dead run goes, that of a living one stays", func(t *testing.T) {
-		local := t.TempDir()
-		living := filepath.Join(local, prefix+strconv.Itoa(os.Getpid()))
-		dead := filepath.Join(local, prefix+"2147483647") // above any process number
-		require.NoError(t, os.Mkdir(living, 0o700))
-		require.NoError(t, os.Mkdir(dead, 0o700))
-		require.NoError(t, sweep(local))
-		require.DirExists(t, living)
-		require.NoDirExists(t, dead)
-	})
+func TestSweepRemovesTheDirectoriesOfKilledRuns(t *testing.T) {
+	t.Parallel()
+	local := t.TempDir()
+	living := filepath.Join(local, prefix+strconv.Itoa(os.Getpid()))
+	dead := filepath.Join(local, prefix+"2147483647") // Above any process number.
+	require.NoError(t, os.Mkdir(living, 0o700))
+	require.NoError(t, os.Mkdir(dead, 0o700))
+	require.NoError(t, sweep(local))
+	require.DirExists(t, living)
+	require.NoDirExists(t, dead)
+}
+
+func TestBackgroundServersKeepTheirAddressesInAFile(t *testing.T) { //nolint:paralleltest // It sets the environment.
+	setGiven(t)
+	local := filepath.Join(t.TempDir(), ".local")
+	require.NoError(t, os.Mkdir(local, 0o700))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, local, slog.New(slog.DiscardHandler)) }()
+	require.Eventually(t, func() bool { return process(local) == os.Getpid() }, time.Minute, pollInterval)
+	text, err := os.ReadFile(envFile(local))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\nexport GIFTING_TEST_POSTGRES_URL=postgres://given\n")
+	require.NoError(t, up(t.Context(), local))
+	cancel()
+	require.NoError(t, <-done)
+	require.Zero(t, process(local))
+	require.NoError(t, down(t.Context(), local))
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -23,10 +22,10 @@ import (
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 const (
-	redisVariable = "GIFTING_TEST_REDIS_URL"
 	// Patience is how long a test waits for something that happens soon.
 	Patience = 10 * time.Second
 )
@@ -65,7 +64,6 @@ func New(t *testing.T) *Fixture {
 // NewWith starts a gateway. It ends with the test.
 func NewWith(t *testing.T, o Options) *Fixture {
 	t.Helper()
-	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests with `make test`", redisVariable)
 	if o.Services == nil {
 		o.Services = NewServices(t)
 	}
@@ -77,7 +75,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 	cfg := gateway.Config{
 		HTTPAddr: addr, Environment: apikey.Sandbox, PublicURL: f.Base,
 		TenantsAddr: f.addr, CatalogAddr: f.addr, OrdersAddr: f.addr, PersonalLinksAddr: f.addr, EventsAddr: f.addr, WebhookAddr: f.addr,
-		RedisURL: os.Getenv(redisVariable), RedisBudget: Patience, // A busy machine is not an outage.
+		RedisURL: testenv.Require(t, testenv.RedisURL), RedisBudget: Patience, // A busy machine is not an outage.
 		TrustedProxies: []string{"127.0.0.1"},
 		FingerprintKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -107,7 +107,7 @@ func (s *Services) Revoke(t *testing.T, key string) {
 // OpenRedis connects to the Redis of the tests.
 func OpenRedis(t *testing.T) *redis.Client {
 	t.Helper()
-	opts, err := redis.ParseURL(os.Getenv(redisVariable))
+	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
 	t.Cleanup(func() { _ = client.Close() })

@@ -2,7 +2,6 @@ package limits_test
 
 import (
 	"net"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,14 +14,12 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
-
-const redisVariable = "GIFTING_TEST_REDIS_URL"
 
 func client(t testing.TB) *redis.Client {
 	t.Helper()
-	require.NotEmpty(t, os.Getenv(redisVariable), "set %s or run the tests with `make test`", redisVariable)
-	c, err := redisconn.Open(os.Getenv(redisVariable))
+	c, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 // wire is a proxy between a limiter and Redis. While it is cut, nothing passes and nothing is closed.
@@ -23,7 +23,7 @@ type wire struct{ cut atomic.Bool }
 
 func (w *wire) client(t *testing.T) *redis.Client {
 	t.Helper()
-	opts, err := redis.ParseURL(os.Getenv(redisVariable))
+	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

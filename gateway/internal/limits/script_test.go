@@ -2,7 +2,6 @@ package limits_test
 
 import (
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 // scriptRun is a run of the script: its keys, and how many requests it counts.
@@ -164,7 +164,7 @@ func TestAddressesOfOneBatchAreCountedSeparately(t *testing.T) {
 
 func TestInAClusterRunsAreSeparateByTag(t *testing.T) {
 	t.Parallel()
-	opts, err := redis.ParseURL(os.Getenv(redisVariable))
+	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	ring := redis.NewRing(&redis.RingOptions{
 		Addrs: map[string]string{"one": opts.Addr, "two": opts.Addr}, Username: opts.Username, Password: opts.Password, DB: opts.DB,

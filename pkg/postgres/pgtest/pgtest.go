@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -13,18 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-// URLVariable names the environment variable with the URL of the server, as a role that may create
-// databases. `make test` sets it.
-const URLVariable = "GIFTING_TEST_POSTGRES_URL"
-
-// NewURL creates a database with the schema of the migrations and returns its URL. The database is dropped
+// NewURL creates a database with the schema of the migrations and gives its URL. The database goes
 // when the test ends.
 func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	t.Helper()
-	server := os.Getenv(URLVariable)
-	require.NotEmpty(t, server, "set %s or run the tests by `make test`", URLVariable)
+	server := testenv.Require(t, testenv.PostgresURL)
 	suffix := make([]byte, 8)
 	_, err := rand.Read(suffix)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
@@ -53,8 +53,7 @@ func setup(t *testing.T) *bench {
 
 func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *bench {
 	t.Helper()
-	url := os.Getenv("GIFTING_TEST_REDIS_URL")
-	require.NotEmpty(t, url, "set GIFTING_TEST_REDIS_URL or run the tests by `make test`")
+	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
 	b := &bench{t: t, pool: pool, redis: redis.NewClient(opts)}

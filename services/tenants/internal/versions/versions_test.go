@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -14,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
 func setup(t *testing.T) (*versions.Publisher, *redis.Client) {
 	t.Helper()
-	url := os.Getenv("GIFTING_TEST_REDIS_URL")
-	require.NotEmpty(t, url, "set GIFTING_TEST_REDIS_URL or run the tests by `make test`")
+	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
