@@ -111,7 +111,8 @@ func startSite(t *testing.T) *site {
 	t.Helper()
 	services, address := freeAddr(t), freeAddr(t)
 	s := &site{links: &links{}, base: "http://" + address}
-	server := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
+	server, err := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
+	require.NoError(t, err)
 	linksv1.RegisterGiftSiteServiceServer(server, s.links)
 	catalogv1.RegisterImagesServiceServer(server, s.links)
 	edge, err := gateway.New(t.Context(), gateway.Config{

@@ -14,8 +14,6 @@ type Config struct {
 	TrustDomain string `env:"TRUST_DOMAIN" envDefault:"partner-gifting" doc:"Host of the identity in a certificate, spiffe://<trust domain>/<name>."`
 }
 
-const defaultTrustDomain = "partner-gifting"
-
 var (
 	errPartial = errors.New("is not set, and transport security needs all of certificate, key and authorities")
 	errDomain  = errors.New("is not made of lower-case letters, digits, dots, dashes and underscores")
@@ -36,15 +34,8 @@ func (c Config) Validate() error {
 			errs = append(errs, settings.Invalid(file.setting, errPartial))
 		}
 	}
-	if !domainForm.MatchString(c.trustDomain()) {
+	if c.TrustDomain != "" && !domainForm.MatchString(c.TrustDomain) {
 		errs = append(errs, settings.Invalid("TLS_TRUST_DOMAIN", errDomain))
 	}
 	return errors.Join(errs...)
-}
-
-func (c Config) trustDomain() string {
-	if c.TrustDomain == "" {
-		return defaultTrustDomain
-	}
-	return c.TrustDomain
 }

@@ -2,10 +2,13 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // lookEvery is how often at most the files are looked at: connections may come by the hundred.
@@ -28,7 +31,7 @@ type Files struct {
 
 // Open reads the files. It fails when they do not make an identity that is valid now.
 func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
 		return nil, err
 	}
 	f := &Files{cfg: cfg, clock: clock, log: log, looked: clock()}

@@ -28,7 +28,7 @@ func (f *Files) read() (*material, error) {
 		return nil, fmt.Errorf("certificate and key: %w", err)
 	}
 	leaf := certificate.Leaf
-	if _, err := Of(leaf, f.cfg.trustDomain()); err != nil {
+	if _, err := Of(leaf, f.cfg.TrustDomain); err != nil {
 		return nil, err
 	}
 	if now := f.clock(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {

@@ -38,7 +38,7 @@ func (f *Files) Peer(state tls.ConnectionState) (Name, error) {
 	if len(state.PeerCertificates) == 0 {
 		return "", errNoCertificate
 	}
-	return Of(state.PeerCertificates[0], f.cfg.trustDomain())
+	return Of(state.PeerCertificates[0], f.cfg.TrustDomain)
 }
 
 func (f *Files) verifyServer(state tls.ConnectionState, want Name) error {

@@ -8,24 +8,19 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Config of a service's database.
 type Config struct {
 	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
-	URL string `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
-	// MaxConns bounds the pool. Zero: 16.
-	MaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Largest number of connections."`
-	// StatementTimeout ends a statement that hangs. Zero: 10 s.
+	URL              string        `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
+	MaxConns         int32         `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Largest number of connections."`
 	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"When a statement that hangs is ended."`
 }
 
-const (
-	defaultMaxConns         = 16
-	defaultStatementTimeout = 10 * time.Second
-	minIdleConns            = 2
-)
+const minIdleConns = 2
 
 // Option changes how a service uses its database.
 type Option func(pc *pgxpool.Config)
@@ -63,22 +58,17 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 }
 
 func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, error) {
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("database url: %w", err)
 	}
-	pc.MaxConns = max(cfg.MaxConns, 0)
-	if pc.MaxConns == 0 {
-		pc.MaxConns = defaultMaxConns
-	}
+	pc.MaxConns = cfg.MaxConns
 	pc.MinIdleConns = min(minIdleConns, pc.MaxConns)
-	timeout := cfg.StatementTimeout
-	if timeout == 0 {
-		timeout = defaultStatementTimeout
-	}
-	params := pc.ConnConfig.RuntimeParams
-	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
-	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	params, timeout := pc.ConnConfig.RuntimeParams, fmt.Sprint(cfg.StatementTimeout.Milliseconds())
+	params["statement_timeout"], params["idle_in_transaction_session_timeout"] = timeout, timeout
 	params["timezone"] = "UTC"
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	for _, option := range options {

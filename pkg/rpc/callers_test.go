@@ -117,8 +117,8 @@ func isOperations(name string) bool {
 // all is a server of every contract, which answers whatever is let through with nothing. It gives its address.
 func all(t *testing.T, cfg identity.Config) string {
 	t.Helper()
-	server := NewServer(Config{TLS: cfg}, telemetry.Discard())
-	require.NoError(t, server.err)
+	server, err := NewServer(Config{TLS: cfg}, telemetry.Discard())
+	require.NoError(t, err)
 	for _, service := range contracts() {
 		desc := grpc.ServiceDesc{ServiceName: string(service.FullName())}
 		for i := range service.Methods().Len() {

@@ -47,35 +47,17 @@ func (c serverCredentials) Clone() credentials.TransportCredentials {
 	return serverCredentials{TransportCredentials: c.TransportCredentials.Clone(), files: c.files}
 }
 
-// noCredentials take nobody: a server whose certificate cannot be read serves no plain text instead.
-type noCredentials struct {
-	credentials.TransportCredentials
-	err error
-}
-
-// ServerHandshake implements credentials.TransportCredentials.
-func (c noCredentials) ServerHandshake(net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nil, nil, c.err
-}
-
 // secured returns the options of a server with transport security; without it there are none.
 func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption, error) {
 	if err := cfg.Validate(); err != nil || !cfg.Secure() {
-		return closed(err), err
+		return nil, err
 	}
 	files, err := openIdentity(cfg, tel)
 	if err != nil {
-		return closed(err), err
+		return nil, err
 	}
 	of := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
 	return []grpc.ServerOption{grpc.Creds(of)}, nil
-}
-
-func closed(err error) []grpc.ServerOption {
-	if err == nil {
-		return nil
-	}
-	return []grpc.ServerOption{grpc.Creds(noCredentials{TransportCredentials: insecure.NewCredentials(), err: err})}
 }
 
 // Target is a service to call.

@@ -44,7 +44,9 @@ func newInstance(t *testing.T, lameDuck time.Duration, handle func(ctx context.C
 
 func (i *instance) start(t *testing.T) {
 	t.Helper()
-	i.server = rpc.NewServer(rpc.Config{Addr: i.addr, LameDuck: i.lameDuck}, telemetry.Discard())
+	var err error
+	i.server, err = rpc.NewServer(rpc.Config{Addr: i.addr, LameDuck: i.lameDuck}, telemetry.Discard())
+	require.NoError(t, err)
 	webhookv1.RegisterWebhookServiceServer(i.server, service{handle: func(ctx context.Context) error {
 		i.calls.Add(1)
 		return i.handle(ctx)

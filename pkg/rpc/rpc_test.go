@@ -34,7 +34,8 @@ func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...s
 	require.NoError(t, err)
 	addr := listener.Addr().String()
 	require.NoError(t, listener.Close())
-	server := rpc.NewServer(rpc.Config{Addr: addr}, telemetry.Discard(), collectors...)
+	server, err := rpc.NewServer(rpc.Config{Addr: addr}, telemetry.Discard(), collectors...)
+	require.NoError(t, err)
 	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -124,7 +125,9 @@ func TestTheEndWaitsForRunningCalls(t *testing.T) {
 }
 
 func TestPlainTextStaysOnLoopback(t *testing.T) {
-	require.Error(t, rpc.NewServer(rpc.Config{Addr: "0.0.0.0:0"}, telemetry.Discard()).Run(t.Context()))
-	_, err := rpc.Dial(rpc.Target{Addr: "orders.example.com:443"}, telemetry.Discard())
+	server, err := rpc.NewServer(rpc.Config{Addr: "0.0.0.0:0"}, telemetry.Discard())
+	require.NoError(t, err)
+	require.Error(t, server.Run(t.Context()))
+	_, err = rpc.Dial(rpc.Target{Addr: "orders.example.com:443"}, telemetry.Discard())
 	require.Error(t, err)
 }

@@ -18,17 +18,16 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Config of a gRPC server.
 type Config struct {
 	// Addr is host:port. Without transport security only a loopback address is taken.
-	Addr string `env:"GRPC_ADDR,required" check:"listen" doc:"host:port the gRPC server listens on."`
-	// DrainTimeout bounds how long the end waits for running calls. Zero: 15 s.
+	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port the gRPC server listens on."`
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running calls."`
-	// LameDuck zero: the end begins at once.
-	LameDuck time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers move to other instances."`
+	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers move to other instances."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
@@ -38,11 +37,10 @@ const (
 	MaxMessageBytes = 32 << 20
 	// streamWindow and connectionWindow are how much is in flight, in bytes, on a call and on a connection. Being given they
 	// need not be found out, for which a connection would send pings between the messages.
-	streamWindow        = 1 << 20
-	connectionWindow    = 4 << 20
-	defaultDrainTimeout = 15 * time.Second
-	minPingInterval     = 10 * time.Second
-	workersPerCPU       = 8
+	streamWindow     = 1 << 20
+	connectionWindow = 4 << 20
+	minPingInterval  = 10 * time.Second
+	workersPerCPU    = 8
 	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name again
 	// when a connection ends. What runs on it has the grace, which is longer than any call.
 	maxConnectionAge      = 5 * time.Minute
@@ -65,18 +63,21 @@ type Server struct {
 	// streams is the time that streams have; endStreams ends it.
 	streams    context.Context
 	endStreams context.CancelFunc
-	// err is why it cannot run.
-	err error
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's
 // violations together with their own (package fields); every other method refuses a request the
 // edge found a violation in before it runs.
-func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Server {
+func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Server, error) {
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
+	options, err := secured(cfg.TLS, tel)
+	if err != nil {
+		return nil, fmt.Errorf("grpc server: %w", err)
+	}
 	s := &Server{cfg: cfg, log: tel.Logger, health: health.NewServer()}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
-	options, err := secured(cfg.TLS, tel)
-	s.err = err
 	between := gate{log: tel.Logger, open: !cfg.TLS.Secure()}
 	s.Server = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(
@@ -98,7 +99,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) *Serv
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
 	)...)
 	healthpb.RegisterHealthServer(s.Server, s.health)
-	return s
+	return s, nil
 }
 
 // Intercept lets i run right around every call's handler. It is set once, before Run.
@@ -117,8 +118,10 @@ var errNotLoopback = errors.New("plain text is for loopback addresses only")
 // LameDuck calls are taken as before; after it new calls go elsewhere, because clients are told to
 // leave, and running ones get DrainTimeout to finish.
 func (s *Server) Run(ctx context.Context) error {
-	if err := s.check(); err != nil {
-		return err
+	if !s.cfg.TLS.Secure() {
+		if err := requireLoopback(s.cfg.Addr); err != nil {
+			return err
+		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Addr)
 	if err != nil {
@@ -142,13 +145,6 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) check() error {
-	if s.err != nil || s.cfg.TLS.Secure() {
-		return s.err
-	}
-	return requireLoopback(s.cfg.Addr)
-}
-
 // Ready says whether the server takes calls and goes on to.
 func (s *Server) Ready(context.Context) error {
 	if !s.serving.Load() {
@@ -165,11 +161,7 @@ func (s *Server) drain() {
 	s.log.Info("ending: calls are taken a little longer", "lame_duck", s.cfg.LameDuck)
 	<-time.After(s.cfg.LameDuck)
 	s.endStreams()
-	timeout := s.cfg.DrainTimeout
-	if timeout == 0 {
-		timeout = defaultDrainTimeout
-	}
-	force := time.AfterFunc(timeout, s.Stop)
+	force := time.AfterFunc(s.cfg.DrainTimeout, s.Stop)
 	defer force.Stop()
 	s.GracefulStop()
 }

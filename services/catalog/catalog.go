@@ -91,7 +91,10 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	s.upkeep = &upkeep.Worker{Store: st, Audit: cfg.AuditRetention, Log: tel.Logger}
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
 	processor := picture.NewProcessor()
-	s.server = rpc.NewServer(cfg.RPC, tel, server.Collectors()...)
+	var err error
+	if s.server, err = rpc.NewServer(cfg.RPC, tel, server.Collectors()...); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	catalogv1.RegisterCatalogServiceServer(s.server, server.NewCatalog(st, tenantcache.New(directory), cfg.PublicURL))
 	catalogv1.RegisterImagesServiceServer(s.server, server.NewImages(st, s.files))
 	catalogv1.RegisterOrderingServiceServer(s.server, server.NewOrdering(st, ttl))

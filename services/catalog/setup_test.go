@@ -53,7 +53,8 @@ func setup(t *testing.T, change ...func(*catalog.Config)) *stack {
 	t.Helper()
 	s := &stack{t: t, directory: newDirectory()}
 	tenantsAddr := freeAddr(t)
-	tenants := rpc.NewServer(rpc.Config{Addr: tenantsAddr}, telemetry.Discard())
+	tenants, err := rpc.NewServer(rpc.Config{Addr: tenantsAddr}, telemetry.Discard())
+	require.NoError(t, err)
 	tenantsv1.RegisterDirectoryServiceServer(tenants, s.directory)
 	run(t, tenants.Run)
 

@@ -83,7 +83,9 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err := s.consumer.Observe(s.tel); err != nil {
 		return err
 	}
-	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
+		return err
+	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 
 	s.topic = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions)

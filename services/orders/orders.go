@@ -129,7 +129,9 @@ func (s *Service) assemble(ctx context.Context) error {
 	s.reservations = reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.tel.Logger})
 	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
+		return err
+	}
 	s.rpc.Intercept(s.waker.Intercept)
 	s.register(server.New(server.Deps{
 		Store:        orders,

@@ -148,7 +148,9 @@ func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring) err
 	s.claims = &claims.Saga{
 		Links: links, Orders: peers.orders, Lease: claims.DefaultLease, Clock: time.Now, Log: s.tel.Logger, Woken: s.waker.Wake,
 	}
-	s.rpc = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
+		return err
+	}
 	s.rpc.Intercept(s.waker.Intercept)
 	s.register(cfg, peers, links, ring)
 	return nil

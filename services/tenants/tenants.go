@@ -90,7 +90,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		return nil, errors.Join(err, publisher.Close())
 	}
 	records := store.New(pool)
-	s := &Service{tel: tel, pool: pool, versions: publisher, rpc: rpc.NewServer(cfg.RPC, tel)}
+	s := &Service{tel: tel, pool: pool, versions: publisher}
+	if s.rpc, err = rpc.NewServer(cfg.RPC, tel); err != nil {
+		pool.Close()
+		return nil, errors.Join(err, publisher.Close())
+	}
 	tenantsv1.RegisterTenantsServiceServer(s.rpc, server.NewPublic(records, cfg.Environment))
 	tenantsv1.RegisterDirectoryServiceServer(s.rpc, server.NewDirectory(records, ring, tel.Logger))
 	tenantsv1.RegisterTenantOperationsServiceServer(s.rpc,

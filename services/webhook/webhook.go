@@ -132,7 +132,9 @@ func (s *Service) assemble(cfg Config) error {
 		})
 	})
 
-	s.server = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...)
+	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
+		return err
+	}
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(
 		server.Deps{Pool: s.pool, Directory: directory, Client: client, Now: now},
 		server.Config{

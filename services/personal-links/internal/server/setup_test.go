@@ -74,7 +74,8 @@ func setup(t testing.TB) *bench {
 func (b *bench) serve() {
 	b.t.Helper()
 	tel := telemetry.Discard()
-	s := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
+	s, err := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
+	require.NoError(b.t, err)
 	linksv1.RegisterPersonalLinksServiceServer(s, &server.Public{
 		Store: b.store, Ring: b.ring, Tenants: tenantcache.New(b.directory), Catalog: b.catalog, Claims: b.saga,
 		ClaimURL: "https://gifts.example.com/c", Clock: time.Now,

@@ -64,7 +64,8 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *bench {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = publisher.Close() })
 	records := store.New(pool)
-	s := rpc.NewServer(rpc.Config{}, tel)
+	s, err := rpc.NewServer(rpc.Config{}, tel)
+	require.NoError(t, err)
 	tenantsv1.RegisterTenantsServiceServer(s, server.NewPublic(records, apikey.Sandbox))
 	tenantsv1.RegisterDirectoryServiceServer(s, server.NewDirectory(records, ring, tel.Logger))
 	tenantsv1.RegisterTenantOperationsServiceServer(s, server.NewOperations(records, publisher, ring,

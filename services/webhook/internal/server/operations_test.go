@@ -42,7 +42,8 @@ func newOperations(t *testing.T) *operations {
 	webhooktest.RequireConsistentRows(t, o.pool)
 	o.store = store.New(o.pool)
 	tel := telemetry.Discard()
-	s := rpc.NewServer(rpc.Config{}, tel)
+	s, err := rpc.NewServer(rpc.Config{}, tel)
+	require.NoError(t, err)
 	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o

@@ -53,7 +53,8 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 		directory: directorytest.New(t), receiver: webhooktest.NewReceiver(t),
 	}
 	f.directory.SetEndpoint(f.receiver.Endpoint(key))
-	s := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
+	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
+	require.NoError(t, err)
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
 	webhookv1.RegisterWebhookServiceServer(s, server.New(
 		server.Deps{Pool: f.pool, Directory: f.directory.Client, Client: client, Now: time.Now},
