@@ -49,14 +49,14 @@ fmt: $(BIN)/.golangci-lint ## Format the Go files of all modules or MODULE
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Build .local/bin/grpcurl, to call the services from a terminal
 
-CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-conformance lint-tidy lint-standalone lint-arrows lint-go lint-chart
+CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-arrows lint-go lint-chart
 .PHONY: lint
 lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; with MODULE only the Go code of that module
 
 .PHONY: conformance
-conformance: ## Hold the platform that GIFTING_URL names to what its API promises
+conformance: ## Check the platform that GIFTING_URL names against the requirements of the API
 	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set the variables that it has" >&2; exit 1; }
-	@cd deploy/e2e && go test -count=1 -timeout 10m -run '^TestPlatform$$' # In its folder: else go test hides the output of what passes.
+	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # In its folder, or go test hides the output of what passes.
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
@@ -67,12 +67,6 @@ configuration: ## Write deploy/configuration.md, the reference of all settings
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
 	@mv $(LOCAL)/configuration.md deploy/configuration.md
-
-.PHONY: promises
-promises: ## Write deploy/e2e/conformance.md, which says what test shows each promise of the API
-	@mkdir -p $(LOCAL)
-	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
-	@mv $(LOCAL)/conformance.md deploy/e2e/conformance.md
 
 # The contract of the last release, which later versions must not break.
 CONTRACT := proto/contract.binpb
@@ -214,14 +208,6 @@ lint-configuration:
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
 	@diff -u deploy/configuration.md $(LOCAL)/configuration.md || { echo "run \`make configuration\`"; exit 1; }
-
-# Not from the cache of results, as a test would be, which does not see the tests of other modules.
-.PHONY: lint-conformance
-lint-conformance:
-	@echo "every promise of the API has a test"
-	@mkdir -p $(LOCAL)
-	@go run ./deploy/e2e/conformance/cmd/conformance > $(LOCAL)/conformance.md
-	@diff -u deploy/e2e/conformance.md $(LOCAL)/conformance.md || { echo "run \`make promises\`"; exit 1; }
 
 # The Go tests check rules, dashboards and runbooks against the list of metrics; this runs the tests of the rules.
 .PHONY: lint-alerts

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
@@ -25,28 +26,28 @@ import (
 )
 
 const (
-	// roundsVariable is how many rounds are run, seedVariable repeats the choices of a run.
-	roundsVariable = "GIFTING_TEST_ROUNDS"
-	seedVariable   = "GIFTING_TEST_SEED"
-	defaultRounds  = 1000
+	// batchesVariable is how many batches are run, seedVariable repeats the choices of a run.
+	batchesVariable = "GIFTING_TEST_BATCHES"
+	seedVariable    = "GIFTING_TEST_SEED"
+	defaultBatches  = 1000
 
 	identical = 200
-	// One round in so many meets a kill of orders, a kill of the gateway, and an order from a campaign's stock.
+	// One batch in so many meets a kill of orders, a kill of the gateway, and an order from a campaign's stock.
 	ordersKilledIn, gatewayKilledIn, stockedIn = 5, 50, 4
 
 	retryEvery  = 300 * time.Millisecond
-	roundWithin = 2 * time.Minute
+	batchWithin = 2 * time.Minute
 )
 
 // posts sends identical POSTs through a gateway to an orders service, both of which it kills.
 type posts struct {
-	*platform
+	stack
 	random          *mathrand.Rand
 	client          *http.Client
 	orders, gateway *program
 	campaign        string
 	stock           int
-	// firstAnswer is how long the first answer of a quiet round took: kills come around it.
+	// firstAnswer is how long the first answer of a quiet batch took: kills come around it.
 	firstAnswer time.Duration
 	// placed has the ids of the orders.
 	placed   []string
@@ -57,23 +58,23 @@ type posts struct {
 
 // outcome is what one POST got: an answer, or an error of the connection.
 type outcome struct {
-	answer
+	harness.Answer
 	err  error
 	took time.Duration
 }
 
-// TestFaultManyIdenticalPosts sends 200 identical POSTs at once, round after round, while orders and the gateway are
-// killed at random. Each round has one effect, and one answer to all that succeed.
+// TestFaultManyIdenticalPosts sends 200 identical POSTs at once, batch after batch, while orders and the gateway are
+// killed at random. Each batch has one effect, and one answer to all that succeed.
 func TestFaultManyIdenticalPosts(t *testing.T) {
-	rounds, seeded := setting(t, roundsVariable, defaultRounds), setting(t, seedVariable, time.Now().UnixNano())
-	t.Logf("%d rounds; repeat the choices with %s=%d", rounds, seedVariable, seeded)
-	p := newPosts(t, seeded, rounds)
+	batches, seeded := setting(t, batchesVariable, defaultBatches), setting(t, seedVariable, time.Now().UnixNano())
+	t.Logf("%d batches; repeat the choices with %s=%d", batches, seedVariable, seeded)
+	p := newPosts(t, seeded, batches)
 	began := time.Now()
-	for n := range int(rounds) {
-		p.round(t, n)
+	for n := range int(batches) {
+		p.batch(t, n)
 	}
-	t.Logf("%d rounds of %d POSTs in %s: orders killed %d times, the gateway %d times; the first answer was lost in %d rounds; outcomes: %v",
-		rounds, identical, time.Since(began).Round(time.Second), p.orders.kills, p.gateway.kills, p.lost, p.outcomes)
+	t.Logf("%d batches of %d POSTs in %s: orders killed %d times, the gateway %d times; the first answer was lost in %d batches; outcomes: %v",
+		batches, identical, time.Since(began).Round(time.Second), p.orders.kills, p.gateway.kills, p.lost, p.outcomes)
 	t.Run("each order has one order.created", p.requireOneEventEach)
 	t.Run("the stock is exact", p.requireExactStock)
 }
@@ -89,41 +90,41 @@ func setting(t *testing.T, variable string, otherwise int64) int64 {
 	return value
 }
 
-func newPosts(t *testing.T, seeded, rounds int64) *posts {
+func newPosts(t *testing.T, seeded, batches int64) *posts {
 	t.Helper()
 	p := &posts{
-		platform: start(t), outcomes: map[string]int{}, firstAnswer: 20 * time.Millisecond, stock: int(rounds),
+		stack: stack{harness.Start(t)}, outcomes: map[string]int{}, firstAnswer: 20 * time.Millisecond, stock: int(batches),
 		random: mathrand.New(mathrand.NewPCG(uint64(seeded), 0)),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: identical}, Timeout: roundWithin},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: identical}, Timeout: batchWithin},
 	}
 	p.orders = p.newOrders(t)
 	p.gateway = p.newGateway(t, p.orders)
 	p.campaign = uuid.NewString()
-	_, err := catalogv1.NewCatalogOperationsServiceClient(p.dial(t, "GIFTING_GRPC_CATALOG")).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
-		Id: p.campaign, TenantId: seed.Direct, BrandId: p.env["GIFTING_BRAND_ID"], Name: "Identical POSTs",
+	_, err := p.Catalog(t).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
+		Id: p.campaign, TenantId: seed.Direct, BrandId: p.Env["GIFTING_BRAND_ID"], Name: "Identical POSTs",
 		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
 		Offerings: []*catalogv1.OfferingInput{{
-			ProductId: p.env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
-			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(int32(rounds))}},
+			ProductId: p.Env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
+			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(int32(batches))}},
 		}},
 	})
 	require.NoError(t, err)
 	return p
 }
 
-// round sends one request many times at once, then again until it is answered.
-func (p *posts) round(t *testing.T, n int) {
+// batch sends one request many times at once, then again until it is answered.
+func (p *posts) batch(t *testing.T, n int) {
 	t.Helper()
-	order := p.order(t, func(order map[string]any) {
+	order := p.Order(t, func(order map[string]any) {
 		if n%stockedIn == 0 {
 			order["campaignId"] = p.campaign
 			p.stock--
 		}
 	})
-	request := call{method: http.MethodPost, path: "/orders", key: p.newKey(t, "").GetApiKey(), idempotencyKey: rand.Text(), body: order}
+	request := harness.Call{Method: http.MethodPost, Path: "/orders", Key: p.DemoKey(t), IdempotencyKey: rand.Text(), Body: order}
 	victim := p.victim()
 	answered := make(chan []outcome, 1)
-	post := p.request(t, request)
+	post := p.Request(t, request)
 	post.URL.Host = p.gateway.addr
 	go func() { answered <- p.atOnce(post) }()
 	if victim != nil {
@@ -135,11 +136,11 @@ func (p *posts) round(t *testing.T, n int) {
 		p.firstAnswer = (9*p.firstAnswer + fastest(outcomes)) / 10
 	}
 	outcomes = append(outcomes, p.untilAnswered(t, post)...)
-	p.judgeRound(t, fmt.Sprintf("round %d, killed: %v", n, victim != nil), outcomes, victim != nil)
+	p.requireOutcomes(t, fmt.Sprintf("batch %d, killed: %v", n, victim != nil), outcomes, victim != nil)
 	p.requireOneOrder(t, request, outcomes[len(outcomes)-1])
 }
 
-// victim is the program that the round kills, if it kills one.
+// victim is the program that the batch kills, if it kills one.
 func (p *posts) victim() *program {
 	switch {
 	case p.random.IntN(ordersKilledIn) == 0:
@@ -162,9 +163,9 @@ func (p *posts) moment() time.Duration {
 }
 
 func fastest(outcomes []outcome) time.Duration {
-	shortest := roundWithin
+	shortest := batchWithin
 	for _, o := range outcomes {
-		if o.status == http.StatusCreated {
+		if o.Status == http.StatusCreated {
 			shortest = min(shortest, o.took)
 		}
 	}
@@ -185,14 +186,14 @@ func (p *posts) atOnce(post *http.Request) []outcome {
 func (p *posts) untilAnswered(t *testing.T, post *http.Request) []outcome {
 	t.Helper()
 	var outcomes []outcome
-	deadline := time.Now().Add(roundWithin)
+	deadline := time.Now().Add(batchWithin)
 	for {
 		o := p.try(post)
 		outcomes = append(outcomes, o)
-		if o.status == http.StatusCreated {
+		if o.Status == http.StatusCreated {
 			return outcomes
 		}
-		require.True(t, time.Now().Before(deadline), "it is not answered: %d %s %v", o.status, o.body, o.err)
+		require.True(t, time.Now().Before(deadline), "it is not answered: %d %s %v", o.Status, o.Body, o.err)
 		<-time.After(retryEvery)
 	}
 }
@@ -213,36 +214,36 @@ func (p *posts) try(post *http.Request) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	return outcome{answer: answer{status: res.StatusCode, header: res.Header, body: string(content)}, took: time.Since(began)}
+	return outcome{Answer: harness.Answer{Status: res.StatusCode, Header: res.Header, Body: string(content)}, took: time.Since(began)}
 }
 
-// judgeRound demands one answer, byte for byte, of all that succeeded, and that the others were refused for a reason
-// that the round gave them.
-func (p *posts) judgeRound(t *testing.T, round string, outcomes []outcome, killed bool) {
+// requireOutcomes demands one answer, byte for byte, of all that succeeded. The others may only have met the request in flight
+// or the killed program.
+func (p *posts) requireOutcomes(t *testing.T, batch string, outcomes []outcome, killed bool) {
 	t.Helper()
 	first, body := 0, ""
 	for _, o := range outcomes {
 		kind := o.kind()
 		p.outcomes[kind]++
 		switch {
-		case o.status == http.StatusCreated:
+		case o.Status == http.StatusCreated:
 			if body == "" {
-				body = o.body
+				body = o.Body
 			}
-			require.Equal(t, body, o.body, round)
-			if o.header.Get("Idempotent-Replayed") == "" {
+			require.Equal(t, body, o.Body, batch)
+			if o.Header.Get("Idempotent-Replayed") == "" {
 				first++
 			}
 		case kind == "409 idempotency_request_in_progress":
-			require.Equal(t, "2", o.header.Get("Retry-After"), round)
+			require.Equal(t, "2", o.Header.Get("Retry-After"), batch)
 		default:
-			require.True(t, killed && (o.err != nil || o.status >= http.StatusInternalServerError || o.status == http.StatusTooManyRequests),
-				"%s: %s %s %v", round, kind, o.body, o.err)
+			require.True(t, killed && (o.err != nil || o.Status >= http.StatusInternalServerError || o.Status == http.StatusTooManyRequests),
+				"%s: %s %s %v", batch, kind, o.Body, o.err)
 		}
 	}
-	require.LessOrEqual(t, first, 1, "%s: answered anew more than once", round)
+	require.LessOrEqual(t, first, 1, "%s: answered more than once as the first", batch)
 	if first == 0 {
-		require.True(t, killed, "%s: the first answer is lost", round)
+		require.True(t, killed, "%s: the first answer is lost", batch)
 		p.lost++
 	}
 }
@@ -255,33 +256,32 @@ func (o outcome) kind() string {
 	var problem struct {
 		Code string `json:"code"`
 	}
-	if o.status == http.StatusCreated || json.Unmarshal([]byte(o.body), &problem) != nil {
-		return strconv.Itoa(o.status)
+	if o.Status == http.StatusCreated || json.Unmarshal([]byte(o.Body), &problem) != nil {
+		return strconv.Itoa(o.Status)
 	}
-	return strconv.Itoa(o.status) + " " + problem.Code
+	return strconv.Itoa(o.Status) + " " + problem.Code
 }
 
 // requireOneOrder demands that the tenant has one order of the request, the one that was answered.
-func (p *posts) requireOneOrder(t *testing.T, request call, answered outcome) {
+func (p *posts) requireOneOrder(t *testing.T, request harness.Call, answered outcome) {
 	t.Helper()
-	order := answered.object(t)
-	list := p.get(t, request.key, "/orders?externalOrderId="+order["externalOrderId"].(string))
-	require.Equal(t, http.StatusOK, list.status, list.body)
-	items, _ := list.object(t)["items"].([]any)
+	order := answered.Object(t)
+	list := p.Get(t, request.Key, "/orders?externalOrderId="+order["externalOrderId"].(string))
+	items, _ := list.OK(t)["items"].([]any)
 	require.Len(t, items, 1)
 	require.Equal(t, order, items[0])
-	require.Contains(t, request.body, order["externalOrderId"])
+	require.Contains(t, request.Body, order["externalOrderId"])
 	p.placed = append(p.placed, order["id"].(string))
 }
 
 // requireOneEventEach reads the feed until it shows the last order, and then everything that follows.
 func (p *posts) requireOneEventEach(t *testing.T) {
 	last := p.placed[len(p.placed)-1]
-	p.eventually(t, p.newKey(t, "").GetApiKey(), last, recoverWithin)
+	p.Await(t, p.DemoKey(t), recoverWithin, last)
 	created := map[string]int{}
-	for _, e := range p.feed(t, p.newKey(t, "").GetApiKey()) {
+	for _, e := range p.Feed(t, p.DemoKey(t)) {
 		if e.Type == "order.created" {
-			created[answer{body: string(e.Data)}.object(t)["id"].(string)]++
+			created[e.Record(t)["id"].(string)]++
 		}
 	}
 	for _, id := range p.placed {
@@ -292,12 +292,12 @@ func (p *posts) requireOneEventEach(t *testing.T) {
 
 // requireExactStock waits, because what a killed service reserved and did not use is given back later.
 func (p *posts) requireExactStock(t *testing.T) {
-	key := p.newKey(t, "").GetApiKey()
+	key := p.DemoKey(t)
 	want := fmt.Sprintf(`"stockRemaining":%d`, p.stock)
-	var campaign answer
+	var campaign harness.Answer
 	require.Eventually(t, func() bool {
-		campaign = p.get(t, key, "/campaigns/"+p.campaign)
-		return strings.Contains(campaign.body, want)
+		campaign = p.Get(t, key, "/campaigns/"+p.campaign)
+		return strings.Contains(campaign.Body, want)
 	}, recoverWithin, time.Second, "%s is wanted", want)
 	t.Logf("of the campaign's stock %d units are left, as it should be", p.stock)
 }

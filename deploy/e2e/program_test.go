@@ -89,44 +89,42 @@ func (p *program) kill(t *testing.T) {
 	p.start(t)
 }
 
-func (p *platform) addr(offset int) string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.config.PortBase+offset))
+func (s stack) addr(offset int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase+offset))
 }
 
 // newOrders starts one more orders service on the stack's database.
-func (p *platform) newOrders(t *testing.T) *program {
+func (s stack) newOrders(t *testing.T) *program {
 	t.Helper()
-	database := strings.Replace(p.config.PostgresURL, "/postgres?", "/"+p.config.Name+"_orders?", 1)
-	require.NotEqual(t, p.config.PostgresURL, database)
-	return newProgram(t, "services/orders/cmd/orders", p.addr(ordersPort), p.identified(identity.Orders, map[string]string{
-		"GRPC_ADDR": p.addr(ordersPort), "METRICS_ADDR": p.addr(ordersPort + metricsAbove), "DATABASE_URL": database,
-		"TENANTS_ADDR": p.env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": p.env["GIFTING_GRPC_CATALOG"],
-		"SEAL_KEYS": p.secret(t, "ordersSealKeys"),
+	return newProgram(t, "services/orders/cmd/orders", s.addr(ordersPort), s.identified(identity.Orders, map[string]string{
+		"GRPC_ADDR": s.addr(ordersPort), "METRICS_ADDR": s.addr(ordersPort + metricsAbove), "DATABASE_URL": s.databaseURL(t, "orders"),
+		"TENANTS_ADDR": s.Env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": s.Env["GIFTING_GRPC_CATALOG"],
+		"SEAL_KEYS": s.secret(t, "ordersSealKeys"),
 	}))
 }
 
 // newGateway starts one more gateway, in front of the orders service.
-func (p *platform) newGateway(t *testing.T, orders *program) *program {
+func (s stack) newGateway(t *testing.T, orders *program) *program {
 	t.Helper()
-	return newProgram(t, "gateway/cmd/gateway", p.addr(gatewayPort), p.identified(identity.Gateway, map[string]string{
-		"HTTP_ADDR": p.addr(gatewayPort), "METRICS_ADDR": p.addr(gatewayPort + metricsAbove), "PUBLIC_URL": p.env["GIFTING_URL"],
-		"TENANTS_ADDR": p.env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": p.env["GIFTING_GRPC_CATALOG"], "ORDERS_ADDR": orders.addr,
-		"PERSONAL_LINKS_ADDR": p.env["GIFTING_GRPC_LINKS"], "EVENTS_ADDR": p.env["GIFTING_GRPC_EVENTS"],
-		"WEBHOOK_ADDR": p.env["GIFTING_GRPC_WEBHOOK"], "REDIS_URL": p.config.RedisURL, "FINGERPRINT_KEY": p.secret(t, "fingerprintKey"),
+	return newProgram(t, "gateway/cmd/gateway", s.addr(gatewayPort), s.identified(identity.Gateway, map[string]string{
+		"HTTP_ADDR": s.addr(gatewayPort), "METRICS_ADDR": s.addr(gatewayPort + metricsAbove), "PUBLIC_URL": s.Env["GIFTING_URL"],
+		"TENANTS_ADDR": s.Env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": s.Env["GIFTING_GRPC_CATALOG"], "ORDERS_ADDR": orders.addr,
+		"PERSONAL_LINKS_ADDR": s.Env["GIFTING_GRPC_LINKS"], "EVENTS_ADDR": s.Env["GIFTING_GRPC_EVENTS"],
+		"WEBHOOK_ADDR": s.Env["GIFTING_GRPC_WEBHOOK"], "REDIS_URL": s.Config.RedisURL, "FINGERPRINT_KEY": s.secret(t, "fingerprintKey"),
 	}))
 }
 
 // identified adds the certificate of the name to the variables of a program.
-func (p *platform) identified(name identity.Name, variables map[string]string) map[string]string {
-	of := local.Identity(p.env, name)
+func (s stack) identified(name identity.Name, variables map[string]string) map[string]string {
+	of := local.Identity(s.Env, name)
 	variables["TLS_CERT_FILE"], variables["TLS_KEY_FILE"], variables["TLS_CA_FILE"] = of.CertFile, of.KeyFile, of.CAFile
 	return variables
 }
 
 // secret is one that the stack made up for itself.
-func (p *platform) secret(t *testing.T, name string) string {
+func (s stack) secret(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(p.config.Dir, local.SecretsFile))
+	raw, err := os.ReadFile(filepath.Join(s.Config.Dir, local.SecretsFile))
 	require.NoError(t, err)
 	var secrets map[string]string
 	require.NoError(t, json.Unmarshal(raw, &secrets))

@@ -12,11 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/stretchr/testify/require"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
+
+// openMetrics is what a scraper accepts that understands exemplars.
+const openMetrics = "application/openmetrics-text; version=1.0.0"
 
 // The caller's own trace.
 const (
@@ -37,17 +41,17 @@ var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 // TestTraceOfAnOrder follows an order from its POST to its row of the feed and its webhook.
 func TestTraceOfAnOrder(t *testing.T) {
 	c := collect(t)
-	p := start(t)
+	p := stack{harness.Start(t)}
 	idempotencyKey := "marked-" + rand.Text()
-	placed := p.do(t, call{
-		method: http.MethodPost, path: "/orders", key: p.env["GIFTING_KEY"], idempotencyKey: idempotencyKey,
-		body:   p.order(t, nil),
-		header: map[string]string{"traceparent": "00-" + callersTrace + "-" + callersSpan + "-01", "tracestate": "marked=state"},
+	placed := p.Do(t, harness.Call{
+		Method: http.MethodPost, Path: "/orders", Key: p.Env["GIFTING_KEY"], IdempotencyKey: idempotencyKey,
+		Body:   p.Order(t),
+		Header: map[string]string{"traceparent": "00-" + callersTrace + "-" + callersSpan + "-01", "tracestate": "marked=state"},
 	})
-	require.Equal(t, http.StatusCreated, placed.status, placed.body)
-	traceID := placed.header.Get("Request-Id")
+	require.Equal(t, http.StatusCreated, placed.Status, placed.Body)
+	traceID := placed.Header.Get("Request-Id")
 
-	topic := p.config.Topic()
+	topic := p.Config.Topic()
 	request := []step{{"gateway", server, "POST /orders"}}
 	call := after(request, step{"gateway", client, "OrdersService/PlaceOrder"})
 	served := after(call, step{"orders", server, "OrdersService/PlaceOrder"})
@@ -68,11 +72,11 @@ func TestTraceOfAnOrder(t *testing.T) {
 	t.Run("is one, from the call to the row of the feed and the attempt of the webhook", func(t *testing.T) {
 		for _, path := range [][]step{
 			after(request, step{"gateway", client, "EVALSHA"}),
-			after(served, step{"orders", client, "BATCH " + p.config.Name + "_orders"}),
-			after(fed, step{"events", client, "BATCH " + p.config.Name + "_events"}),
+			after(served, step{"orders", client, "BATCH " + p.Config.Name + "_orders"}),
+			after(fed, step{"events", client, "BATCH " + p.Config.Name + "_events"}),
 			after(fannedOut, step{"webhook", client, "DirectoryService/ListEndpoints"},
 				step{"tenants", server, "DirectoryService/ListEndpoints"}),
-			after(fannedOut, step{"webhook", client, "BATCH " + p.config.Name + "_webhook"}),
+			after(fannedOut, step{"webhook", client, "BATCH " + p.Config.Name + "_webhook"}),
 			attempted,
 		} {
 			find(path)
@@ -88,10 +92,10 @@ func TestTraceOfAnOrder(t *testing.T) {
 	})
 	t.Run("has log lines, and the metrics have exemplars of traces", func(t *testing.T) {
 		require.Eventually(t, func() bool { return c.has(traceID, "http.server.request.duration") }, 20*time.Second, 50*time.Millisecond)
-		log, err := os.ReadFile(filepath.Join(p.config.Dir, "stack.log"))
+		log, err := os.ReadFile(filepath.Join(p.Config.Dir, "stack.log"))
 		require.NoError(t, err)
 		require.Contains(t, string(log), `"trace_id":"`+traceID+`"`)
-		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.metrics(t, 0))
+		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.scrape(t, 0, openMetrics))
 	})
 	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
 		token := rand.Text() + rand.Text()
@@ -100,50 +104,38 @@ func TestTraceOfAnOrder(t *testing.T) {
 			_, ok := c.trace(visited).root()
 			return ok && c.has(visited, "http.server.request.duration")
 		}, 20*time.Second, 50*time.Millisecond)
-		told := c.everything()
-		require.Contains(t, told, "/c/{token}")
-		require.Contains(t, told, seed.Direct, "spans and logs name the tenant")
-		for part := range parts {
-			exposed := p.metrics(t, part)
+		seen := c.everything()
+		require.Contains(t, seen, "/c/{token}")
+		require.Contains(t, seen, seed.Direct, "spans and logs name the tenant")
+		for program := range programs {
+			exposed := p.scrape(t, program, openMetrics)
 			require.NotRegexp(t, uuidForm, exposed)
-			told += exposed
+			seen += exposed
 		}
-		requireNoPersonalData(t, told)
+		harness.RequireNoPersonalData(t, seen)
 		for _, secret := range []string{
-			p.env["GIFTING_KEY"], p.env["GIFTING_KEY_2"], p.env["GIFTING_WEBHOOK_SECRET"], p.env["GIFTING_INBOX_URL"],
+			p.Env["GIFTING_KEY"], p.Env["GIFTING_KEY_2"], p.Env["GIFTING_WEBHOOK_SECRET"], p.Env["GIFTING_INBOX_URL"],
 			idempotencyKey, token, "marked=state",
 		} {
 			require.NotEmpty(t, secret)
-			require.NotContains(t, told, secret)
+			require.NotContains(t, seen, secret)
 		}
 	})
 }
 
 func after(path []step, more ...step) []step { return slices.Concat(path, more) }
 
-// lazy is text that is only made when somebody reads it.
+// lazy is text that is made when it is read.
 type lazy func() string
 
 // String implements fmt.Stringer.
 func (l lazy) String() string { return l() }
 
-// metrics scrapes a part as a scraper does that understands exemplars.
-func (p *platform) metrics(t *testing.T, part int) string {
+// visit opens the gift site with a token of no link and returns the id of the request.
+func (s stack) visit(t *testing.T, token string) string {
 	t.Helper()
-	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(p.config.PortBase+metricsPort+part)) + "/metrics"
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	require.NoError(t, err)
-	req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
-	return exchange(t, req).body
-}
-
-// visit opens the gift site with a token that names no link, and gives the request's id.
-func (p *platform) visit(t *testing.T, token string) string {
-	t.Helper()
-	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(p.config.PortBase)) + "/c/" + token
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	require.NoError(t, err)
-	a := exchange(t, req)
-	require.Equal(t, http.StatusNotFound, a.status)
-	return a.header.Get("Request-Id")
+	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase)) + "/c/" + token
+	a := harness.Visit(t, url)
+	require.Equal(t, http.StatusNotFound, a.Status)
+	return a.Header.Get("Request-Id")
 }

@@ -1,0 +1,197 @@
+package conformance_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// campaign starts a campaign of the fixture's brand with the gifts, each in all its sizes. Negative units are on demand.
+func (f *fixture) campaign(t *testing.T, units int32, gifts ...*catalogv1.PutProductRequest) *catalogv1.PutCampaignRequest {
+	t.Helper()
+	campaign := &catalogv1.PutCampaignRequest{
+		Id: uuid.NewString(), TenantId: f.tenant, BrandId: f.brand, Name: "Rain", Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
+	}
+	for _, gift := range gifts {
+		offering := &catalogv1.OfferingInput{ProductId: gift.GetId(), SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND}
+		var stock *int32
+		if units >= 0 {
+			offering.SupplyType, stock = catalogv1.SupplyType_SUPPLY_TYPE_STOCKED, &units
+		}
+		for _, dimension := range gift.GetVariations() {
+			for _, size := range dimension.GetValues() {
+				offering.Skus = append(offering.Skus, &catalogv1.SkuInput{Variations: map[string]string{"Size": size}, InitialStock: stock})
+			}
+		}
+		if len(offering.GetSkus()) == 0 {
+			offering.Skus = []*catalogv1.SkuInput{{InitialStock: stock}}
+		}
+		campaign.Offerings = append(campaign.Offerings, offering)
+	}
+	f.putCampaign(t, campaign)
+	return campaign
+}
+
+// offerings reads those of a campaign.
+func (f *fixture) offerings(t *testing.T, campaign *catalogv1.PutCampaignRequest, query string) (out []record) {
+	t.Helper()
+	for _, offering := range f.read(t, "/campaigns/"+campaign.GetId()+query)["offerings"].([]any) {
+		out = append(out, offering.(record))
+	}
+	return out
+}
+
+// stockOf reads what each SKU of a campaign's first offering has left.
+func (f *fixture) stockOf(t *testing.T, campaign *catalogv1.PutCampaignRequest) []any {
+	t.Helper()
+	return membersOf(f.offerings(t, campaign, "")[0]["skus"], "stockRemaining")
+}
+
+// membersOf are the member of each record of a list.
+func membersOf(list any, name string) (out []any) {
+	for _, one := range list.([]any) {
+		out = append(out, one.(record)[name])
+	}
+	return out
+}
+
+func testCampaigns(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	shown := f.richGift(t)
+	shown.Variations = shown.GetVariations()[:1]
+	f.putProduct(t, shown)
+	plain, gone := f.putGift(t, "S"), f.putGift(t, "S")
+	stocked := f.campaign(t, 5, plain, shown, gone)
+	free := f.campaign(t, -1, plain)
+	free.ExpiresAt = timestamppb.New(time.Now().Add(time.Hour).Truncate(time.Second))
+	f.putCampaign(t, free)
+	f.putInState(t, gone, archived)
+	campaign := f.read(t, "/campaigns/"+stocked.GetId())
+	offerings := f.offerings(t, stocked, "")
+
+	requirement(t, "CAM-1", func(t *testing.T) {
+		for _, summary := range f.list(t, f.key, "/campaigns") {
+			require.ElementsMatch(t, []string{"id", "brandId", "name", "status", "expiresAt"}, namesOf(summary))
+		}
+		require.Equal(t, []any{stocked.GetId(), f.brand, "Rain"}, []any{campaign["id"], campaign["brandId"], campaign["name"]})
+	})
+	requirement(t, "CAM-3", func(t *testing.T) {
+		requireNull(t, campaign, "expiresAt")
+		require.Equal(t, free.GetExpiresAt().AsTime().Format(time.RFC3339), f.read(t, "/campaigns/"+free.GetId())["expiresAt"])
+	})
+	requirement(t, "CAM-4", func(t *testing.T) {
+		require.Equal(t, []any{plain.GetId(), shown.GetId(), gone.GetId()}, column(offerings, "productId"))
+	})
+	requirement(t, "CAM-5", func(t *testing.T) { require.Equal(t, shown.GetId(), offerings[1]["productId"]) })
+	requirement(t, "CAM-7", func(t *testing.T) {
+		require.Equal(t, "Blanket", offerings[1]["name"])
+		translated := f.offerings(t, stocked, "?locale=sv-SE")
+		require.Equal(t, []any{"Filt", "Umbrella"}, []any{translated[1]["name"], translated[0]["name"]})
+	})
+	requirement(t, "CAM-8", func(t *testing.T) {
+		images, _ := offerings[1]["images"].([]any)
+		require.Len(t, images, 3)
+		for _, image := range images {
+			require.Equal(t, http.StatusOK, harness.Visit(t, image.(record)["url"].(string)).Status)
+		}
+	})
+	requirement(t, "CAM-9", func(t *testing.T) {
+		require.Equal(t, []any{"ACTIVE", "NEEDS_REVIEW"}, []any{offerings[0]["status"], offerings[2]["status"]})
+	})
+	f.testSupply(t, stocked, free)
+	requirement(t, "CAM-6", func(t *testing.T) {
+		require.Equal(t, http.StatusOK, f.Get(t, f.key, "/campaigns/"+free.GetId()+"?locale=de-DE").Status)
+		f.Get(t, f.key, "/campaigns/"+free.GetId()+"?locale=fr-FR").Invalid(t, "locale not_enabled")
+	})
+	requirement(t, "CAM-14", func(t *testing.T) {
+		for _, reader := range []string{newFixture(t, p).key, f.newKey(t, ofBrand(f.other))} {
+			f.Get(t, reader, "/campaigns/"+free.GetId()).Problem(t, "not_found")
+		}
+		f.Get(t, f.key, "/campaigns/"+uuid.NewString()).Problem(t, "not_found")
+	})
+}
+
+// testSupply reads what is left in a campaign with stock, and in one on demand.
+func (f *fixture) testSupply(t *testing.T, stocked, free *catalogv1.PutCampaignRequest) {
+	offerings, onDemand := f.offerings(t, stocked, ""), f.offerings(t, free, "")[0]
+	requirement(t, "CAM-10", func(t *testing.T) {
+		require.Equal(t, []any{"STOCKED", "ON_DEMAND"}, []any{offerings[0]["supplyType"], onDemand["supplyType"]})
+	})
+	requirement(t, "CAM-15", func(t *testing.T) {
+		require.Equal(t, []any{record{"Size": "S"}, record{"Size": "M"}}, membersOf(offerings[1]["skus"], "variations"))
+	})
+	requirement(t, "CAM-12", func(t *testing.T) {
+		f.place(t, ofCampaign(stocked.GetId()), ofGift(offerings[1]["productId"].(string), small()))
+		require.Equal(t, []any{4.0, 5.0}, membersOf(f.offerings(t, stocked, "")[1]["skus"], "stockRemaining"))
+		require.Equal(t, []any{nil}, f.stockOf(t, free))
+	})
+	requirement(t, "CAM-11", func(t *testing.T) {
+		for range 3 {
+			f.place(t, ofCampaign(free.GetId()), ofGift(onDemand["productId"].(string), small()))
+		}
+		require.Equal(t, []any{nil}, f.stockOf(t, free))
+	})
+	requirement(t, "CAM-13", func(t *testing.T) {
+		require.ElementsMatch(t, []string{"productId", "name", "images", "status", "supplyType", "skus"}, namesOf(offerings[1]))
+		require.ElementsMatch(t, []string{"id", "variations", "stockRemaining"}, namesOf(at(offerings[1], "skus.0").(record)))
+	})
+}
+
+func testCampaignStates(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	gift := f.putGift(t, "S")
+	status := func(c *catalogv1.PutCampaignRequest) any { return f.read(t, "/campaigns/"+c.GetId())["status"] }
+	draft, ended, expired := f.campaign(t, -1, gift), f.campaign(t, -1, gift), f.campaign(t, -1, gift)
+	draft.Status = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT
+	ended.Status = catalogv1.CampaignStatus_CAMPAIGN_STATUS_COMPLETED
+	expired.ExpiresAt = timestamppb.New(time.Now().Add(300 * time.Millisecond))
+	for _, c := range []*catalogv1.PutCampaignRequest{draft, ended, expired} {
+		f.putCampaign(t, c)
+	}
+	requirement(t, "CAM-2", func(t *testing.T) {
+		require.Equal(t, []any{"DRAFT", "ACTIVE", "COMPLETED"}, []any{status(draft), status(f.campaign(t, -1, gift)), status(ended)})
+	})
+	requirement(t, "CST-1", func(t *testing.T) {
+		require.Eventually(t, func() bool { return status(expired) == "COMPLETED" }, harness.Slow, 50*time.Millisecond)
+	})
+	requirement(t, "CST-2", func(t *testing.T) {
+		for _, c := range []*catalogv1.PutCampaignRequest{draft, ended, expired} {
+			f.refuse(t, "campaign_not_active", ofCampaign(c.GetId()), ofGift(gift.GetId(), small()))
+		}
+	})
+	requirement(t, "CHO-28", func(t *testing.T) {
+		suspended, current := f.putGift(t, "S"), f.putGift(t, "S")
+		campaign := f.campaign(t, 1, suspended, current)
+		f.putInState(t, suspended, archived)
+		f.refuse(t, "product_not_available", ofCampaign(campaign.GetId()), ofGift(suspended.GetId(), small()))
+		from := all(ofCampaign(campaign.GetId()), ofGift(current.GetId(), small()))
+		f.refuse(t, "not_deliverable_to_country", from, with("recipient.address.country", "FI"))
+		f.refuse(t, "invalid_variations", from, with("items.0.variations.Size", "XXL"))
+		f.place(t, ofCampaign(campaign.GetId()), ofGift(current.GetId(), record{"Size": "S"}))
+	})
+	f = newFixture(t, p)
+	requirement(t, "CHO-71", func(t *testing.T) {
+		first, second := f.campaign(t, -1, gift), f.campaign(t, -1, gift)
+		draft := f.campaign(t, -1, gift)
+		draft.Status, draft.BrandId = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, f.other
+		f.putCampaign(t, draft)
+		for query, want := range map[string][]any{
+			"?limit=2": {draft.GetId(), second.GetId(), first.GetId()}, "?brandId=" + f.other: {draft.GetId()},
+			"?status=ACTIVE": {second.GetId(), first.GetId()}, "?status=COMPLETED": {}, "?brandId=" + uuid.NewString(): {},
+		} {
+			require.Equal(t, want, ids(f.all(t, f.key, "/campaigns"+query)...), query)
+		}
+		for query, violation := range map[string]string{
+			"?status=RUNNING": "status invalid", "?brandId=x": "brandId invalid", "?limit=0": "limit invalid", "?after=x": "after invalid",
+		} {
+			f.Get(t, f.key, "/campaigns"+query).Invalid(t, violation)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package conformance_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+)
+
+func testEvents(t *testing.T, p *platform) {
+	f, waiting := newFixture(t, p), newFixture(t, p, approving)
+	const created, updated, statusChanged = "order.created", "order.updated", "order.status_changed"
+	order := f.place(t)
+	placed := f.requireEvents(t, f.key, idOf(order), created)[0]
+	requirement(t, "EVT-2", func(t *testing.T) {
+		envelope := placed.Object(t)
+		require.ElementsMatch(t, []string{"id", "type", "occurredAt", "environment", "data"}, namesOf(envelope))
+		require.NoError(t, uuid.Validate(placed.ID))
+		require.Regexp(t, instant, envelope["occurredAt"])
+	})
+	requirement(t, "EVT-5", func(t *testing.T) {
+		require.Equal(t, order["updatedAt"], placed.Object(t)["occurredAt"])
+	})
+	link := f.claimed(t)
+	claimedOrder := f.orderOf(t, link)
+	requirement(t, "EVT-6", func(t *testing.T) {
+		require.JSONEq(t, f.Get(t, f.key, "/orders/"+idOf(order)).Body, string(placed.Data))
+		ofClaim := f.requireEvents(t, f.key, idOf(claimedOrder), created)[0]
+		require.JSONEq(t, f.Get(t, f.key, "/orders/"+idOf(claimedOrder)).Body, string(ofClaim.Data))
+	})
+	requirement(t, "EVT-9", func(t *testing.T) {
+		now := order
+		for _, change := range []string{`"recipient": {"name": "Zoe"}`, `"courierComment": "Ring."`, `"urgent": true`} {
+			now = f.update(t, now, change)
+		}
+		events := f.requireEvents(t, f.key, idOf(order), created, updated, updated, updated)
+		require.Equal(t, now, events[3].Record(t))
+	})
+	requirement(t, "EVT-7", func(t *testing.T) {
+		f.dispatch(t, idOf(order))
+		f.requireStatusChange(t, idOf(order), "PROCESSING", created, updated, updated, updated, statusChanged)
+	})
+	requirement(t, "EVT-8", func(t *testing.T) {
+		requested := waiting.place(t)
+		require.NoError(t, waiting.approve(t, waiting.coordinator, idOf(requested)))
+		waiting.dispatch(t, idOf(requested))
+		waiting.correctStatus(t, idOf(requested), 4)
+		waiting.correctStatus(t, idOf(requested), 2)
+		waiting.cancel(t, "/orders/"+idOf(requested))
+		var before []string
+		for _, e := range waiting.requireEvents(t, waiting.key, idOf(requested), created, statusChanged, statusChanged, statusChanged, statusChanged, statusChanged)[1:] {
+			status, _ := e.Record(t)["previousStatus"].(string)
+			before = append(before, status)
+		}
+		require.Equal(t, []string{"REQUESTED", "PROCESSING", "SENT", "COMPLETED", "PROCESSING"}, before)
+	})
+	requirement(t, "EVT-10", func(t *testing.T) {
+		f.postMessageAs(t, idOf(order), operator, "On its way.")
+		events := f.requireEvents(t, f.key, idOf(order), created, updated, updated, updated, statusChanged, "order.message_posted")
+		data := events[5].Record(t)
+		require.Equal(t, record{
+			"orderId": order["id"], "externalOrderId": order["externalOrderId"], "message": any(f.messages(t, f.key, idOf(order))[0]),
+		}, data)
+	})
+	f.testLinkEvents(t, waiting, link)
+	f.testRecords(t, claimedOrder)
+	f.testAudience(t, link)
+	waiting.testSnapshots(t)
+}
+
+// testRecords is about which changes make an event, and what is in it.
+func (f *fixture) testRecords(t *testing.T, claimedOrder record) {
+	const created, statusChanged = "order.created", "order.status_changed"
+	requirement(t, "EVT-1", func(t *testing.T) {
+		for _, byPeople := range []record{f.placeAs(t, f.member), f.placeAs(t, operator), f.place(t), claimedOrder} {
+			f.requireEvents(t, f.key, idOf(byPeople), created)
+		}
+	})
+	requirement(t, "EVT-16", func(t *testing.T) {
+		quiet := f.place(t)
+		cancelled := f.cancel(t, "/orders/"+idOf(quiet))
+		require.Equal(t, cancelled, f.cancel(t, "/orders/"+idOf(quiet)))
+		f.requireEvents(t, f.key, idOf(f.place(t)), created)
+		f.requireEvents(t, f.key, idOf(quiet), created, statusChanged)
+	})
+	requirement(t, "EVT-18", func(t *testing.T) {
+		for path, made := range map[string]record{"/orders/": f.place(t), "/personal-links/": f.link(t)} {
+			found := f.Await(t, f.key, harness.Slow, `"id":"`+idOf(made)+`"`)
+			require.JSONEq(t, f.Get(t, f.key, path+idOf(made)).Body, string(found.Data))
+		}
+	})
+}
+
+func (f *fixture) testLinkEvents(t *testing.T, waiting *fixture, claimed record) {
+	const created = "personal_link.created"
+	requirement(t, "EVT-11", func(t *testing.T) {
+		made := results(t, f.Post(t, f.key, batches, f.batchOf(t, with("recipients", repeated(3, record{"label": "Ann"})))))
+		for _, one := range made {
+			f.requireLast(t, one.Link, created)
+		}
+	})
+	requested := waiting.link(t)
+	require.NoError(t, waiting.approveLink(t, waiting.coordinator, requested))
+	approved := waiting.read(t, "/personal-links/"+idOf(requested))
+	requirement(t, "EVT-12", func(t *testing.T) { waiting.requireLast(t, approved, created, "personal_link.approved") })
+	requirement(t, "EVT-17", func(t *testing.T) {
+		events := waiting.requireEvents(t, waiting.key, idOf(requested), created, "personal_link.approved")
+		require.Equal(t, "REQUESTED", events[0].Record(t)["status"])
+		require.Equal(t, "ACTIVE", events[1].Record(t)["status"])
+	})
+	requirement(t, "EVT-13", func(t *testing.T) {
+		require.NotNil(t, claimed["orderId"])
+		f.requireLast(t, claimed, created, "personal_link.claimed")
+	})
+	requirement(t, "EVT-14", func(t *testing.T) {
+		f.requireLast(t, f.cancel(t, "/personal-links/"+idOf(f.link(t))), created, "personal_link.cancelled")
+	})
+}
+
+// testSnapshots reads an order and a link after each of their changes, and the events only after the last one. The tenant
+// approves.
+func (f *fixture) testSnapshots(t *testing.T) {
+	const created, updated, statusChanged = "order.created", "order.updated", "order.status_changed"
+	requirement(t, "EVT-25", func(t *testing.T) {
+		order := f.place(t)
+		path := "/orders/" + idOf(order)
+		now := func() record { return f.read(t, path) }
+		then := []record{order}
+		require.NoError(t, f.approve(t, f.coordinator, idOf(order)))
+		then = append(then, now())
+		then = append(then, f.update(t, now(), `"urgent": true`))
+		then = append(then, f.update(t, now(), `"courierComment": "Ring."`))
+		then = append(then, f.dispatch(t, idOf(order)))
+		f.correctStatus(t, idOf(order), processing)
+		then = append(then, now())
+		then = append(then, f.cancel(t, path))
+		events := f.requireEvents(t, f.key, idOf(order), created, statusChanged, updated, updated, statusChanged, statusChanged, statusChanged)
+		for i, e := range events {
+			data := e.Record(t)
+			if e.Type == statusChanged {
+				require.Equal(t, then[i-1]["status"], data["previousStatus"])
+				data, _ = data["order"].(record)
+			}
+			require.Equal(t, then[i], data)
+			require.InDelta(t, i, data["version"], 0)
+			require.Equal(t, then[i]["updatedAt"], e.Object(t)["occurredAt"])
+		}
+	})
+	requirement(t, "EVT-26", func(t *testing.T) {
+		then := []record{f.link(t)}
+		path := "/personal-links/" + idOf(then[0])
+		require.NoError(t, f.approveLink(t, f.coordinator, then[0]))
+		then = append(then, f.read(t, path))
+		then = append(then, f.cancel(t, path))
+		for i, e := range f.requireEvents(t, f.key, idOf(then[0]), "personal_link.created", "personal_link.approved", "personal_link.cancelled") {
+			require.Equal(t, then[i], e.Record(t))
+			require.Equal(t, then[i]["updatedAt"], e.Object(t)["occurredAt"])
+		}
+	})
+}

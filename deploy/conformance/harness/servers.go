@@ -1,0 +1,131 @@
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+	"github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
+)
+
+// The servers that the tests use. Without brokers the stack runs its embedded one.
+const (
+	postgresVariable  = "GIFTING_TEST_POSTGRES_URL"
+	redisVariable     = "GIFTING_TEST_REDIS_URL"
+	kafkaVariable     = "GIFTING_TEST_KAFKA_BROKERS"
+	kafkaKindVariable = "GIFTING_TEST_KAFKA_KIND"
+)
+
+// KafkaKind says which Kafka the tests use.
+func KafkaKind() string {
+	switch named := os.Getenv(kafkaKindVariable); {
+	case os.Getenv(kafkaVariable) == "":
+		return "embedded"
+	case named != "":
+		return named
+	default:
+		return "given"
+	}
+}
+
+// NewConfig is that of a platform that shares nothing with any other: it has its own databases, topic, consumer groups,
+// Redis database, ports and folder. What it leaves on the servers is removed when the test ends.
+func NewConfig(t *testing.T) local.Config {
+	t.Helper()
+	suffix := make([]byte, 6)
+	_, err := rand.Read(suffix)
+	require.NoError(t, err)
+	cfg := local.Config{
+		Dir:         t.TempDir(),
+		PortBase:    freePorts(t),
+		Name:        "e2e_" + hex.EncodeToString(suffix),
+		PostgresURL: os.Getenv(postgresVariable),
+	}
+	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests by `make test`", postgresVariable)
+	t.Cleanup(func() { dropDatabases(t, cfg) })
+	cfg.RedisURL = claimRedis(t)
+	if brokers := os.Getenv(kafkaVariable); brokers != "" {
+		cfg.KafkaBrokers = strings.Split(brokers, ",")
+		t.Cleanup(func() { dropTopic(t, cfg) })
+	}
+	return cfg
+}
+
+// freePorts finds a row of ports that nothing listens on.
+func freePorts(t *testing.T) int {
+	t.Helper()
+	base, err := deps.FreeRow(t.Context(), local.PortSpan)
+	require.NoError(t, err)
+	return base
+}
+
+// claimRedis takes a database of the Redis for the time of the test.
+func claimRedis(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv(redisVariable)
+	require.NotEmpty(t, server, "set %s or run the tests by `make test`", redisVariable)
+	opts, err := redis.ParseURL(server)
+	require.NoError(t, err)
+	claims := redis.NewClient(opts)
+	t.Cleanup(func() { require.NoError(t, claims.Close()) })
+	const databases, atMost = 16, 40 * time.Minute
+	for db := 1; db < databases; db++ {
+		claim := fmt.Sprintf("gifting:e2e:database:%d", db)
+		err := claims.SetArgs(t.Context(), claim, "taken", redis.SetArgs{Mode: "NX", TTL: atMost}).Err()
+		if err == redis.Nil { //nolint:errorlint // It is returned as it is.
+			continue
+		}
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, claims.Del(context.WithoutCancel(t.Context()), claim).Err()) })
+		flush(t, opts, db)
+		u, err := url.Parse(server)
+		require.NoError(t, err)
+		u.Path = "/" + strconv.Itoa(db)
+		return u.String()
+	}
+	require.Fail(t, "every Redis database is taken by another run")
+	return ""
+}
+
+func flush(t *testing.T, opts *redis.Options, db int) {
+	t.Helper()
+	one := *opts
+	one.DB = db
+	client := redis.NewClient(&one)
+	defer func() { _ = client.Close() }()
+	require.NoError(t, client.FlushDB(t.Context()).Err())
+}
+
+func dropDatabases(t *testing.T, cfg local.Config) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, cfg.PostgresURL)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(ctx) }()
+	for _, name := range local.Databases(cfg.Name) {
+		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+	}
+	_, err = conn.Exec(ctx, "DROP ROLE IF EXISTS "+local.RelayRole(cfg.Name))
+	require.NoError(t, err)
+}
+
+func dropTopic(t *testing.T, cfg local.Config) {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(cfg.KafkaBrokers...)}
+	_, err := client.DeleteTopics(context.WithoutCancel(t.Context()), &kafka.DeleteTopicsRequest{Topics: []string{cfg.Topic()}})
+	require.NoError(t, err)
+}

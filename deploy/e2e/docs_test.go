@@ -1,0 +1,163 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+// root of the repository, from this package.
+const root = "../.."
+
+// pages are those whose commands are run.
+func pages(t *testing.T) (found []string) {
+	t.Helper()
+	for _, pattern := range []string{
+		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "deploy/*/README.md", "services/*/README.md", ".github/*.md",
+	} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		found = append(found, paths...)
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+// example is a block of commands, with lines that its output must have.
+type example struct {
+	script string
+	want   []string
+}
+
+// fails says whether the page shows an error as the output.
+func (e example) fails() bool {
+	return len(e.want) > 0 && (strings.HasPrefix(e.want[0], "Code: ") || strings.HasPrefix(e.want[0], "Failed"))
+}
+
+// examplesIn reads the blocks of sh, and the blocks of text that show what the commands before them print. A block that cannot
+// run on one machine is marked: <!-- not run: the reason -->.
+func examplesIn(page string) (found []example) {
+	var block []string
+	var fence, before string
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case fence != "" && line == "```":
+			switch {
+			case fence == "```sh" && !strings.HasPrefix(before, "<!-- not run: "):
+				found = append(found, example{script: strings.Join(block, "\n")})
+			case fence == "```text" && len(found) > 0:
+				found[len(found)-1].want = block
+			}
+			fence, block, before = "", nil, ""
+		case fence != "":
+			block = append(block, line)
+		case strings.HasPrefix(line, "```"):
+			fence = line
+		case line != "":
+			before = line
+		}
+	}
+	return found
+}
+
+// Each shell has a platform of its own, because the pages change what is in it.
+func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"sh", "zsh"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(shell); err != nil {
+				require.Empty(t, os.Getenv("CI"), "%s is not installed", shell)
+				t.Skip(shell + " is not installed: install it to run the commands of the documentation in it")
+			}
+			s := stack{harness.Start(t)}
+			s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the one of the page there are two pages of orders.
+			dir := s.likeRepository(t)
+			for _, path := range pages(t) {
+				content, err := os.ReadFile(path)
+				require.NoError(t, err)
+				if examples := examplesIn(string(content)); len(examples) > 0 {
+					t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) { runExamples(t, shell, dir, examples) })
+				}
+			}
+		})
+	}
+}
+
+// runExamples runs the commands of a page in one shell, as a reader would.
+func runExamples(t *testing.T, shell, dir string, examples []example) {
+	t.Helper()
+	const end = "=== end of an example: "
+	var script strings.Builder
+	for _, one := range examples {
+		script.WriteString(one.script + "\necho '" + end + "'$?\n")
+	}
+	file := filepath.Join(t.TempDir(), "page."+shell)
+	require.NoError(t, os.WriteFile(file, []byte(script.String()), 0o600))
+	command := exec.CommandContext(t.Context(), shell, file)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "PATH="+filepath.Join(dir, ".local", "bin")+":"+os.Getenv("PATH"))
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	outputs := strings.Split(string(output), end)
+	require.Len(t, outputs, len(examples)+1, "%s", output)
+	for i, one := range examples {
+		for _, line := range one.want {
+			require.Contains(t, outputs[i], line, one.script)
+		}
+		require.Equal(t, !one.fails(), strings.HasPrefix(outputs[i+1], "0\n"), "%s\n%s", one.script, outputs[i])
+	}
+}
+
+// likeRepository makes a folder that looks like the repository while `make run` is running: its .local is that of the stack,
+// with the programs that were built.
+func (s stack) likeRepository(t *testing.T) string {
+	t.Helper()
+	source, err := filepath.Abs(root)
+	require.NoError(t, err)
+	own := filepath.Dir(local.EnvFile(s.Config.Dir))
+	bin := filepath.Join(own, "bin")
+	require.NoError(t, os.MkdirAll(bin, 0o700))
+	built, err := filepath.Glob(filepath.Join(source, ".local", "bin", "*"))
+	require.NoError(t, err)
+	for _, program := range built {
+		require.NoError(t, os.Symlink(program, filepath.Join(bin, filepath.Base(program))))
+	}
+	if !slices.Contains(built, filepath.Join(source, ".local", "bin", "grpcurl")) {
+		build := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(source, ".tools"), "build",
+			"-o", bin, "github.com/fullstorydev/grpcurl/cmd/grpcurl")
+		build.Env = append(os.Environ(), "GOWORK=off")
+		output, err := build.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(own, filepath.Join(dir, ".local")))
+	entries, err := os.ReadDir(source)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if name := entry.Name(); name != ".local" && name != ".git" {
+			require.NoError(t, os.Symlink(filepath.Join(source, name), filepath.Join(dir, name)))
+		}
+	}
+	return dir
+}
+
+func TestExamplesAreReadFromAPage(t *testing.T) {
+	t.Parallel()
+	page := "# Title\n\n```sh\nmake a\nmake b\n```\n\nIt prints:\n\n```text\nCode: NotFound\n```\n\n<!-- not run: it needs a cluster -->\n\n" +
+		"```sh\nhelm install\n```\n\n```json\n{}\n```\n\n```sh\nlast\n```\n"
+	found := examplesIn(page)
+	require.Equal(t, []example{{"make a\nmake b", []string{"Code: NotFound"}}, {script: "last"}}, found)
+	require.True(t, found[0].fails())
+	require.False(t, found[1].fails())
+}

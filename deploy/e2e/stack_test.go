@@ -1,0 +1,163 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+	"github.com/partnergifting/platform/deploy/local/inbox"
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+func TestMain(m *testing.M) {
+	fmt.Println("Kafka of the end-to-end tests:", harness.KafkaKind())
+	os.Exit(m.Run())
+}
+
+// stack is a platform of this process.
+type stack struct{ *harness.Platform }
+
+// TestStack uses one platform in every way, and then looks at what that left in its databases and metrics.
+func TestStack(t *testing.T) {
+	t.Parallel()
+	s := stack{harness.Start(t)}
+	t.Run("the demo", s.testDemo)
+	t.Run("an order reaches the feed and the receiver", s.testOrder)
+	t.Run("people work on an order", s.testPeople)
+	t.Run("a gift is claimed in the browser", s.testGiftSite)
+	t.Run("the feed shows every order as it is", s.testFeed)
+	t.Run("metrics", s.testMetrics)
+	t.Run("the SQL of the runbooks", s.testRunbooks)
+	t.Run("personal data", s.testPersonalData)
+}
+
+func (s stack) testDemo(t *testing.T) {
+	key := s.DemoKey(t)
+	const path = "/catalog/products?country=SE&locale=sv-SE&limit=100"
+	before := s.Get(t, key, path)
+	items, _ := before.OK(t)["items"].([]any)
+	require.Len(t, items, 60)
+	require.Len(t, s.array(t, key, "/brands"), 3)
+	gift := s.Get(t, key, "/catalog/products/"+s.Env["GIFTING_PRODUCT_ID"]+"?country=SE&locale=sv-SE").OK(t)
+	require.Equal(t, "Mörka tryfflar, ask med 24", gift["name"])
+	require.Equal(t, map[string]any{"amount": "268.43", "currency": "SEK"}, gift["estimate"])
+	image, _ := gift["images"].([]any)[0].(map[string]any)["url"].(string)
+	require.Equal(t, http.StatusOK, harness.Visit(t, image).Status)
+	campaign := s.Get(t, key, "/campaigns/"+seed.Campaign+"?locale=sv-SE").OK(t)
+	require.Equal(t, "ACTIVE", campaign["status"])
+	require.NotEmpty(t, campaign["offerings"])
+	require.NoError(t, s.PlaceDemo(t))
+	require.Equal(t, before.Body, s.Get(t, key, path).Body, "the demo placed again changes nothing")
+}
+
+// testOrder places orders with marked values wherever a caller can write text.
+func (s stack) testOrder(t *testing.T) {
+	key := s.DemoKey(t)
+	tenant, _ := s.Get(t, key, "/me").OK(t)["tenant"].(map[string]any)
+	var answers []any
+	for _, field := range tenant["customFields"].([]any) {
+		if field, _ := field.(map[string]any); field["type"] == "TEXT" {
+			answers = append(answers, map[string]any{"fieldId": field["id"], "textValue": "Call " + harness.MarkedPhone})
+		}
+	}
+	whole := func(order map[string]any) {
+		order["courierComment"], order["additionalDetails"] = "Ring "+harness.MarkedName, "Ask "+harness.MarkedEmail
+		order["customization"] = map[string]any{"details": "For " + harness.MarkedName}
+		order["customFields"], order["managerEmail"] = answers, " Jonas.Berg@nordlys.example"
+	}
+	placed := s.Post(t, key, "/orders", s.Order(t, whole))
+	order := placed.OK(t)
+	event := s.Await(t, key, harness.Slow, order["id"].(string))
+	require.JSONEq(t, placed.Body, string(event.Data))
+	delivery := s.awaitDelivery(t, event.ID)
+	require.True(t, delivery.Verified)
+	require.Equal(t, event.Raw, delivery.Raw)
+	harness.RequireNoPersonalData(t, placed.Body+event.Raw)
+	refused := s.Post(t, key, "/orders", s.Order(t, whole, func(order map[string]any) { delete(order, "brandId") }))
+	refused.Problem(t, "brand_required")
+	harness.RequireNoPersonalData(t, refused.Body)
+	t.Run("the receiver has it within a second", func(t *testing.T) {
+		// The machine may be busy with other tests, so the best of a few counts.
+		fastest := harness.Slow
+		for range 3 {
+			began := time.Now()
+			id, _ := s.Post(t, key, "/orders", s.Order(t)).OK(t)["id"].(string)
+			fastest = min(fastest, s.awaitDelivery(t, s.Await(t, key, harness.Slow, id).ID).ReceivedAt.Sub(began))
+		}
+		require.Less(t, fastest, time.Second)
+	})
+}
+
+// awaitDelivery waits until the demo's receiver has the event.
+func (s stack) awaitDelivery(t *testing.T, eventID string) (found inbox.Delivery) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		for _, d := range s.Deliveries(t, "/webhooks") {
+			if d.Headers["Service-Event-Id"] == eventID {
+				found = d
+			}
+		}
+		return found.Raw != ""
+	}, harness.Slow, 50*time.Millisecond, "the receiver does not have the event")
+	s.Validate(t, found)
+	return found
+}
+
+func (s stack) array(t *testing.T, key, path string) (items []map[string]any) {
+	t.Helper()
+	a := s.Get(t, key, path)
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &items), a.Body)
+	return items
+}
+
+// testFeed rebuilds the orders of each of the demo's tenants from its feed. The versions of an order follow one another.
+func (s stack) testFeed(t *testing.T) {
+	for _, tenant := range []string{seed.Direct, seed.Approving} {
+		key := s.NewKey(t, tenant).GetApiKey()
+		orders := map[any]map[string]any{}
+		for path := "/orders?limit=100"; ; {
+			page := s.Get(t, key, path).OK(t)
+			for _, item := range page["items"].([]any) {
+				order, _ := item.(map[string]any)
+				orders[order["id"]] = order
+			}
+			if page["nextCursor"] == nil {
+				break
+			}
+			path = "/orders?limit=100&after=" + page["nextCursor"].(string)
+		}
+		require.NotEmpty(t, orders)
+		require.Eventually(t, func() bool { return requireSame(orders, s.rebuild(t, key)) }, harness.Slow, 200*time.Millisecond, "the feed differs")
+	}
+}
+
+func requireSame(a, b map[any]map[string]any) bool {
+	one, _ := json.Marshal(fmt.Sprint(a))
+	other, _ := json.Marshal(fmt.Sprint(b))
+	return string(one) == string(other)
+}
+
+func (s stack) rebuild(t *testing.T, key string) map[any]map[string]any {
+	t.Helper()
+	rebuilt, next := map[any]map[string]any{}, map[any]float64{}
+	for _, e := range s.Feed(t, key) {
+		order := e.Record(t)
+		switch e.Type {
+		case "order.created", "order.updated":
+		case "order.status_changed":
+			order, _ = order["order"].(map[string]any)
+		default:
+			continue
+		}
+		require.InDelta(t, next[order["id"]], order["version"], 0, "the version after the one before")
+		next[order["id"]]++
+		rebuilt[order["id"]] = order
+	}
+	return rebuilt
+}
