@@ -60,7 +60,8 @@ var mutations = []mutation{
 		{relayMerge, `out := make([]kafka.Message, len(rows))`, `
 	for _, r := range rows {
 		if rand.N(50) == 0 {
-			r.eventID = uuid.Must(uuid.NewV7()).String()
+			r.change = proto.CloneOf(r.change)
+			r.change.EventId = uuid.Must(uuid.NewV7()).String()
 			rows = append(rows, r)
 		}
 	}

@@ -30,11 +30,7 @@ type Config struct {
 
 	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Lets webhooks go to loopback and over plain HTTP. Refused in production."`
 
-	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests in flight at the same time in this process."`
-	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests in flight at the same time to one endpoint, over all instances."`
-	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
-	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often to look for due retries."`
+	Sender      sender.Config
 	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; less than the database's statement time-out."`
 
 	Idempotency  idempotency.Config
@@ -51,25 +47,23 @@ var (
 
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
-	var loopback, brokers, positive, lease, test error
+	var invalid []error
+	refuse := func(variable string, err error) { invalid = append(invalid, settings.Invalid(variable, err)) }
+	refuse("ENVIRONMENT", c.Environment.Validate())
 	if c.AllowLoopback && c.Environment == apikey.Production {
-		loopback = errLoopback
+		refuse("ALLOW_LOOPBACK_WEBHOOKS", errLoopback)
 	}
 	if len(c.Kafka.Brokers) == 0 {
-		brokers = errBrokers
+		refuse("KAFKA_BROKERS", errBrokers)
 	}
-	if c.Workers < 0 || c.PerEndpoint < 0 || c.Timeout < 0 || c.Poll < 0 || c.TestTimeout < 0 || c.LogRetention < 0 {
-		positive = errPositive
+	if min(c.Sender.Workers, c.Sender.PerEndpoint) < 0 || min(c.Sender.Timeout, c.Sender.Poll, c.TestTimeout, c.LogRetention) < 0 {
+		invalid = append(invalid, errPositive)
 	}
-	if least := sender.MinLease(c.Timeout); c.Lease < least {
-		lease = fmt.Errorf("%s %w %s", c.Lease, errLease, least)
+	if least := sender.MinLease(c.Sender.Timeout); c.Sender.Lease < least {
+		refuse("WEBHOOK_LEASE", fmt.Errorf("%s %w %s", c.Sender.Lease, errLease, least))
 	}
 	if idle := c.Database.StatementTimeout; c.TestTimeout >= idle {
-		test = fmt.Errorf("%s %w %s", c.TestTimeout, errTest, idle)
+		refuse("WEBHOOK_TEST_TIMEOUT", fmt.Errorf("%s %w %s", c.TestTimeout, errTest, idle))
 	}
-	return errors.Join(
-		settings.Invalid("ENVIRONMENT", c.Environment.Validate()), settings.Invalid("ALLOW_LOOPBACK_WEBHOOKS", loopback),
-		settings.Invalid("KAFKA_BROKERS", brokers), positive,
-		settings.Invalid("WEBHOOK_LEASE", lease), settings.Invalid("WEBHOOK_TEST_TIMEOUT", test),
-	)
+	return errors.Join(invalid...)
 }

@@ -15,7 +15,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, settings.Defaults(&cfg))
 
 	t.Run("an attempt may take 10 seconds", func(t *testing.T) {
-		require.Equal(t, 10*time.Second, cfg.Timeout)
+		require.Equal(t, 10*time.Second, cfg.Sender.Timeout)
 	})
 	t.Run("the response to a test is stored for 30 days", func(t *testing.T) {
 		require.Equal(t, 30*24*time.Hour, cfg.Idempotency.Retention)

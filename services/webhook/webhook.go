@@ -54,17 +54,12 @@ type Service struct {
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
-}
-
-// schema is what the service's database is made of.
-func schema() []postgres.Migrations {
-	return []postgres.Migrations{idempotency.Migrations(), store.Migrations()}
+	return postgres.Pending(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
 }
 
 // New opens what the service needs. Run closes it.
@@ -86,7 +81,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	}
 	s := &Service{
 		tel: tel, pool: pool, tenants: tenants,
-		client: netguard.NewClient(netguard.Options{Timeout: cfg.Timeout, AllowLoopback: cfg.AllowLoopback}),
+		client: netguard.NewClient(netguard.Options{Timeout: cfg.Sender.Timeout, AllowLoopback: cfg.AllowLoopback}),
 	}
 	if err := s.assemble(cfg); err != nil {
 		s.close()
@@ -102,11 +97,8 @@ func (s *Service) assemble(cfg Config) error {
 	client := webhookclient.New(s.client, now)
 
 	var err error
-	s.sender, err = sender.New(sender.Deps{
-		Store: deliveries, Directory: directory, Client: client, Now: time.Now, Telemetry: s.tel,
-	}, sender.Config{
-		Workers: cfg.Workers, PerEndpoint: cfg.PerEndpoint, Timeout: cfg.Timeout, Lease: cfg.Lease, Poll: cfg.Poll,
-	})
+	s.sender, err = sender.New(
+		sender.Deps{Store: deliveries, Directory: directory, Client: client, Now: time.Now, Telemetry: s.tel}, cfg.Sender)
 	if err != nil {
 		return err
 	}

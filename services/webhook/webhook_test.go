@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -28,15 +27,6 @@ import (
 
 const topic = "gifting.changes.v1"
 
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := listener.Addr().String()
-	require.NoError(t, listener.Close())
-	return addr
-}
-
 func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
@@ -44,7 +34,7 @@ func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 	t.Cleanup(cluster.Close)
 	directory, receiver := directorytest.New(t), webhooktest.NewReceiver(t)
 	cfg := webhook.Config{
-		RPC: rpc.Config{Addr: freeAddr(t)}, Database: postgres.Config{URL: pgtest.NewURL(t)},
+		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
 	}
 	require.NoError(t, webhook.Migrate(t.Context(), cfg))
@@ -85,12 +75,12 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 	}{
 		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not for production"},
 		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
-		"a lease as short as an attempt":      {func(c *webhook.Config) { c.Lease = 10 * time.Second }, "too short"},
+		"a lease as short as an attempt":      {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
 		"a test that outlasts a transaction":  {func(c *webhook.Config) { c.TestTimeout = 10 * time.Second }, "outlast"},
 		"a statement time-out below the test": {func(c *webhook.Config) { c.Database.StatementTimeout = 5 * time.Second }, "outlast"},
 		"no brokers":                          {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
 		"a negative retention":                {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
-		"a negative number of workers":        {func(c *webhook.Config) { c.Workers = -1 }, "must be positive"},
+		"a negative number of workers":        {func(c *webhook.Config) { c.Sender.Workers = -1 }, "must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := webhook.Config{

@@ -55,33 +55,22 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 			"partition", partition, "offset", msgs[0].Offset, "events", done.Rewound)
 	}
 	for _, c := range batch.Changes {
-		w.delay.Record(ctx, max(0, time.Since(c.RecordedAt).Seconds()))
+		w.delay.Record(ctx, max(0, time.Since(c.GetRecordedAt().AsTime()).Seconds()))
 	}
 	return nil
 }
 
 func decode(m kafka.Message) (store.Change, error) {
-	var p eventsv1.Change
-	if err := proto.Unmarshal(m.Value, &p); err != nil {
-		return store.Change{}, fmt.Errorf("decode change: %w", err)
+	c := store.Change{Offset: m.Offset, Change: &eventsv1.Change{}}
+	if err := proto.Unmarshal(m.Value, c.Change); err != nil {
+		return c, fmt.Errorf("decode change: %w", err)
 	}
 	for name, id := range map[string]string{
-		"event_id": p.GetEventId(), "tenant_id": p.GetTenantId(), "brand_id": p.GetBrandId(), "subject_id": p.GetSubjectId(),
+		"event_id": c.GetEventId(), "tenant_id": c.GetTenantId(), "brand_id": c.GetBrandId(), "subject_id": c.GetSubjectId(),
 	} {
 		if _, ok := fields.ParseUUID(id); !ok {
-			return store.Change{}, fmt.Errorf("decode change: %s is not a UUID", name)
+			return c, fmt.Errorf("decode change: %s is not a UUID", name)
 		}
 	}
-	return store.Change{
-		Offset:      m.Offset,
-		ID:          p.GetEventId(),
-		Type:        p.GetType(),
-		TenantID:    p.GetTenantId(),
-		BrandID:     p.GetBrandId(),
-		SubjectID:   p.GetSubjectId(),
-		OriginKeyID: p.GetOriginKeyId(),
-		OccurredAt:  p.GetOccurredAt().AsTime(),
-		RecordedAt:  p.GetRecordedAt().AsTime(),
-		Data:        p.GetData(),
-	}, nil
+	return c, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -22,12 +23,10 @@ func TestBatch(t *testing.T) {
 		for _, source := range []int{0, 0, 1, 0, 0, 1, 1, 1, 0} {
 			want = append(want, f.add(t, source))
 		}
-		n, err := f.publishBatch(t.Context())
-		require.NoError(t, err)
+		n := f.publish(t)
 		require.Equal(t, 2, n, "the row of the other source was recorded after the two")
 		for n > 0 {
-			n, err = f.publishBatch(t.Context())
-			require.NoError(t, err)
+			n = f.publish(t)
 		}
 		require.Equal(t, want, f.published.subjects(t))
 		require.Zero(t, f.left(t))
@@ -47,9 +46,7 @@ func TestBatch(t *testing.T) {
 		}
 		require.Empty(t, f.published.subjects(t))
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
-		n, err := f.publishBatch(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 2, n)
+		require.Equal(t, 2, f.publish(t))
 		require.Equal(t, []string{first, second}, f.published.subjects(t))
 	})
 
@@ -61,9 +58,7 @@ func TestBatch(t *testing.T) {
 		require.ErrorIs(t, err, errPublish)
 		require.Equal(t, 3, f.left(t))
 		f.published.fail = nil
-		n, err := f.publishBatch(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 3, n)
+		require.Equal(t, 3, f.publish(t))
 		require.Equal(t, append(want[:2:2], want...), f.published.subjects(t))
 		require.Zero(t, f.left(t))
 	})
@@ -71,13 +66,9 @@ func TestBatch(t *testing.T) {
 	t.Run("young rows wait while clocks may differ", func(t *testing.T) {
 		f := setup(t, Config{ClockSkew: time.Hour}, telemetry.Discard())
 		f.add(t, 0)
-		n, err := f.publishBatch(t.Context())
-		require.NoError(t, err)
-		require.Zero(t, n)
+		require.Zero(t, f.publish(t))
 		f.cfg.ClockSkew = 0
-		n, err = f.publishBatch(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 1, n)
+		require.Equal(t, 1, f.publish(t))
 	})
 }
 
@@ -91,8 +82,7 @@ func TestMessageHoldsTheWholeChange(t *testing.T) {
 	require.NoError(t, postgres.Pipeline(t.Context(), f.owners[0], func(b *pgx.Batch) {
 		outbox.Append(trace.ContextWithSpanContext(t.Context(), span), b, e)
 	}))
-	_, err := f.publishBatch(t.Context())
-	require.NoError(t, err)
+	f.publish(t)
 	c := f.published.changes(t)[0]
 	require.Equal(t, e.ID, c.GetEventId())
 	require.Equal(t, e.Type, c.GetType())
@@ -104,10 +94,7 @@ func TestMessageHoldsTheWholeChange(t *testing.T) {
 	require.Equal(t, e.Data, c.GetData())
 	require.WithinDuration(t, time.Now(), c.GetRecordedAt().AsTime(), time.Minute)
 	require.Contains(t, c.GetTraceparent(), span.TraceID().String())
-	headers := f.published.messages[0].Headers
-	require.Len(t, headers, 1)
-	require.Equal(t, "traceparent", headers[0].Key)
-	require.Equal(t, c.GetTraceparent(), string(headers[0].Value))
+	require.Equal(t, []kafka.Header{{Key: "traceparent", Value: []byte(c.GetTraceparent())}}, f.published.messages[0].Headers)
 }
 
 func exec(t *testing.T, on *pgxpool.Pool, sql string) {

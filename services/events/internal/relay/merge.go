@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/kafka"
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 // lowerWatermark returns the time up to which all rows of all sources were read: a source that returned
@@ -48,22 +46,12 @@ func merge(reads [][]row, watermark time.Time) []row {
 func messages(rows []row) ([]kafka.Message, error) {
 	out := make([]kafka.Message, len(rows))
 	for i, r := range rows {
-		value, err := proto.Marshal(&eventsv1.Change{
-			EventId:     r.eventID,
-			Type:        r.eventType,
-			TenantId:    r.tenantID,
-			BrandId:     r.brandID,
-			SubjectId:   r.subjectID,
-			OriginKeyId: r.originKeyID,
-			OccurredAt:  timestamppb.New(r.occurredAt),
-			RecordedAt:  timestamppb.New(r.recordedAt),
-			Data:        r.data,
-			Traceparent: r.traceparent,
-		})
+		value, err := proto.Marshal(r.change)
 		if err != nil {
-			return nil, fmt.Errorf("encode event %s: %w", r.eventID, err)
+			return nil, fmt.Errorf("encode event %s: %w", r.change.GetEventId(), err)
 		}
-		out[i] = kafka.WithTraceParent(kafka.Message{Key: []byte(r.tenantID), Value: value}, r.traceparent)
+		m := kafka.Message{Key: []byte(r.change.GetTenantId()), Value: value}
+		out[i] = kafka.WithTraceParent(m, r.change.GetTraceparent())
 	}
 	return out, nil
 }

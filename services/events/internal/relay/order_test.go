@@ -64,8 +64,7 @@ func TestCauseBeforeEffect(t *testing.T) {
 			close(committed)
 			require.NoError(t, <-done)
 
-			_, err := f.publishBatch(t.Context())
-			require.NoError(t, err)
+			f.publish(t)
 			made := map[string]change{cause.ID: cause, effect.ID: effect}
 			var published []change
 			for _, subject := range f.published.subjects(t) {

@@ -67,11 +67,7 @@ func (r *recorder) changes(t *testing.T) []*eventsv1.Change {
 // subjects returns the subject of each published message, in order.
 func (r *recorder) subjects(t *testing.T) []string {
 	t.Helper()
-	out := []string{}
-	for _, c := range r.changes(t) {
-		out = append(out, c.GetSubjectId())
-	}
-	return out
+	return postgres.Column(r.changes(t), (*eventsv1.Change).GetSubjectId)
 }
 
 type fixture struct {
@@ -174,6 +170,14 @@ func (f *fixture) add(t *testing.T, source int) string {
 		outbox.Append(t.Context(), b, event(subject))
 	}))
 	return subject
+}
+
+// publish publishes a batch and returns the number of its rows.
+func (f *fixture) publish(t *testing.T) int {
+	t.Helper()
+	n, err := f.publishBatch(t.Context())
+	require.NoError(t, err)
+	return n
 }
 
 // left returns how many rows the outboxes hold.

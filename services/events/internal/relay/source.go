@@ -7,9 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 const (
@@ -32,18 +34,10 @@ LIMIT $2`
 
 // row is an outbox row and the source it came from.
 type row struct {
-	source      int
-	id          int64
-	recordedAt  time.Time
-	eventID     string
-	tenantID    string
-	brandID     string
-	subjectID   string
-	eventType   string
-	originKeyID int32
-	occurredAt  time.Time
-	data        []byte
-	traceparent string
+	source     int
+	id         int64
+	recordedAt time.Time
+	change     *eventsv1.Change
 }
 
 // source is one outbox. Its statements are prepared on first use of a connection.
@@ -92,9 +86,12 @@ func (s *source) read(ctx context.Context, index int, watermark time.Time, limit
 		return nil, fmt.Errorf("read source %s: %w", s.name, err)
 	}
 	found, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (row, error) {
-		r := row{source: index}
-		err := c.Scan(&r.id, &r.recordedAt, &r.eventID, &r.tenantID, &r.brandID, &r.subjectID, &r.eventType,
-			&r.originKeyID, &r.occurredAt, &r.data, &r.traceparent)
+		r, e := row{source: index}, &eventsv1.Change{}
+		var occurredAt time.Time
+		err := c.Scan(&r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
+			&occurredAt, &e.Data, &e.Traceparent)
+		e.OccurredAt, e.RecordedAt = timestamppb.New(occurredAt), timestamppb.New(r.recordedAt)
+		r.change = e
 		return r, err
 	})
 	if err != nil {

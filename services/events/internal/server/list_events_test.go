@@ -8,9 +8,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -39,22 +41,22 @@ func setup(t *testing.T) *fixture {
 }
 
 // add appends n events on a day and returns their ids.
-func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *store.Change)) []string {
+func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *eventsv1.Change)) []string {
 	t.Helper()
 	f.clock = day
 	b := store.Batch{Retention: 30 * 24 * time.Hour}
 	var ids []string
 	for i := range n {
-		c := store.Change{
-			Offset: f.offset, ID: uuid.NewString(), Type: "order.created", TenantID: f.tenant, BrandID: f.brand,
-			SubjectID: uuid.NewString(), OccurredAt: today, RecordedAt: day, Data: []byte(`{"id":  "spaces stay"}`),
+		c := &eventsv1.Change{
+			EventId: uuid.NewString(), Type: "order.created", TenantId: f.tenant, BrandId: f.brand, SubjectId: uuid.NewString(),
+			OccurredAt: timestamppb.New(today), RecordedAt: timestamppb.New(day), Data: []byte(`{"id":  "spaces stay"}`),
 		}
 		if set != nil {
-			set(i, &c)
+			set(i, c)
 		}
+		ids = append(ids, c.GetEventId())
+		b.Changes = append(b.Changes, store.Change{Offset: f.offset, Change: c})
 		f.offset++
-		ids = append(ids, c.ID)
-		b.Changes = append(b.Changes, c)
 	}
 	_, err := f.store.Append(t.Context(), b)
 	require.NoError(t, err)
@@ -84,11 +86,7 @@ func (f *fixture) list(ctx context.Context, t *testing.T, after *string, limit i
 }
 
 func ids(resp *eventsv1.ListEventsResponse) []string {
-	out := []string{}
-	for _, e := range resp.GetItems() {
-		out = append(out, e.GetId())
-	}
-	return out
+	return postgres.Column(resp.GetItems(), (*eventsv1.Event).GetId)
 }
 
 func TestListEvents(t *testing.T) {
@@ -128,7 +126,7 @@ func TestListEvents(t *testing.T) {
 
 	t.Run("another tenant's events are not in the feed", func(t *testing.T) {
 		f := setup(t)
-		f.add(t, today, 2, func(_ int, c *store.Change) { c.TenantID = uuid.NewString() })
+		f.add(t, today, 2, func(_ int, c *eventsv1.Change) { c.TenantId = uuid.NewString() })
 		require.Empty(t, f.list(f.key(t, nil), t, nil, 0).GetItems())
 	})
 
@@ -145,7 +143,7 @@ func TestListEvents(t *testing.T) {
 	t.Run("a scan through hidden events is bounded and finds the visible ones in the end", func(t *testing.T) {
 		f := setup(t)
 		var want []string
-		all := f.add(t, today, 2*maxScan+500, func(i int, c *store.Change) {
+		all := f.add(t, today, 2*maxScan+500, func(i int, c *eventsv1.Change) {
 			if i%900 == 0 {
 				c.Type = "personal_link.created"
 			}
@@ -167,9 +165,9 @@ func TestListEvents(t *testing.T) {
 
 	t.Run("a page ends at its limit, not at the end of the scan", func(t *testing.T) {
 		f := setup(t)
-		want := f.add(t, today, 40, func(i int, c *store.Change) {
+		want := f.add(t, today, 40, func(i int, c *eventsv1.Change) {
 			if i%2 == 0 {
-				c.Type, c.OriginKeyID = "order.message_posted", 1
+				c.Type, c.OriginKeyId = "order.message_posted", 1
 			}
 		})
 		ctx := f.key(t, nil)
@@ -235,7 +233,7 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 	begin := func(t *testing.T, at int) (*fixture, context.Context, *string) {
 		f := setup(t)
 		ctx := f.key(t, nil)
-		f.add(t, today, 30, func(i int, c *store.Change) {
+		f.add(t, today, 30, func(i int, c *eventsv1.Change) {
 			if i > 0 {
 				c.Type = "hidden"
 			}

@@ -10,20 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-// Change is an event as it came from Kafka.
+// Change is a message of the changes topic.
 type Change struct {
-	Offset      int64
-	ID          string
-	Type        string
-	TenantID    string
-	BrandID     string
-	SubjectID   string
-	OriginKeyID int32
-	OccurredAt  time.Time
-	RecordedAt  time.Time
-	Data        []byte
+	Offset int64
+	*eventsv1.Change
 }
 
 // Batch is consecutive messages of one Kafka partition.
@@ -147,10 +140,10 @@ WHERE event_id = ANY($1)
 func idsAndFirstDay(in []*pendingBatch) (ids postgres.UUIDs, from time.Time) {
 	for _, b := range in {
 		for _, c := range b.Changes {
-			if recorded := Day(c.RecordedAt); len(ids) == 0 || recorded.Before(from) {
+			if recorded := Day(c.GetRecordedAt().AsTime()); len(ids) == 0 || recorded.Before(from) {
 				from = recorded
 			}
-			ids = append(ids, c.ID)
+			ids = append(ids, c.GetEventId())
 		}
 	}
 	return ids, from.AddDate(0, 0, -1)
@@ -161,8 +154,8 @@ func unknown(changes []Change, known map[string]bool) []Change {
 	seen := make(map[string]bool, len(changes))
 	var fresh []Change
 	for _, c := range changes {
-		if !known[c.ID] && !seen[c.ID] {
-			seen[c.ID] = true
+		if id := c.GetEventId(); !known[id] && !seen[id] {
+			seen[id] = true
 			fresh = append(fresh, c)
 		}
 	}

@@ -27,7 +27,7 @@ func TestBatchesOfManyPartitionsAtOnceAreEachAppendedOnceAndInOrder(t *testing.T
 			group.Go(func() error {
 				for n := range batches {
 					part := expected[p][n*each : (n+1)*each]
-					if _, err := s.Append(t.Context(), Batch{Partition: p, Changes: part, Retention: retention}); err != nil {
+					if _, err := s.Append(t.Context(), batch(p, part)); err != nil {
 						return err
 					}
 				}
@@ -58,7 +58,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 	for i, of := range [][]Change{changes(tenantA, 0, 1), good, bad} {
 		results[i] = make(chan error, 1)
 		go func() {
-			_, err := s.Append(t.Context(), Batch{Partition: i, Changes: of, Retention: retention})
+			_, err := s.Append(t.Context(), batch(i, of))
 			results[i] <- err
 		}()
 		// Running first: before the first batch arrives, none waits either.
@@ -77,8 +77,8 @@ func TestTwoBatchesOfOnePartitionAreAppendedOneAfterTheOther(t *testing.T) {
 	s := setup(t)
 	c := changes(tenantA, 0, 4)
 	batches := []*pendingBatch{
-		{Batch: Batch{Partition: 1, Changes: c[:3], Retention: retention}},
-		{Batch: Batch{Partition: 1, Changes: c[1:], Retention: retention}},
+		{Batch: batch(1, c[:3])},
+		{Batch: batch(1, c[1:])},
 	}
 	require.NoError(t, s.appendAll(t.Context(), batches))
 	require.Equal(t, Appended{Inserted: 3}, batches[0].done)

@@ -13,11 +13,11 @@ func TestAppend(t *testing.T) {
 	t.Run("events are in the order of the batch, exactly as recorded", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 200)
-		require.Equal(t, Appended{Inserted: 200}, appendAll(t, s, batch(3, today, in)))
+		require.Equal(t, Appended{Inserted: 200}, appendAt(t, s, today, batch(3, in)))
 		rows := feedOf(t, s, tenantA)
 		require.Equal(t, idsOf(in), ids(rows))
 		for i, r := range rows {
-			require.Equal(t, in[i].Data, r.Data)
+			require.Equal(t, in[i].GetData(), r.Data)
 			require.Equal(t, today, r.OccurredAt.UTC())
 			require.Equal(t, Day(today), r.Position.Day.UTC())
 			require.True(t, i == 0 || r.Position.Number > rows[i-1].Position.Number)
@@ -27,10 +27,10 @@ func TestAppend(t *testing.T) {
 	t.Run("a batch that is delivered again has no effect", func(t *testing.T) {
 		s := setup(t)
 		first, second := changes(tenantA, 0, 5), changes(tenantA, 5, 5)
-		appendAll(t, s, batch(0, today, first))
-		appendAll(t, s, batch(0, today, second))
+		appendAt(t, s, today, batch(0, first))
+		appendAt(t, s, today, batch(0, second))
 		before := feedOf(t, s, tenantA)
-		require.Equal(t, Appended{}, appendAll(t, s, batch(0, today, first)))
+		require.Equal(t, Appended{}, appendAt(t, s, today, batch(0, first)))
 		require.Equal(t, before, feedOf(t, s, tenantA))
 		require.Equal(t, int64(10), nextOffset(t, s), "an old batch does not move the offset back")
 	})
@@ -38,32 +38,32 @@ func TestAppend(t *testing.T) {
 	t.Run("a batch that overlaps what is stored adds only the rest", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 8)
-		appendAll(t, s, batch(0, today, in[:5]))
-		require.Equal(t, Appended{Inserted: 5 - 2}, appendAll(t, s, batch(0, today, in[3:])))
+		appendAt(t, s, today, batch(0, in[:5]))
+		require.Equal(t, Appended{Inserted: 5 - 2}, appendAt(t, s, today, batch(0, in[3:])))
 		require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
 	})
 
 	t.Run("an event published twice is kept once, also after midnight", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
-		appendAll(t, s, batch(0, today, in))
+		appendAt(t, s, today, batch(0, in))
 		again := append([]Change{}, in...)
 		for i := range again {
 			again[i].Offset += 3
 		}
 		again = append(again, again[0], changes(tenantA, 7, 1)[0])
 		again[3].Offset = 6
-		require.Equal(t, Appended{Inserted: 1}, appendAll(t, s, batch(0, today.AddDate(0, 0, 1), again)))
-		require.Equal(t, append(idsOf(in), again[4].ID), ids(feedOf(t, s, tenantA)))
+		require.Equal(t, Appended{Inserted: 1}, appendAt(t, s, today.AddDate(0, 0, 1), batch(0, again)))
+		require.Equal(t, append(idsOf(in), again[4].GetEventId()), ids(feedOf(t, s, tenantA)))
 		require.Equal(t, int64(8), nextOffset(t, s))
 	})
 
 	t.Run("a clock that goes back does not take the feed back", func(t *testing.T) {
 		s := setup(t)
 		ahead, back := changes(tenantA, 0, 2), changes(tenantA, 2, 2)
-		appendAll(t, s, batch(0, today.AddDate(0, 0, 2), ahead))
+		appendAt(t, s, today.AddDate(0, 0, 2), batch(0, ahead))
 		fresh := New(s.pool) // Another process: it knows of no partition yet.
-		appendAll(t, fresh, batch(0, today, back))
+		appendAt(t, fresh, today, batch(0, back))
 		rows := feedOf(t, s, tenantA)
 		require.Equal(t, idsOf(ahead, back), ids(rows))
 		require.Equal(t, Day(today).AddDate(0, 0, 2), rows[3].Position.Day.UTC())
@@ -72,8 +72,8 @@ func TestAppend(t *testing.T) {
 	t.Run("a topic whose offsets start again loses nothing", func(t *testing.T) {
 		s := setup(t)
 		old, restarted := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
-		appendAll(t, s, batch(0, today, old))
-		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAll(t, s, batch(0, today, restarted)))
+		appendAt(t, s, today, batch(0, old))
+		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAt(t, s, today, batch(0, restarted)))
 		require.Equal(t, idsOf(old, restarted), ids(feedOf(t, s, tenantA)))
 		require.Equal(t, int64(4), nextOffset(t, s))
 	})
@@ -81,23 +81,23 @@ func TestAppend(t *testing.T) {
 	t.Run("what retention dropped does not come back from Kafka", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
-		appendAll(t, s, batch(0, today, in))
+		appendAt(t, s, today, batch(0, in))
 		later := today.AddDate(0, 0, 40)
 		_, err := at(later, s).DropOlder(t.Context(), retention)
 		require.NoError(t, err)
-		require.Equal(t, Appended{}, appendAll(t, s, batch(0, later, in)))
+		require.Equal(t, Appended{}, appendAt(t, s, later, batch(0, in)))
 		require.Empty(t, feedOf(t, s, tenantA))
 	})
 
 	t.Run("a batch that fails leaves nothing behind", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
-		in[2].BrandID = "no uuid"
-		_, err := s.Append(t.Context(), batch(0, today, in).Batch)
+		in[2].BrandId = "no uuid"
+		_, err := s.Append(t.Context(), batch(0, in))
 		require.Error(t, err)
 		require.Empty(t, feedOf(t, s, tenantA))
-		in[2].BrandID = brand
-		require.Equal(t, Appended{Inserted: 3}, appendAll(t, s, batch(0, today, in)))
+		in[2].BrandId = brand
+		require.Equal(t, Appended{Inserted: 3}, appendAt(t, s, today, batch(0, in)))
 	})
 }
 
@@ -114,7 +114,7 @@ func TestAppendBesideAZombie(t *testing.T) {
 		wait.Go(func() {
 			mine := at(today, New(s.pool))
 			for from := 0; from < len(in) && errs[i] == nil; from += size {
-				_, errs[i] = mine.Append(t.Context(), batch(0, today, in[from:from+size]).Batch)
+				_, errs[i] = mine.Append(t.Context(), batch(0, in[from:from+size]))
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func TestReaderBesideWriters(t *testing.T) {
 	for tenant, c := range in {
 		writers.Go(func() {
 			for at := 0; at < len(c); at += size {
-				if _, err := s.Append(t.Context(), batch(partition[tenant], today, c[at:at+size]).Batch); err != nil {
+				if _, err := s.Append(t.Context(), batch(partition[tenant], c[at:at+size])); err != nil {
 					errs <- err
 					return
 				}

@@ -21,7 +21,7 @@ func TestTheDayIsTheDatabases(t *testing.T) {
 	require.NoError(t, at(old, New(s.pool)).EnsureDays(t.Context(), 1))
 
 	in := changes(tenantA, 0, 1)
-	_, err := s.Append(t.Context(), Batch{Changes: in, Retention: retention})
+	_, err := s.Append(t.Context(), batch(0, in))
 	require.NoError(t, err)
 	require.NoError(t, s.EnsureDays(t.Context(), 1))
 	dropped, err := s.DropOlder(t.Context(), 24*time.Hour)

@@ -25,10 +25,10 @@ func TestDays(t *testing.T) {
 
 	t.Run("a dropped day is noted for the tenants who had events in it, and no other", func(t *testing.T) {
 		s := setup(t)
-		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
-		appendAll(t, s, batch(1, today, changes(tenantB, 0, 1)))
-		appendAll(t, s, batch(0, today.AddDate(0, 0, 1), changes(tenantA, 2, 1)))
-		appendAll(t, s, batch(0, today.AddDate(0, 0, 5), changes(tenantA, 3, 1)))
+		appendAt(t, s, today, batch(0, changes(tenantA, 0, 2)))
+		appendAt(t, s, today, batch(1, changes(tenantB, 0, 1)))
+		appendAt(t, s, today.AddDate(0, 0, 1), batch(0, changes(tenantA, 2, 1)))
+		appendAt(t, s, today.AddDate(0, 0, 5), batch(0, changes(tenantA, 3, 1)))
 		before := feedOf(t, s, tenantA)
 
 		dropped, err := at(today.AddDate(0, 0, 2), s).DropOlder(t.Context(), 0)
@@ -51,8 +51,8 @@ func TestDays(t *testing.T) {
 
 	t.Run("a scan reports what was dropped before it", func(t *testing.T) {
 		s := setup(t)
-		appendAll(t, s, batch(0, today, changes(tenantA, 0, 2)))
-		appendAll(t, s, batch(0, today.AddDate(0, 0, 3), changes(tenantA, 2, 1)))
+		appendAt(t, s, today, batch(0, changes(tenantA, 0, 2)))
+		appendAt(t, s, today.AddDate(0, 0, 3), batch(0, changes(tenantA, 2, 1)))
 		begin := feedOf(t, s, tenantA)[0].Position
 		_, err := at(today.AddDate(0, 0, 1), s).DropOlder(t.Context(), 0)
 		require.NoError(t, err)

@@ -40,15 +40,15 @@ ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[int]int64) {
 	if len(changes) > 0 {
 		b.Queue(insertRows, day,
-			postgres.UUIDColumn(changes, func(c Change) string { return c.TenantID }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.ID }),
-			postgres.Column(changes, func(c Change) string { return c.Type }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.BrandID }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.SubjectID }),
-			postgres.Column(changes, func(c Change) int32 { return c.OriginKeyID }),
-			postgres.Column(changes, func(c Change) time.Time { return c.OccurredAt }),
-			postgres.Column(changes, func(c Change) time.Time { return c.RecordedAt }),
-			postgres.Column(changes, func(c Change) []byte { return notNil(c.Data) }))
+			postgres.UUIDColumn(changes, func(c Change) string { return c.GetTenantId() }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.GetEventId() }),
+			postgres.Column(changes, func(c Change) string { return c.GetType() }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.GetBrandId() }),
+			postgres.UUIDColumn(changes, func(c Change) string { return c.GetSubjectId() }),
+			postgres.Column(changes, func(c Change) int32 { return c.GetOriginKeyId() }),
+			postgres.Column(changes, func(c Change) time.Time { return c.GetOccurredAt().AsTime() }),
+			postgres.Column(changes, func(c Change) time.Time { return c.GetRecordedAt().AsTime() }),
+			postgres.Column(changes, func(c Change) []byte { return notNil(c.GetData()) }))
 	}
 	partitions := slices.Collect(maps.Keys(nextOffsets))
 	b.Queue(moveWriters, partitions, postgres.Column(partitions, func(p int) int64 { return nextOffsets[p] }), day)

@@ -14,11 +14,11 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 	other := uuid.NewString()
 	in := changes(tenantA, 0, 6)
 	in[1].Type = "personal_link.created"
-	in[2].BrandID = other
-	in[3].Type, in[3].OriginKeyID = "order.message_posted", 7
-	in[4].OriginKeyID = 7
+	in[2].BrandId = other
+	in[3].Type, in[3].OriginKeyId = "order.message_posted", 7
+	in[4].OriginKeyId = 7
 	in[5].Type = "tenant.renamed" // No scope includes this family.
-	appendAll(t, s, batch(0, today, in))
+	appendAt(t, s, today, batch(0, in))
 
 	for name, test := range map[string]struct {
 		filter  Filter
@@ -40,7 +40,7 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 			for i, r := range rows {
 				if r.Visible {
 					visible = append(visible, i)
-					require.Equal(t, in[i].ID, r.ID)
+					require.Equal(t, in[i].GetEventId(), r.ID)
 					continue
 				}
 				require.Empty(t, r.ID)
@@ -60,8 +60,8 @@ func TestScanPlan(t *testing.T) {
 		if d == days-1 {
 			n = lastDay
 		}
-		appendAll(t, s, batch(0, day, changes(tenantA, int64(d*perDay), n)))
-		appendAll(t, s, batch(1, day, changes(tenantB, int64(d*perDay), perDay)))
+		appendAt(t, s, day, batch(0, changes(tenantA, int64(d*perDay), n)))
+		appendAt(t, s, day, batch(1, changes(tenantB, int64(d*perDay), perDay)))
 	}
 	_, err := s.pool.Exec(t.Context(), "ANALYZE feed")
 	require.NoError(t, err)

@@ -1,18 +1,20 @@
 package store
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 var (
@@ -40,27 +42,21 @@ func at(now time.Time, s *Store) *Store {
 func changes(tenant string, offset int64, n int) []Change {
 	out := make([]Change, n)
 	for i := range out {
-		out[i] = Change{
-			Offset: offset + int64(i), ID: uuid.NewString(), Type: "order.created", TenantID: tenant, BrandID: brand,
-			SubjectID: uuid.NewString(), OccurredAt: today, RecordedAt: today, Data: fmt.Appendf(nil, `{"n": %d}`, i),
-		}
+		out[i] = Change{offset + int64(i), &eventsv1.Change{
+			EventId: uuid.NewString(), Type: "order.created", TenantId: tenant, BrandId: brand, SubjectId: uuid.NewString(),
+			OccurredAt: timestamppb.New(today), RecordedAt: timestamppb.New(today), Data: fmt.Appendf(nil, `{"n": %d}`, i),
+		}}
 	}
 	return out
 }
 
-// dated is a batch and the time when it arrives.
-type dated struct {
-	Batch
-	now time.Time
+func batch(partition int, c []Change) Batch {
+	return Batch{Partition: partition, Changes: c, Retention: retention}
 }
 
-func batch(partition int, now time.Time, c []Change) dated {
-	return dated{Batch: Batch{Partition: partition, Changes: c, Retention: retention}, now: now}
-}
-
-func appendAll(t *testing.T, s *Store, b dated) Appended {
+func appendAt(t *testing.T, s *Store, now time.Time, b Batch) Appended {
 	t.Helper()
-	done, err := at(b.now, s).Append(t.Context(), b.Batch)
+	done, err := at(now, s).Append(t.Context(), b)
 	require.NoError(t, err)
 	return done
 }
@@ -74,21 +70,11 @@ func feedOf(t *testing.T, s *Store, tenant string) []Row {
 }
 
 func ids(rows []Row) []string {
-	out := []string{}
-	for _, r := range rows {
-		out = append(out, r.ID)
-	}
-	return out
+	return postgres.Column(rows, func(r Row) string { return r.ID })
 }
 
 func idsOf(c ...[]Change) []string {
-	out := []string{}
-	for _, part := range c {
-		for _, ch := range part {
-			out = append(out, ch.ID)
-		}
-	}
-	return out
+	return postgres.Column(slices.Concat(c...), func(c Change) string { return c.GetEventId() })
 }
 
 func partitions(t *testing.T, s *Store) []time.Time {
@@ -101,25 +87,20 @@ func partitions(t *testing.T, s *Store) []time.Time {
 // explain runs a statement with a plan for any parameters, as the server does after a few executions.
 func explain(t *testing.T, s *Store, sql string, args ...string) string {
 	t.Helper()
-	var plan []string
-	err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
-		ctx := context.Background()
-		for _, q := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE probe AS " + sql} {
-			if _, err := c.Exec(ctx, q); err != nil {
-				return err
-			}
-		}
-		rows, err := c.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS) EXECUTE probe("+strings.Join(args, ",")+")",
-			pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			return err
-		}
-		if plan, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			return err
-		}
-		_, err = c.Exec(ctx, "DEALLOCATE probe")
-		return err
-	})
+	conn, err := s.pool.Acquire(t.Context())
 	require.NoError(t, err)
+	defer conn.Release()
+	exec := func(sql string) {
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec("SET plan_cache_mode = force_generic_plan")
+	exec("PREPARE probe AS " + sql)
+	rows, err := conn.Query(t.Context(), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS) EXECUTE probe("+
+		strings.Join(args, ",")+")", pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	exec("DEALLOCATE probe")
 	return strings.Join(plan, "\n")
 }

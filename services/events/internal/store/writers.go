@@ -82,7 +82,7 @@ func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	b.done = Appended{}
 	for _, c := range unknown(b.Changes, w.known) {
 		if c.Offset < next {
-			if c.RecordedAt.Before(oldest) {
+			if c.GetRecordedAt().AsTime().Before(oldest) {
 				continue
 			}
 			b.done.Rewound++

@@ -25,18 +25,13 @@ type Deps struct {
 	Telemetry *telemetry.Telemetry
 }
 
-// Config of a sender. All fields are required.
+// Config of a sender. Lease is at least MinLease of Timeout.
 type Config struct {
-	// Workers is how many requests may be in flight in this process.
-	Workers int
-	// PerEndpoint is how many may be in flight to one endpoint, over all instances.
-	PerEndpoint int
-	// Timeout of one attempt.
-	Timeout time.Duration
-	// Lease is at least MinLease of Timeout.
-	Lease time.Duration
-	// Poll is how often to look for due deliveries without being woken.
-	Poll time.Duration
+	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests in flight at the same time in this process."`
+	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests in flight at the same time to one endpoint, over all instances."`
+	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
+	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often to look for due retries."`
 }
 
 const (
