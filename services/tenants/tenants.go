@@ -56,17 +56,12 @@ type Service struct {
 
 // Migrate brings the database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
-}
-
-// schema is what the service's database is made of.
-func schema() []postgres.Migrations {
-	return []postgres.Migrations{store.Migrations()}
+	return postgres.Pending(ctx, cfg.Database.URL, store.Migrations())
 }
 
 // New opens what the service needs. Run closes it.

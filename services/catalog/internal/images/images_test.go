@@ -27,7 +27,7 @@ func s3URL(t *testing.T) string {
 	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/&endpoint=" + url.QueryEscape(server.URL)
 }
 
-func TestFilesAreKept(t *testing.T) {
+func TestFilesAreStored(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	large := make([]byte, 10<<20)
 	_, err := rand.Read(large)
 	require.NoError(t, err)

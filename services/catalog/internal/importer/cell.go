@@ -4,8 +4,8 @@ import "strings"
 
 const escape = '\\'
 
-// split divides a cell at a separator that no backslash precedes, and leaves the backslashes for
-// deeper levels. Nothing has no entries; space around an entry does not count.
+// split divides a cell at each separator without a backslash before it. It keeps the backslashes for
+// deeper levels. A blank cell has no entries.
 func split(cell string, separator byte) []string {
 	if strings.TrimSpace(cell) == "" {
 		return nil
@@ -24,7 +24,7 @@ func split(cell string, separator byte) []string {
 	return append(entries, cell[start:])
 }
 
-// text takes the backslashes out of an entry, and the space around it.
+// text removes the backslashes of an entry and the space around it.
 func text(g *gift, field, entry string) string {
 	entry = strings.TrimSpace(entry)
 	if strings.IndexByte(entry, escape) < 0 {
@@ -35,7 +35,7 @@ func text(g *gift, field, entry string) string {
 		if entry[i] == escape {
 			i++
 			if i == len(entry) || strings.IndexByte(`;|=\`, entry[i]) < 0 {
-				g.wrong(field, `a backslash must precede one of ; | = \`)
+				g.invalid(field, `a backslash must precede one of ; | = \`)
 				return entry
 			}
 		}

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 var (
 	errUnknownColumn = errors.New("no such column")
-	errColumnTwice   = errors.New("the column stands twice")
+	errColumnTwice   = errors.New("the column is there twice")
 	errMissingColumn = errors.New("the column is missing")
 )
 
@@ -20,18 +21,20 @@ var (
 type gift struct {
 	*catalogv1.PutProductRequest
 
-	faults []problem.Violation
+	violations []problem.Violation
 }
 
-func (g *gift) wrong(field, message string) { g.faults = append(g.faults, invalid(field, message)) }
+func (g *gift) invalid(field, message string) {
+	g.violations = append(g.violations, invalid(field, message))
+}
 
-// column reads its cell of a row.
+// column reads a cell of a row.
 type column struct {
 	name string
 	read func(g *gift, cell string)
 }
 
-// columns are those of a fixed name; the translated ones have the locale in theirs.
+// columns are those with a fixed name. Names of translations include the locale.
 func columns() []column {
 	return []column{
 		{"id", func(g *gift, cell string) { g.Id = cell }},
@@ -88,7 +91,7 @@ func columnOf(name string) (column, error) {
 	return column{}, fmt.Errorf("%w: %q", errUnknownColumn, name)
 }
 
-// translation gives the translation into a locale, which it adds if need be.
+// translation returns the translation into a locale, which it adds if it is missing.
 func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
 	for _, t := range g.Translations {
 		if t.GetLocale() == locale {
@@ -102,18 +105,18 @@ func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
 
 func readState(g *gift, cell string) {
 	if cell == "" {
-		return // Which the rules refuse, as missing.
+		return // The rules reject a missing state.
 	}
-	state, known := catalogv1.ProductState_value["PRODUCT_STATE_"+cell]
-	if !known || state == 0 {
-		g.wrong("state", "must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL")
+	state, known := enumname.Parse[catalogv1.ProductState](cell)
+	if !known {
+		g.invalid("state", "must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL")
 	}
-	g.State = catalogv1.ProductState(state)
+	g.State = state
 }
 
 func readSwitch(g *gift, field, cell string) bool {
 	if cell != "true" && cell != "false" && cell != "" {
-		g.wrong(field, "must be true, false or empty")
+		g.invalid(field, "must be true, false or empty")
 	}
 	return cell == "true"
 }
@@ -122,7 +125,7 @@ func readVariations(g *gift, cell string) {
 	for i, entry := range split(cell, ';') {
 		pair := split(entry, '=')
 		if len(pair) != 2 {
-			g.wrong(fmt.Sprintf("variations[%d]", i), "must have the form Dimension=Value|Value")
+			g.invalid(fmt.Sprintf("variations[%d]", i), "must have the form Dimension=Value|Value")
 			continue
 		}
 		v := &catalogv1.Variation{Dimension: text(g, "variations", pair[0])}
@@ -137,7 +140,7 @@ func readPrices(g *gift, cell string) {
 	for i, entry := range split(cell, ';') {
 		pair := split(entry, '=')
 		if len(pair) != 2 {
-			g.wrong(fmt.Sprintf("prices[%d]", i), "must have the form REGION=amount")
+			g.invalid(fmt.Sprintf("prices[%d]", i), "must have the form REGION=amount")
 			continue
 		}
 		g.Prices = append(g.Prices, &catalogv1.RegionPrice{Region: text(g, "prices", pair[0]), AmountEur: text(g, "prices", pair[1])})

@@ -16,20 +16,20 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// Short says in the list of commands what the command does.
-const Short = "import gifts from a JSON or CSV file; import -h tells how"
+// Short describes the command in the list of commands.
+const Short = "import gifts from a JSON or CSV file; import -h explains how"
 
 var (
-	// ErrRejected ends an import that reached the end of the file but could not take all rows.
-	ErrRejected = errors.New("rows were rejected; the report says why")
+	// ErrRejected ends an import that read the whole file but could not import all rows.
+	ErrRejected = errors.New("rows were rejected; see the report")
 	errNoFile   = errors.New("name a file: --file gifts.json (or - for the standard input, with --format)")
 	errNoAddr   = errors.New("say where the catalog service is: --catalog host:port or GIFTING_CATALOG_ADDR")
 )
 
-// Config is what the environment may say.
+// Config is the configuration from the environment.
 type Config struct {
 	CatalogAddr string `env:"CATALOG_ADDR" check:"hostports" doc:"host:port of the catalog service."`
-	// TLS is the certificate of who imports.
+	// TLS is the certificate of the caller.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
 
@@ -46,7 +46,7 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Command runs `catalog import` with the arguments behind its name.
+// Command runs `catalog import` with its arguments.
 func Command(ctx context.Context, args []string, std Streams) error {
 	var cfg Config
 	if err := settings.Load(&cfg); err != nil {

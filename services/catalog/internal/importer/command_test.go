@@ -32,7 +32,7 @@ func (rejecting) ImportProducts(_ context.Context, req *catalogv1.ImportProducts
 	return resp, nil
 }
 
-func TestCommand(t *testing.T) {
+func TestCommand(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	server := grpc.NewServer()
 	catalogv1.RegisterImportServiceServer(server, rejecting{})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -44,16 +44,16 @@ func TestCommand(t *testing.T) {
 	gifts := filepath.Join(dir, "gifts.csv")
 	require.NoError(t, os.WriteFile(gifts, []byte(header+jerseyCSV), 0o600))
 	run := func(stdin string, args ...string) (stdout, stderr string, err error) {
-		var out, told bytes.Buffer
-		err = importer.Command(t.Context(), args, importer.Streams{In: strings.NewReader(stdin), Out: &out, Err: &told})
-		return out.String(), told.String(), err
+		var out, errOut bytes.Buffer
+		err = importer.Command(t.Context(), args, importer.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errOut})
+		return out.String(), errOut.String(), err
 	}
 	t.Run("reports on the standard output", func(t *testing.T) {
-		out, told, err := run("", "--file", gifts)
+		out, stderr, err := run("", "--file", gifts)
 		require.ErrorIs(t, err, importer.ErrRejected)
 		require.ErrorContains(t, err, "1 of 1 rows were rejected")
 		require.Contains(t, out, `"outcome":"rejected","errors":[{"field":"name","code":"required","message":"is required"}]`)
-		require.Contains(t, told, "1 rejected")
+		require.Contains(t, stderr, "1 rejected")
 	})
 	t.Run("or into a file, from the standard input", func(t *testing.T) {
 		report := filepath.Join(dir, "report.csv")
@@ -64,13 +64,13 @@ func TestCommand(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(string(written), "line,id,outcome,errors\n"), "%s", written)
 	})
-	t.Run("explains itself", func(t *testing.T) {
-		_, told, err := run("", "-h")
+	t.Run("prints its help", func(t *testing.T) {
+		_, stderr, err := run("", "-h")
 		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(told, importer.Help))
-		require.Contains(t, told, "-report-format")
+		require.True(t, strings.HasPrefix(stderr, importer.Help))
+		require.Contains(t, stderr, "-report-format")
 	})
-	t.Run("refuses what it cannot do", func(t *testing.T) {
+	t.Run("rejects invalid arguments", func(t *testing.T) {
 		for _, tc := range []struct {
 			says string
 			args []string

@@ -27,14 +27,14 @@ type table struct {
 // newTable reads the column names.
 func newTable(m *meter, from io.Reader) (*table, error) {
 	t := &table{meter: m, csv: csv.NewReader(from)}
-	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is wrong, not the file.
+	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is an error of the row.
 	m.row()
 	names, err := t.csv.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: errEmptyFile}
 	}
 	if err != nil {
-		return nil, fault(err, 1)
+		return nil, fileError(err, 1)
 	}
 	t.columns, err = readColumns(names)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *table) Next() (Row, error) {
 		t.line, _ = t.csv.FieldPos(0)
 	}
 	if err != nil {
-		return Row{}, fault(err, t.line)
+		return Row{}, fileError(err, t.line)
 	}
 	row := Row{Line: t.line}
 	for _, cell := range cells {
@@ -63,18 +63,18 @@ func (t *table) Next() (Row, error) {
 	if row.Size > MaxRow {
 		return Row{}, &FileError{Line: t.line, Err: errRowTooLong}
 	}
-	row.Gift, row.Faults = t.gift(cells)
+	row.Gift, row.Violations = t.gift(cells)
 	return row, nil
 }
 
 func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Violation) {
 	g := &gift{PutProductRequest: &catalogv1.PutProductRequest{}}
 	if len(cells) != len(t.columns) {
-		g.faults = append(g.faults, invalid("", fmt.Sprintf("has %d cells for %d columns", len(cells), len(t.columns))))
+		g.violations = append(g.violations, invalid("", fmt.Sprintf("has %d cells for %d columns", len(cells), len(t.columns))))
 	}
 	for i, c := range t.columns[:min(len(t.columns), len(cells))] {
 		if !utf8.ValidString(cells[i]) || strings.ContainsRune(cells[i], 0) {
-			g.wrong(c.name, "must be valid text without NUL characters")
+			g.invalid(c.name, "must be valid text without NUL characters")
 			continue
 		}
 		c.read(g, cells[i])
@@ -82,11 +82,11 @@ func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Vi
 	g.Translations = slices.DeleteFunc(g.Translations, func(t *catalogv1.ProductTranslation) bool {
 		return t.GetName() == "" && t.GetDescription() == ""
 	})
-	return g.PutProductRequest, g.faults
+	return g.PutProductRequest, g.violations
 }
 
-// fault says where the file stops being CSV.
-func fault(err error, line int) error {
+// fileError returns the line where the file stops being CSV.
+func fileError(err error, line int) error {
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		return &FileError{Line: syntax.StartLine, Err: syntax.Err}
 	}

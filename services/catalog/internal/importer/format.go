@@ -19,10 +19,10 @@ const (
 	CSV    Format = "csv"
 )
 
-// ErrFormat is a file whose format is not known.
+// ErrFormat is the error of an unknown format.
 var ErrFormat = errors.New("the format must be json, ndjson or csv")
 
-// FormatOf tells the format by the name of a file.
+// FormatOf derives the format from the name of a file.
 func FormatOf(path string) (Format, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json":
@@ -32,7 +32,7 @@ func FormatOf(path string) (Format, error) {
 	case ".csv":
 		return CSV, nil
 	}
-	return "", fmt.Errorf("%w; %q does not tell by its ending", ErrFormat, path)
+	return "", fmt.Errorf("%w; the name %q does not say which", ErrFormat, path)
 }
 
 // Read reads a file of the format. JSON that begins with an object is read as NDJSON.
@@ -56,7 +56,7 @@ func Read(file io.Reader, format Format) (Rows, error) {
 }
 
 func beginsWithObject(from *bufio.Reader) bool {
-	_, _ = from.Peek(1) // Fills the buffer; what there is to say about a fault, the rows will.
+	_, _ = from.Peek(1) // Fills the buffer. The rows report any error.
 	head, _ := from.Peek(from.Buffered())
 	return strings.HasPrefix(strings.TrimLeft(string(head), " \t\r\n"), "{")
 }

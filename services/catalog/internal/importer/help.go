@@ -3,12 +3,13 @@ package importer
 // Help explains the command.
 const Help = `usage: catalog import --file gifts.json|gifts.ndjson|gifts.csv [flags]
 
-Imports gifts into the running catalog service. A gift replaces the gift of its id whole; one that is
-as the file says is left alone. Run it again after a kill or a fault: it goes on where it ended.
+Imports gifts into the running catalog service. A gift replaces the gift with the same id as a whole. A
+gift that is already as in the file is not changed. After an interruption or an error, run it again: it
+continues where it stopped.
 
-Files are UTF-8, with at most 1 MiB in a row, 1,000,000 rows, and each id once.
+Files are UTF-8, with at most 1 MiB per row, 1,000,000 rows, and each id once.
 
-JSON is an array of objects, NDJSON one object in a line:
+JSON is an array of objects, NDJSON one object per line:
 
   {"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
    "description": "The jersey of the season.",
@@ -19,7 +20,7 @@ JSON is an array of objects, NDJSON one object in a line:
    "imageFileIds": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
    "customizationAvailable": true, "giftSet": false, "readyToSend": true}
 
-CSV begins with a line of column names, in any order; id, state and name are needed:
+CSV begins with a line of column names, in any order; id, state and name are required:
 
   id                      UUID
   state                   DRAFT, PUBLISHED, ARCHIVED or INTERNAL
@@ -29,18 +30,18 @@ CSV begins with a line of column names, in any order; id, state and name are nee
   categories              SPORT__CLOTHING;HOME__TEXTILES
   availableCountries      SE;NO
   prices                  NORDICS=79.90;DACH=85
-  imageFileIds            file ids of uploaded images, with ; between them
+  imageFileIds            file ids of uploaded images, separated by ;
   customizationAvailable, giftSet, readyToSend    true, false or empty for false
 
-A backslash takes the meaning from ; | = and \ behind it.
+To use ; | = or \ as text, put a backslash before it.
 
 The report has an entry per row: line, id, outcome (created, updated, unchanged, rejected) and the
-errors of its fields. Wrong rows are rejected and the others imported; a file that cannot be read on
-ends the import with the line where that begins. Progress goes to the standard error. The exit code
-is 0 when every row was taken, else 1.
+errors of its fields. Invalid rows are rejected and the others are imported. Where a file cannot be read
+further, the import ends with the number of that line. Progress goes to the standard error. The exit
+code is 0 if every row was imported, otherwise 1.
 
-Where the platform's calls are secured, the command needs the certificate of an operator, in the
-variables GIFTING_TLS_CERT_FILE, GIFTING_TLS_KEY_FILE, GIFTING_TLS_CA_FILE and, where it is another
-than partner-gifting, GIFTING_TLS_TRUST_DOMAIN.
+Where calls of the platform use TLS, the command needs the certificate of an operator, in the variables
+GIFTING_TLS_CERT_FILE, GIFTING_TLS_KEY_FILE, GIFTING_TLS_CA_FILE and, unless it is partner-gifting,
+GIFTING_TLS_TRUST_DOMAIN.
 
 `

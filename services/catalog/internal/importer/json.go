@@ -25,8 +25,7 @@ type array struct {
 	begun bool
 }
 
-// newArray reads names that stand twice and invalid text: they are faults of their row, not of the
-// file.
+// newArray accepts duplicate names and invalid text. They are errors of their row, not of the file.
 func newArray(m *meter, from io.Reader) *array {
 	l := &lines{from: from}
 	return &array{meter: m, lines: l, json: jsontext.NewDecoder(l, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
@@ -37,7 +36,7 @@ func (a *array) Next() (Row, error) {
 	a.meter.row()
 	if !a.begun {
 		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
-			return Row{}, a.fault(err, errNoArray)
+			return Row{}, a.fileError(err, errNoArray)
 		}
 		a.begun = true
 	}
@@ -46,7 +45,7 @@ func (a *array) Next() (Row, error) {
 	}
 	value, err := a.json.ReadValue()
 	if err != nil {
-		return Row{}, a.fault(err, nil)
+		return Row{}, a.fileError(err, nil)
 	}
 	row := readJSON(value)
 	row.Line = a.lines.at(a.json.InputOffset() - int64(len(value)))
@@ -55,16 +54,16 @@ func (a *array) Next() (Row, error) {
 
 func (a *array) end() error {
 	if _, err := a.json.ReadToken(); err != nil {
-		return a.fault(err, nil)
+		return a.fileError(err, nil)
 	}
 	if _, err := a.json.ReadToken(); !errors.Is(err, io.EOF) {
-		return a.fault(nil, errTrailing)
+		return a.fileError(nil, errTrailing)
 	}
 	return io.EOF
 }
 
-// fault says where the file stops being JSON.
-func (a *array) fault(err, otherwise error) error {
+// fileError returns the line where the file stops being JSON.
+func (a *array) fileError(err, otherwise error) error {
 	at := a.json.InputOffset()
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		at = syntax.ByteOffset
@@ -87,7 +86,7 @@ type ndjson struct {
 	line  int
 }
 
-// Next implements Rows. Empty lines are passed over.
+// Next implements Rows. It skips empty lines.
 func (n *ndjson) Next() (Row, error) {
 	for {
 		n.meter.row()
@@ -107,7 +106,7 @@ func (n *ndjson) Next() (Row, error) {
 	}
 }
 
-// readLine gives a line without its break. The last one comes with io.EOF if it has none.
+// readLine returns a line. The last one comes with io.EOF if it does not end with a line break.
 func readLine(from *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -122,18 +121,18 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readJSON reads a gift. What is wrong with it is the row's.
+// readJSON reads a gift.
 func readJSON(value []byte) Row {
 	row := Row{Gift: &catalogv1.PutProductRequest{}, Size: len(value)}
-	row.Faults = restjson.Unmarshal(value, row.Gift)
-	if len(row.Faults) == 1 && row.Faults[0].Field == "" {
-		return row // It is no object at all, so it has no members to be judged.
+	row.Violations = restjson.Unmarshal(value, row.Gift)
+	if len(row.Violations) == 1 && row.Violations[0].Field == "" {
+		return row // It is not an object, so it has no members.
 	}
 	unknown, err := unknownMembers(value, row.Gift.ProtoReflect().Descriptor())
 	if err != nil {
-		row.Faults = append(row.Faults, invalid("", fmt.Sprintf("is not valid JSON: %v", err)))
+		row.Violations = append(row.Violations, invalid("", fmt.Sprintf("is not valid JSON: %v", err)))
 	}
-	row.Faults = append(row.Faults, unknown...)
+	row.Violations = append(row.Violations, unknown...)
 	return row
 }
 

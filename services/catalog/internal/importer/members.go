@@ -11,9 +11,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// unknownMembers finds members of an object that a message does not have. The API passes over them,
-// for it must get along with callers of tomorrow; in a file they are slips, and what was meant would
-// be emptied.
+// unknownMembers finds members of an object that a message does not have. The API ignores them, so that
+// newer callers work. In a file they are mistakes: the member that was meant would be emptied.
 func unknownMembers(value []byte, message protoreflect.MessageDescriptor) ([]problem.Violation, error) {
 	var object any
 	if err := json.Unmarshal(value, &object); err != nil {
@@ -21,13 +20,13 @@ func unknownMembers(value []byte, message protoreflect.MessageDescriptor) ([]pro
 	}
 	var found []problem.Violation
 	walk(object, message, "", func(path string) {
-		found = append(found, invalid(path, "is no member of a gift"))
+		found = append(found, invalid(path, "is not a member of a gift"))
 	})
 	slices.SortFunc(found, func(a, b problem.Violation) int { return strings.Compare(a.Field, b.Field) })
 	return found, nil
 }
 
-// walk calls report for each member that is not known, at any depth.
+// walk reports each unknown member, at any depth.
 func walk(value any, message protoreflect.MessageDescriptor, path string, report func(path string)) {
 	switch value := value.(type) {
 	case []any:

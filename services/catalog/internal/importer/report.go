@@ -12,16 +12,16 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Entry of a report: what became of a row.
+// Entry of a report is the outcome of a row.
 type Entry struct {
-	Line    int     `json:"line"`
-	ID      string  `json:"id"`
-	Outcome string  `json:"outcome"`
-	Errors  []Fault `json:"errors"`
+	Line    int          `json:"line"`
+	ID      string       `json:"id"`
+	Outcome string       `json:"outcome"`
+	Errors  []FieldError `json:"errors"`
 }
 
-// Fault of a field.
-type Fault struct {
+// FieldError is a violation of a field.
+type FieldError struct {
 	Field   string `json:"field"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -35,26 +35,26 @@ const (
 	Rejected  = "rejected"
 )
 
-// maxFaults bounds an entry.
-const maxFaults = 20
+// maxErrors bounds the errors of an entry.
+const maxErrors = 20
 
-func faultsOf(violations []problem.Violation) []Fault {
-	faults := []Fault{}
-	for _, v := range violations[:min(len(violations), maxFaults)] {
-		faults = append(faults, Fault{Field: v.Field, Code: v.Code, Message: v.Message})
+func fieldErrors(violations []problem.Violation) []FieldError {
+	errs := []FieldError{}
+	for _, v := range violations[:min(len(violations), maxErrors)] {
+		errs = append(errs, FieldError(v))
 	}
-	return faults
+	return errs
 }
 
-// Report takes the entries of an import.
+// Report records the entries of an import.
 type Report interface {
 	Write(e Entry) error
 	// Flush makes what was written readable.
 	Flush() error
 }
 
-// NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors, of which each is
-// field, code and message.
+// NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors. Each error has a
+// field, a code and a message.
 func NewReport(to io.Writer, format Format) (Report, error) {
 	switch format {
 	case JSON, NDJSON:
@@ -82,11 +82,11 @@ func (r *jsonReport) Flush() error { return r.to.Flush() }
 type csvReport struct{ to *csv.Writer }
 
 func (r csvReport) Write(e Entry) error {
-	var faults []string
+	var errs []string
 	for _, f := range e.Errors {
-		faults = append(faults, strings.TrimSpace(f.Field+" "+f.Code+": "+f.Message))
+		errs = append(errs, strings.TrimSpace(f.Field+" "+f.Code+": "+f.Message))
 	}
-	return r.to.Write([]string{strconv.Itoa(e.Line), e.ID, e.Outcome, strings.Join(faults, "; ")})
+	return r.to.Write([]string{strconv.Itoa(e.Line), e.ID, e.Outcome, strings.Join(errs, "; ")})
 }
 
 func (r csvReport) Flush() error {

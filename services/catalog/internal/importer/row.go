@@ -11,27 +11,27 @@ import (
 const (
 	// MaxRow bounds a row in bytes.
 	MaxRow = 1 << 20
-	// MaxRows bounds a file, of which the ids are kept.
+	// MaxRows bounds a file. All its ids are held in memory.
 	MaxRows = 1_000_000
 )
 
-// Row is a gift of a file. A row with faults has no gift to be trusted.
+// Row is a gift of a file. The gift of a row with violations is not complete.
 type Row struct {
 	// Line the row begins in, from 1.
-	Line   int
-	Gift   *catalogv1.PutProductRequest
-	Faults []problem.Violation
+	Line       int
+	Gift       *catalogv1.PutProductRequest
+	Violations []problem.Violation
 	// Size in bytes, about.
 	Size int
 }
 
 // Rows reads a file row by row.
 type Rows interface {
-	// Next gives io.EOF behind the last row, and a *FileError where the file cannot be read on.
+	// Next returns io.EOF after the last row, and a *FileError where the file cannot be read further.
 	Next() (Row, error)
 }
 
-// FileError says where a file cannot be read on.
+// FileError is the line from which a file cannot be read further.
 type FileError struct {
 	Line int
 	Err  error

@@ -46,7 +46,7 @@ const (
 		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
 )
 
-// read reads a whole file, up to where it cannot be read on.
+// read reads a file, up to where it cannot be read further.
 func read(t *testing.T, format importer.Format, file string) ([]importer.Row, error) {
 	t.Helper()
 	rows, err := importer.Read(strings.NewReader(file), format)
@@ -67,33 +67,35 @@ func read(t *testing.T, format importer.Format, file string) ([]importer.Row, er
 }
 
 func TestAGiftIsTheSameInEveryFormat(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		format importer.Format
 		file   string
 		line   int
 	}{
-		"JSON":                          {importer.JSON, "\n[\n" + jerseyJSON + "\n]\n", 3},
-		"JSON with a mark":              {importer.JSON, "\uFEFF[" + jerseyJSON + "]", 1},
-		"NDJSON":                        {importer.NDJSON, "\n" + strings.ReplaceAll(jerseyJSON, "\n", "") + "\n\n", 2},
-		"NDJSON without an end":         {importer.NDJSON, strings.ReplaceAll(jerseyJSON, "\n", ""), 1},
-		"NDJSON that says it were JSON": {importer.JSON, "\uFEFF  " + strings.ReplaceAll(jerseyJSON, "\n", "") + "\r\n", 1},
-		"CSV":                           {importer.CSV, header + jerseyCSV, 2},
-		"CSV with a mark":               {importer.CSV, "\uFEFF" + header + "\n" + jerseyCSV, 3},
-		"CSV of another system":         {importer.CSV, strings.ReplaceAll(header+jerseyCSV, "\n", "\r\n"), 2},
+		"JSON":                    {importer.JSON, "\n[\n" + jerseyJSON + "\n]\n", 3},
+		"JSON with a mark":        {importer.JSON, "\uFEFF[" + jerseyJSON + "]", 1},
+		"NDJSON":                  {importer.NDJSON, "\n" + strings.ReplaceAll(jerseyJSON, "\n", "") + "\n\n", 2},
+		"NDJSON without an end":   {importer.NDJSON, strings.ReplaceAll(jerseyJSON, "\n", ""), 1},
+		"NDJSON declared as JSON": {importer.JSON, "\uFEFF  " + strings.ReplaceAll(jerseyJSON, "\n", "") + "\r\n", 1},
+		"CSV":                     {importer.CSV, header + jerseyCSV, 2},
+		"CSV with a mark":         {importer.CSV, "\uFEFF" + header + "\n" + jerseyCSV, 3},
+		"CSV of another system":   {importer.CSV, strings.ReplaceAll(header+jerseyCSV, "\n", "\r\n"), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)
 			require.NoError(t, err)
 			require.Len(t, rows, 1)
-			require.Empty(t, rows[0].Faults)
+			require.Empty(t, rows[0].Violations)
 			require.Equal(t, tc.line, rows[0].Line)
 			require.True(t, proto.Equal(jersey(), rows[0].Gift), "%v", rows[0].Gift)
 		})
 	}
 }
 
-// A member that PutProduct gets must get a column, and be explained.
+// A new member of PutProduct needs a column and an explanation.
 func TestEveryMemberHasAColumn(t *testing.T) {
+	t.Parallel()
 	members := (&catalogv1.PutProductRequest{}).ProtoReflect().Descriptor().Fields()
 	for i := range members.Len() {
 		name := members.Get(i).JSONName()
@@ -110,32 +112,33 @@ func TestEveryMemberHasAColumn(t *testing.T) {
 	}
 }
 
-func TestWrongRowsAreTheRows(t *testing.T) {
+func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
+	t.Parallel()
 	const csv = "id,state,name,giftSet,prices,variations,categories\n"
 	for name, tc := range map[string]struct {
 		format importer.Format
 		file   string
 		want   []string
 	}{
-		"a state there is not":        {importer.CSV, csv + "i,SOLD,n,,,,\n", []string{"state"}},
-		"the state that is none":      {importer.CSV, csv + "i,UNSPECIFIED,n,,,,\n", []string{"state"}},
-		"a switch that is neither":    {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
-		"a price without a region":    {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
-		"a variation without values":  {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
-		"a backslash before a letter": {importer.CSV, csv + "i,DRAFT,n,,,,a\\b\n", []string{"categories"}},
-		"a backslash at the end":      {importer.CSV, csv + "i,DRAFT,n,,,,a\\\n", []string{"categories"}},
-		"a cell too few":              {importer.CSV, csv + "i,DRAFT,n\n", []string{""}},
-		"a cell too many":             {importer.CSV, csv + "i,DRAFT,n,,,,,\n", []string{""}},
-		"text that is none":           {importer.CSV, csv + "i,DRAFT,\xff,,,,\n", []string{"name"}},
-		"a NUL":                       {importer.CSV, csv + "i,DRAFT,\x00,,,,\n", []string{"name"}},
-		"a line that is no JSON":      {importer.NDJSON, `{"id": "i"` + "\n", []string{""}},
-		"a line that is no object":    {importer.NDJSON, `["id"]` + "\n", []string{""}},
-		"null":                        {importer.JSON, `[null]`, []string{""}},
-		"a number":                    {importer.JSON, `[7]`, []string{""}},
-		"a member of another type":    {importer.JSON, `[{"id": "i", "giftSet": "yes", "prices": [{"amountEur": true}]}]`, []string{"giftSet", "prices[0].amountEur"}},
-		"a member that stands twice":  {importer.JSON, `[{"id": "i", "id": "j"}]`, []string{""}},
-		"members there are not":       {importer.JSON, `[{"colour": 1, "prices": [{}, {"amountEUR": "1"}]}]`, []string{"colour", "prices[1].amountEUR"}},
-		"invalid text":                {importer.JSON, "[{\"id\": \"\xff\"}]", []string{""}},
+		"an unknown state":             {importer.CSV, csv + "i,SOLD,n,,,,\n", []string{"state"}},
+		"the unspecified state":        {importer.CSV, csv + "i,UNSPECIFIED,n,,,,\n", []string{"state"}},
+		"an invalid switch":            {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
+		"a price without a region":     {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
+		"a variation without values":   {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
+		"a backslash before a letter":  {importer.CSV, csv + "i,DRAFT,n,,,,a\\b\n", []string{"categories"}},
+		"a backslash at the end":       {importer.CSV, csv + "i,DRAFT,n,,,,a\\\n", []string{"categories"}},
+		"a cell too few":               {importer.CSV, csv + "i,DRAFT,n\n", []string{""}},
+		"a cell too many":              {importer.CSV, csv + "i,DRAFT,n,,,,,\n", []string{""}},
+		"invalid text in CSV":          {importer.CSV, csv + "i,DRAFT,\xff,,,,\n", []string{"name"}},
+		"a NUL":                        {importer.CSV, csv + "i,DRAFT,\x00,,,,\n", []string{"name"}},
+		"a line that is not JSON":      {importer.NDJSON, `{"id": "i"` + "\n", []string{""}},
+		"a line that is not an object": {importer.NDJSON, `["id"]` + "\n", []string{""}},
+		"null":                         {importer.JSON, `[null]`, []string{""}},
+		"a number":                     {importer.JSON, `[7]`, []string{""}},
+		"a member of another type":     {importer.JSON, `[{"id": "i", "giftSet": "yes", "prices": [{"amountEur": true}]}]`, []string{"giftSet", "prices[0].amountEur"}},
+		"a member twice":               {importer.JSON, `[{"id": "i", "id": "j"}]`, []string{""}},
+		"unknown members":              {importer.JSON, `[{"colour": 1, "prices": [{}, {"amountEUR": "1"}]}]`, []string{"colour", "prices[1].amountEUR"}},
+		"invalid text":                 {importer.JSON, "[{\"id\": \"\xff\"}]", []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			good := strings.ReplaceAll(jerseyJSON, "\n", "")
@@ -151,17 +154,18 @@ func TestWrongRowsAreTheRows(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, rows, 2)
 			var got []string
-			for _, f := range rows[0].Faults {
+			for _, f := range rows[0].Violations {
 				require.Equal(t, problem.FieldInvalid, f.Code)
 				got = append(got, f.Field)
 			}
 			require.Equal(t, tc.want, got)
-			require.Empty(t, rows[1].Faults, "the row behind is good")
+			require.Empty(t, rows[1].Violations, "the next row is valid")
 		})
 	}
 }
 
-func TestWhereAFileCannotBeReadOn(t *testing.T) {
+func TestAFileErrorHasTheLine(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", importer.MaxRow+1)
 	for name, tc := range map[string]struct {
 		format     importer.Format
@@ -169,22 +173,22 @@ func TestWhereAFileCannotBeReadOn(t *testing.T) {
 		rows, line int
 		says       string
 	}{
-		"an empty CSV":                {importer.CSV, "", 0, 1, "the file is empty"},
-		"a column there is not":       {importer.CSV, "id,state,name,colour\n", 0, 1, `no such column: "colour"`},
-		"a column without a locale":   {importer.CSV, "id,state,name,name:\n", 0, 1, `no such column: "name:"`},
-		"a column twice":              {importer.CSV, "id,state,name,id\n", 0, 1, `the column stands twice: "id"`},
-		"a column that is needed":     {importer.CSV, "id,name\n", 0, 1, `the column is missing: "state"`},
-		"a quote astray":              {importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
-		"a quote not closed":          {importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
-		"a quote not closed for long": {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
-		"a CSV row that is long":      {importer.CSV, "id,state,name\na,b," + long + "\n", 0, 2, "a row has more than 1 MiB"},
-		"an empty JSON":               {importer.JSON, "", 0, 1, "unexpected EOF"},
-		"JSON that is a text":         {importer.JSON, `"gifts"`, 0, 1, "the file must be an array of objects"},
-		"JSON that breaks off":        {importer.JSON, "[\n{},\n{},\n{\"id\"", 2, 4, "unexpected EOF"},
-		"JSON with a comma too few":   {importer.JSON, "[\n{}\n{}\n]", 1, 3, "after array element (expecting ',' or ']')"},
-		"JSON with something behind":  {importer.JSON, "[\n{}\n]\n{}", 1, 4, "something follows the end of the array"},
-		"a JSON row that is long":     {importer.JSON, "[\n{},\n{\"name\": \"" + long + long + "\"}]", 1, 3, "a row has more than 1 MiB"},
-		"a line that is long":         {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n", 1, 2, "a row has more than 1 MiB"},
+		"an empty CSV":                 {importer.CSV, "", 0, 1, "the file is empty"},
+		"an unknown column":            {importer.CSV, "id,state,name,colour\n", 0, 1, `no such column: "colour"`},
+		"a column without a locale":    {importer.CSV, "id,state,name,name:\n", 0, 1, `no such column: "name:"`},
+		"a column twice":               {importer.CSV, "id,state,name,id\n", 0, 1, `the column is there twice: "id"`},
+		"a missing column":             {importer.CSV, "id,name\n", 0, 1, `the column is missing: "state"`},
+		"a quote astray":               {importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
+		"a quote not closed":           {importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
+		"a quote not closed for long":  {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
+		"a CSV row that is long":       {importer.CSV, "id,state,name\na,b," + long + "\n", 0, 2, "a row has more than 1 MiB"},
+		"an empty JSON":                {importer.JSON, "", 0, 1, "unexpected EOF"},
+		"JSON that is a text":          {importer.JSON, `"gifts"`, 0, 1, "the file must be an array of objects"},
+		"truncated JSON":               {importer.JSON, "[\n{},\n{},\n{\"id\"", 2, 4, "unexpected EOF"},
+		"JSON with a comma too few":    {importer.JSON, "[\n{}\n{}\n]", 1, 3, "after array element (expecting ',' or ']')"},
+		"JSON with something after it": {importer.JSON, "[\n{}\n]\n{}", 1, 4, "something follows the end of the array"},
+		"a JSON row that is long":      {importer.JSON, "[\n{},\n{\"name\": \"" + long + long + "\"}]", 1, 3, "a row has more than 1 MiB"},
+		"a line that is long":          {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n", 1, 2, "a row has more than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)
@@ -197,7 +201,8 @@ func TestWhereAFileCannotBeReadOn(t *testing.T) {
 	}
 }
 
-func TestFormatsAreToldByTheEnding(t *testing.T) {
+func TestTheFormatIsDerivedFromTheExtension(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]importer.Format{
 		"gifts.json": importer.JSON, "a/b.CSV": importer.CSV, "x.ndjson": importer.NDJSON, "x.jsonl": importer.NDJSON,
 	} {
@@ -221,11 +226,11 @@ func FuzzRows(f *testing.F) {
 				require.Greater(t, row.Line, line-1, "lines do not go back")
 				line = row.Line
 				require.LessOrEqual(t, line, strings.Count(file, "\n")+1)
-				if len(row.Faults) > 0 {
+				if len(row.Violations) > 0 {
 					continue
 				}
 				raw, err := proto.Marshal(row.Gift)
-				require.NoError(t, err, "what has no fault can be sent")
+				require.NoError(t, err, "a row without violations can be sent")
 				require.NotContains(t, string(raw), "PRODUCT_STATE")
 			}
 		}

@@ -5,63 +5,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 const (
-	// batchRows keeps the catalog's lock short: other upkeep waits for one batch at most.
+	// batchRows bounds how long other changes of the catalog wait for a batch.
 	batchRows = 200
-	// batchBytes keeps a batch well below what a call may carry.
+	// batchBytes keeps a batch well below the limit of a call.
 	batchBytes = 4 << 20
-	// progressEvery is how often the progress is told.
-	progressEvery = 2 * time.Second
+	// progressInterval is how often the progress is reported.
+	progressInterval = 2 * time.Second
 )
 
 var errTooManyRows = errors.New("the file has more than 1,000,000 rows; split it")
 
-// Import is one run.
+// Import is an import of a file.
 type Import struct {
 	Rows    Rows
 	Catalog catalogv1.ImportServiceClient
 	Report  Report
-	// Progress is told every two seconds and at the end.
+	// Progress is written every two seconds and at the end.
 	Progress io.Writer
 	Clock    func() time.Time
 }
 
-// Totals of a run.
+// Totals of an import.
 type Totals struct {
 	Rows, Created, Updated, Unchanged, Rejected int
 }
 
-// run is an import under way.
+// run is an import in progress.
 type run struct {
 	Import
 
 	totals Totals
-	// first is the line of each id that was read.
-	first map[uuid.UUID]int32
+	// lines are the lines of the ids that were read.
+	lines map[uuid.UUID]int32
 	batch []Row
 	size  int
 	began time.Time
-	told  time.Time
+	// reported is when the progress was written last.
+	reported time.Time
 }
 
-// Run imports all rows. An error tells why it ended before; running again goes on from there.
+// Run imports all rows. After an error, another run continues from there.
 func (i Import) Run(ctx context.Context) (Totals, error) {
-	r := &run{Import: i, first: map[uuid.UUID]int32{}, began: i.Clock()}
-	r.told = r.began
+	r := &run{Import: i, lines: map[uuid.UUID]int32{}, began: i.Clock()}
+	r.reported = r.began
 	err := r.rows(ctx)
-	if _, ok := errors.AsType[*FileError](err); ok { // What stands before is good.
+	if _, ok := errors.AsType[*FileError](err); ok { // The rows before it are good.
 		err = errors.Join(r.flush(ctx), err)
 	}
-	r.tell()
+	r.progress()
 	return r.totals, err
 }
 
@@ -77,7 +80,7 @@ func (r *run) rows(ctx context.Context) error {
 		if r.totals.Rows++; r.totals.Rows > MaxRows {
 			return &FileError{Line: row.Line, Err: errTooManyRows}
 		}
-		r.once(&row)
+		r.checkUnique(&row)
 		r.batch = append(r.batch, row)
 		r.size += row.Size
 		if len(r.batch) >= batchRows || r.size >= batchBytes {
@@ -88,20 +91,20 @@ func (r *run) rows(ctx context.Context) error {
 	}
 }
 
-// once rejects a row of an id that an earlier row has.
-func (r *run) once(row *Row) {
+// checkUnique rejects a row that has the id of an earlier row.
+func (r *run) checkUnique(row *Row) {
 	canonical, ok := fields.ParseUUID(row.Gift.GetId())
 	if !ok {
-		return // Which the rules refuse.
+		return // The rules reject it.
 	}
 	id := uuid.MustParse(canonical)
-	if line, twice := r.first[id]; twice {
-		row.Faults = append(row.Faults, problem.Violation{
-			Field: "id", Code: problem.FieldDuplicate, Message: fmt.Sprintf("stands in line %d already", line),
+	if line, found := r.lines[id]; found {
+		row.Violations = append(row.Violations, problem.Violation{
+			Field: "id", Code: problem.FieldDuplicate, Message: fmt.Sprintf("is already in line %d", line),
 		})
 		return
 	}
-	r.first[id] = int32(row.Line) //nolint:gosec // A file of two billion lines has too many rows.
+	r.lines[id] = int32(row.Line) //nolint:gosec // A file of two billion lines has too many rows.
 }
 
 // flush imports the batch and reports it.
@@ -114,8 +117,8 @@ func (r *run) flush(ctx context.Context) error {
 		return fmt.Errorf("import of the rows from line %d: %w", r.batch[0].Line, err)
 	}
 	for _, row := range r.batch {
-		entry := Entry{Line: row.Line, ID: row.Gift.GetId(), Outcome: Rejected, Errors: faultsOf(row.Faults)}
-		if len(row.Faults) == 0 {
+		entry := Entry{Line: row.Line, ID: row.Gift.GetId(), Outcome: Rejected, Errors: fieldErrors(row.Violations)}
+		if len(row.Violations) == 0 {
 			entry.Outcome, entry.Errors = outcome(results[0])
 			results = results[1:]
 		}
@@ -125,9 +128,9 @@ func (r *run) flush(ctx context.Context) error {
 		}
 	}
 	r.batch, r.size = r.batch[:0], 0
-	if now := r.Clock(); now.Sub(r.told) >= progressEvery {
-		r.told = now
-		r.tell()
+	if now := r.Clock(); now.Sub(r.reported) >= progressInterval {
+		r.reported = now
+		r.progress()
 	}
 	if err := r.Report.Flush(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -135,21 +138,12 @@ func (r *run) flush(ctx context.Context) error {
 	return nil
 }
 
-func outcome(result *catalogv1.ImportResult) (string, []Fault) {
-	faults := []Fault{}
+func outcome(result *catalogv1.ImportResult) (string, []FieldError) {
+	errs := []FieldError{}
 	for _, e := range result.GetErrors() {
-		faults = append(faults, Fault{Field: e.GetField(), Code: e.GetCode(), Message: e.GetMessage()})
+		errs = append(errs, FieldError{Field: e.GetField(), Code: e.GetCode(), Message: e.GetMessage()})
 	}
-	switch result.GetOutcome() {
-	case catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED:
-		return Created, faults
-	case catalogv1.ImportOutcome_IMPORT_OUTCOME_UPDATED:
-		return Updated, faults
-	case catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED:
-		return Unchanged, faults
-	case catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNSPECIFIED:
-	}
-	return Rejected, faults
+	return strings.ToLower(enumname.String(result.GetOutcome())), errs
 }
 
 func (t *Totals) count(outcome string) {
@@ -165,7 +159,7 @@ func (t *Totals) count(outcome string) {
 	}
 }
 
-func (r *run) tell() {
+func (r *run) progress() {
 	t := r.totals
 	done := t.Created + t.Updated + t.Unchanged + t.Rejected
 	seconds := r.Clock().Sub(r.began).Seconds()

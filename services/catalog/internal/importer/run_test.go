@@ -15,21 +15,21 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/importer"
 )
 
-// flaky is a catalog that is away for the first calls.
+// flaky is a catalog whose first calls fail.
 type flaky struct {
-	faults []error
-	calls  int
-	sent   int
+	failures []error
+	calls    int
+	sent     int
 }
 
 func (f *flaky) ImportProducts(
 	_ context.Context, req *catalogv1.ImportProductsRequest, _ ...grpc.CallOption,
 ) (*catalogv1.ImportProductsResponse, error) {
 	f.calls++
-	if len(f.faults) > 0 {
-		fault := f.faults[0]
-		f.faults = f.faults[1:]
-		return nil, fault
+	if len(f.failures) > 0 {
+		failure := f.failures[0]
+		f.failures = f.failures[1:]
+		return nil, failure
 	}
 	f.sent += len(req.GetProducts())
 	resp := &catalogv1.ImportProductsResponse{}
@@ -39,31 +39,32 @@ func (f *flaky) ImportProducts(
 	return resp, nil
 }
 
-// begin runs an import of CSV and gives its report and progress.
-func begin(t *testing.T, catalog catalogv1.ImportServiceClient, file string, format importer.Format) (report, progress string, err error) {
+// run imports a CSV file and returns the report and the progress.
+func run(t *testing.T, catalog catalogv1.ImportServiceClient, file string, format importer.Format) (report, progress string, err error) {
 	t.Helper()
 	rows, err := importer.Read(strings.NewReader(file), importer.CSV)
 	require.NoError(t, err)
-	var out, told bytes.Buffer
+	var out, progressed bytes.Buffer
 	to, err := importer.NewReport(&out, format)
 	require.NoError(t, err)
 	clock := time.Unix(0, 0)
-	_, err = importer.Import{Rows: rows, Catalog: catalog, Report: to, Progress: &told, Clock: func() time.Time {
+	_, err = importer.Import{Rows: rows, Catalog: catalog, Report: to, Progress: &progressed, Clock: func() time.Time {
 		clock = clock.Add(time.Second)
 		return clock
 	}}.Run(t.Context())
-	return out.String(), told.String(), err
+	return out.String(), progressed.String(), err
 }
 
-func TestACatalogThatIsAwayIsAskedAgain(t *testing.T) {
-	catalog := &flaky{faults: []error{problem.Unavailable(), problem.Unavailable()}}
-	_, progress, err := begin(t, catalog, header+jerseyCSV, importer.NDJSON)
+func TestAnUnavailableCatalogIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	catalog := &flaky{failures: []error{problem.Unavailable(), problem.Unavailable()}}
+	_, progress, err := run(t, catalog, header+jerseyCSV, importer.NDJSON)
 	require.NoError(t, err)
 	require.Equal(t, 3, catalog.calls)
 	require.Equal(t, "1 rows: 1 created, 0 updated, 0 unchanged, 0 rejected; 2 s, 0 rows/s\n", progress)
-	t.Run("but not one that has a fault", func(t *testing.T) {
-		catalog := &flaky{faults: []error{problem.Internal()}}
-		_, _, err := begin(t, catalog, header+jerseyCSV, importer.NDJSON)
+	t.Run("but not after another error", func(t *testing.T) {
+		catalog := &flaky{failures: []error{problem.Internal()}}
+		_, _, err := run(t, catalog, header+jerseyCSV, importer.NDJSON)
 		require.True(t, problem.Is(err, problem.InternalError), "%v", err)
 		require.ErrorContains(t, err, "import of the rows from line 2")
 		require.Equal(t, 1, catalog.calls)
@@ -71,16 +72,17 @@ func TestACatalogThatIsAwayIsAskedAgain(t *testing.T) {
 }
 
 func TestReports(t *testing.T) {
+	t.Parallel()
 	const file = "id,state,name\n" + jerseyID + ",DRAFT,n\n" + jerseyID + ",SOLD,\"n\"\n"
 	for format, want := range map[importer.Format]string{
 		importer.NDJSON: `{"line":2,"id":"` + jerseyID + `","outcome":"created","errors":[]}` + "\n" +
 			`{"line":3,"id":"` + jerseyID + `","outcome":"rejected","errors":[` +
 			`{"field":"state","code":"invalid","message":"must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL"},` +
-			`{"field":"id","code":"duplicate","message":"stands in line 2 already"}]}` + "\n",
+			`{"field":"id","code":"duplicate","message":"is already in line 2"}]}` + "\n",
 		importer.CSV: "line,id,outcome,errors\n2," + jerseyID + ",created,\n" +
-			`3,` + jerseyID + `,rejected,"state invalid: must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL; id duplicate: stands in line 2 already"` + "\n",
+			`3,` + jerseyID + `,rejected,"state invalid: must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL; id duplicate: is already in line 2"` + "\n",
 	} {
-		report, _, err := begin(t, &flaky{}, file, format)
+		report, _, err := run(t, &flaky{}, file, format)
 		require.NoError(t, err)
 		require.Equal(t, want, report)
 	}
@@ -88,14 +90,15 @@ func TestReports(t *testing.T) {
 	require.ErrorIs(t, err, importer.ErrFormat)
 }
 
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
+	t.Parallel()
 	var file strings.Builder
 	file.WriteString("id,state,name\n")
 	for range 1000 {
 		file.WriteString("x,DRAFT,n\n")
 	}
 	catalog := &flaky{}
-	_, progress, err := begin(t, catalog, file.String(), importer.CSV)
+	_, progress, err := run(t, catalog, file.String(), importer.CSV)
 	require.NoError(t, err)
 	require.Equal(t, 5, catalog.calls)
 	require.Equal(t, 1000, catalog.sent)

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// callTimeout covers the wait for other upkeep too.
+	// callTimeout includes the wait for other changes.
 	callTimeout  = time.Minute
 	attempts     = 6
 	firstBackoff = 200 * time.Millisecond
 )
 
-var errAnswer = errors.New("the catalog answered for another number of gifts than it was sent")
+var errAnswer = errors.New("the catalog returned another number of results than gifts")
 
-// send imports the good rows of the batch. A catalog that is away for a moment is asked again: to
-// import twice does no harm.
+// send imports the valid rows of the batch. While the catalog is unavailable it tries again: importing
+// twice does no harm.
 func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	req := &catalogv1.ImportProductsRequest{}
 	for _, row := range r.batch {
-		if len(row.Faults) == 0 {
+		if len(row.Violations) == 0 {
 			req.Products = append(req.Products, row.Gift)
 		}
 	}

@@ -11,13 +11,13 @@ const (
 	bom        = "\uFEFF"
 )
 
-// meter bounds what is read between two rows, so that a row without end does not fill the memory.
+// meter bounds what is read between two rows, so that a row without an end does not fill the memory.
 type meter struct {
 	from io.Reader
 	left int
 }
 
-// row grants the next row its bytes. What is read ahead is granted beside them.
+// row allows the next row its bytes and those that the buffer reads ahead.
 func (m *meter) row() { m.left = MaxRow + bufferSize }
 
 // Read implements io.Reader.
@@ -30,7 +30,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open gives a buffered reader behind the byte order mark.
+// open returns a buffered reader after the byte order mark.
 func open(file io.Reader) (*meter, *bufio.Reader, error) {
 	m := &meter{from: file}
 	m.row()
@@ -49,8 +49,8 @@ func open(file io.Reader) (*meter, *bufio.Reader, error) {
 // lines counts the lines of what is read through it.
 type lines struct {
 	from io.Reader
-	// read is how many bytes were read; breaks are the offsets of the line breaks behind the last
-	// line asked for, in order.
+	// read is the number of bytes read. breaks are the offsets of the line breaks after the line that
+	// was returned last.
 	read   int64
 	breaks []int64
 	passed int
@@ -71,7 +71,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at gives the line of an offset, which must not be before one asked for earlier.
+// at returns the line of an offset. Offsets must not decrease.
 func (l *lines) at(offset int64) int {
 	i := 0
 	for i < len(l.breaks) && l.breaks[i] < offset {

@@ -205,16 +205,16 @@ func TestRefusedImages(t *testing.T) {
 		upload []byte
 		want   error
 	}{
-		"nothing":                             {nil, picture.ErrType},
-		"a GIF":                               {[]byte("GIF89a"), picture.ErrType},
-		"a drawing":                           {[]byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), picture.ErrType},
-		"a PNG of nine hundred million":       {headOf(t, 30_000, 30_000), picture.ErrPixels},
-		"a PNG that is long and thin":         {headOf(t, picture.MaxSide+1, 1), picture.ErrPixels},
-		"a PNG one column too many":           {headOf(t, 5001, 5000), picture.ErrPixels},
-		"a WebP of two hundred million":       {webpOf("VP8L", vp8l(16_000, 16_000, red)), picture.ErrPixels},
-		"a WebP whose canvas is a bomb":       {webpOf("VP8X", vp8x(0x10, 30_000, 30_000), "VP8L", vp8l(1, 1, red)), picture.ErrPixels},
+		"nothing":                            {nil, picture.ErrType},
+		"a GIF":                              {[]byte("GIF89a"), picture.ErrType},
+		"a drawing":                          {[]byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), picture.ErrType},
+		"a PNG of nine hundred million":      {headOf(t, 30_000, 30_000), picture.ErrPixels},
+		"a PNG that is long and thin":        {headOf(t, picture.MaxSide+1, 1), picture.ErrPixels},
+		"a PNG one column too many":          {headOf(t, 5001, 5000), picture.ErrPixels},
+		"a WebP of two hundred million":      {webpOf("VP8L", vp8l(16_000, 16_000, red)), picture.ErrPixels},
+		"a WebP whose canvas is a bomb":      {webpOf("VP8X", vp8x(0x10, 30_000, 30_000), "VP8L", vp8l(1, 1, red)), picture.ErrPixels},
 		"a WebP larger than its header says": {webpOf("VP8X", vp8x(0x10, 10, 10), "VP8L", vp8l(8_000, 8_000, red)), picture.ErrDamaged},
-		"an animated WebP":                    {webpOf("VP8X", vp8x(0x12, 10, 10), "ANMF", frame(10, 10, red)), picture.ErrDamaged},
+		"an animated WebP":                   {webpOf("VP8X", vp8x(0x12, 10, 10), "ANMF", frame(10, 10, red)), picture.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := picture.NewProcessor().Prepare(t.Context(), tc.upload)

@@ -6,7 +6,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // Campaign of a tenant's brand.
@@ -52,7 +51,7 @@ const (
 	maxSKUs      = 500
 )
 
-// ReadCampaign validates a campaign as far as it stands for itself.
+// ReadCampaign validates a campaign without its gifts; CheckGifts does the rest.
 func ReadCampaign(req *catalogv1.PutCampaignRequest, errs *fields.Errors) Campaign {
 	c := Campaign{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
@@ -81,33 +80,14 @@ func ReadCampaign(req *catalogv1.PutCampaignRequest, errs *fields.Errors) Campai
 
 // ReadCampaignStatus demands a status.
 func ReadCampaignStatus(s catalogv1.CampaignStatus, errs *fields.Errors) string {
-	switch s {
-	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT:
-		return CampaignDraft
-	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE:
-		return CampaignActive
-	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_COMPLETED:
-		return CampaignCompleted
-	case catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED:
-		errs.Add("status", problem.FieldRequired, "is required")
-	default:
-		errs.Add("status", problem.FieldInvalid, "is not a known status")
-	}
-	return ""
+	return enum("status", "status", s, errs)
 }
 
-// ReadOffering validates an offering, whose fields stand under path, as far as it stands for itself.
+// ReadOffering validates an offering at a path without its gift; CheckGifts or CheckPut does the rest.
 func ReadOffering(path string, in *catalogv1.OfferingInput, errs *fields.Errors) Offering {
-	o := Offering{ProductID: RecordID(path+".productId", in.GetProductId(), errs)}
-	switch in.GetSupplyType() {
-	case catalogv1.SupplyType_SUPPLY_TYPE_STOCKED:
-		o.SupplyType = Stocked
-	case catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND:
-		o.SupplyType = OnDemand
-	case catalogv1.SupplyType_SUPPLY_TYPE_UNSPECIFIED:
-		errs.Add(path+".supplyType", problem.FieldRequired, "is required")
-	default:
-		errs.Add(path+".supplyType", problem.FieldInvalid, "is not a known supply type")
+	o := Offering{
+		ProductID:  RecordID(path+".productId", in.GetProductId(), errs),
+		SupplyType: enum(path+".supplyType", "supply type", in.GetSupplyType(), errs),
 	}
 	list := path + ".skus"
 	if len(in.GetSkus()) == 0 {
@@ -133,25 +113,27 @@ func ReadOffering(path string, in *catalogv1.OfferingInput, errs *fields.Errors)
 	return o
 }
 
-// CheckBrand demands that the campaign's brand is one of the tenant's.
-func (c Campaign) CheckBrand(settings *tenantsv1.GetTenantSettingsResponse, errs *fields.Errors) {
-	for _, b := range settings.GetBrands() {
-		if b.GetId() == c.BrandID {
-			return
-		}
-	}
-	errs.Add("brandId", problem.FieldInvalid, "names no brand of the tenant")
-}
-
 // CheckGifts demands that every offering's gift exists and comes in the offered combinations.
-func (c Campaign) CheckGifts(gifts map[string]Product, errs *fields.Errors) {
+func (c Campaign) CheckGifts(gifts map[string]Product) error {
+	errs := &fields.Errors{}
 	for i, o := range c.Offerings {
-		o.CheckGift(at("offerings", i, ""), gifts, errs)
+		o.checkGift(at("offerings", i, ""), gifts, errs)
 	}
+	return errs.Err()
 }
 
-// CheckGift demands that the offering's gift exists and comes in the offered combinations.
-func (o Offering) CheckGift(path string, gifts map[string]Product, errs *fields.Errors) {
+// CheckPut demands that a campaign with so many other offerings can take this one, and that its gift
+// exists and comes in the offered combinations.
+func (o Offering) CheckPut(gifts map[string]Product, others int) error {
+	errs := &fields.Errors{}
+	if others >= maxOfferings {
+		errs.Add("offering", problem.FieldInvalid, "is one more than a campaign can have")
+	}
+	o.checkGift("offering", gifts, errs)
+	return errs.Err()
+}
+
+func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.Errors) {
 	gift, ok := gifts[o.ProductID]
 	if !ok {
 		errs.Add(path+".productId", problem.FieldInvalid, "names no gift")
@@ -162,12 +144,5 @@ func (o Offering) CheckGift(path string, gifts map[string]Product, errs *fields.
 			errs.Add(at(path+".skus", i, "variations"), problem.FieldInvalid,
 				"must have exactly one value of the gift for each of its dimensions")
 		}
-	}
-}
-
-// CheckRoom demands that a campaign with so many other offerings can take one more.
-func CheckRoom(others int, errs *fields.Errors) {
-	if others >= maxOfferings {
-		errs.Add("offering", problem.FieldInvalid, "is one more than a campaign can have")
 	}
 }

@@ -5,15 +5,17 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/google/uuid"
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// BaseLocale is the locale every text of the catalog exists in.
+// BaseLocale is the locale in which every text of the catalog exists.
 const BaseLocale = "en-US"
 
 // EUR is the catalog's currency of record.
@@ -23,9 +25,8 @@ const (
 	maxName        = 255
 	maxDescription = 10_000
 	maxCode        = 100
-	// MaxLocale is how long the tag of a locale can be.
+	// MaxLocale is the maximum length of a locale's tag.
 	MaxLocale = 35
-	nilUUID   = "00000000-0000-0000-0000-000000000000"
 )
 
 var (
@@ -36,7 +37,7 @@ var (
 	fileID       = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
-// at names an element of a list, and a field of it if one is given.
+// at is the path of an element of a list or, if field is not empty, of a field of it.
 func at(list string, i int, field string) string {
 	path := fmt.Sprintf("%s[%d]", list, i)
 	if field != "" {
@@ -45,14 +46,14 @@ func at(list string, i int, field string) string {
 	return path
 }
 
-// RecordID demands a UUID other than the nil one, below which every position of a list starts.
+// RecordID demands a UUID other than the nil UUID, which is below every position of a list.
 func RecordID(field, value string, errs *fields.Errors) string {
 	if fields.Blank(value) {
 		errs.Add(field, problem.FieldRequired, "is required")
 		return ""
 	}
 	id := errs.UUID(field, value)
-	if id == nilUUID {
+	if id == uuid.Nil.String() {
 		errs.Add(field, problem.FieldInvalid, "must not be the nil UUID")
 	}
 	return id
@@ -63,6 +64,18 @@ func code(field, value string, form *regexp.Regexp, errs *fields.Errors) {
 	if !form.MatchString(value) {
 		errs.Add(field, problem.FieldInvalid, "must consist of upper-case letters, digits and single underscores")
 	}
+}
+
+// enum demands a value of an enum and returns its name.
+func enum[E enumname.Enum](field, kind string, value E, errs *fields.Errors) string {
+	name, known := enumname.Of(value.Descriptor()).Name(value.Number())
+	switch {
+	case value == 0:
+		errs.Add(field, problem.FieldRequired, "is required")
+	case !known:
+		errs.Add(field, problem.FieldInvalid, "is not a known "+kind)
+	}
+	return name
 }
 
 func isCurrency(value string) bool {
@@ -82,7 +95,7 @@ func translationLocale(field, value string, errs *fields.Errors) {
 	}
 }
 
-// ReadCountries demands assigned country codes and gives them once each, in alphabetical order.
+// ReadCountries demands assigned country codes and returns each once, in alphabetical order.
 func ReadCountries(field string, values []string, errs *fields.Errors) []string {
 	for i, c := range values {
 		if !country.Valid(c) {
@@ -90,7 +103,7 @@ func ReadCountries(field string, values []string, errs *fields.Errors) []string 
 		}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return append([]string{}, slices.Compact(sorted)...) // Never nil, as it is read back.
+	return append([]string{}, slices.Compact(sorted)...) // Never nil, like a list that is read back.
 }
 
 func atMost(field string, length, limit int, errs *fields.Errors) {
@@ -104,10 +117,10 @@ type once map[string]struct{}
 
 func (o once) check(field, value string, errs *fields.Errors) {
 	if _, seen := o[value]; seen {
-		errs.Add(field, problem.FieldDuplicate, "stands earlier in the list")
+		errs.Add(field, problem.FieldDuplicate, "is already in the list")
 	}
 	o[value] = struct{}{}
 }
 
-// IsFileID says whether id has the form of an image's id.
+// IsFileID reports whether id has the form of an image's id.
 func IsFileID(id string) bool { return fileID.MatchString(id) }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestEstimatesRoundHalfUp(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ amount, rate, want string }{
 		{"10.00", "11.3", "113.00"},
 		{"0.10", "0.05", "0.01"},         // 0.005

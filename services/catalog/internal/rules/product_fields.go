@@ -11,7 +11,7 @@ const (
 	maxReferences   = 100
 )
 
-// ReadProduct validates a gift as far as it stands for itself; CheckReferences does the rest.
+// ReadProduct validates a gift without what it refers to; CheckReferences does the rest.
 func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product {
 	p := Product{
 		ID:                     RecordID("id", req.GetId(), errs),
@@ -36,24 +36,10 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 
 // ReadState demands a state.
 func ReadState(s catalogv1.ProductState, errs *fields.Errors) State {
-	switch s {
-	case catalogv1.ProductState_PRODUCT_STATE_DRAFT:
-		return Draft
-	case catalogv1.ProductState_PRODUCT_STATE_PUBLISHED:
-		return Published
-	case catalogv1.ProductState_PRODUCT_STATE_ARCHIVED:
-		return Archived
-	case catalogv1.ProductState_PRODUCT_STATE_INTERNAL:
-		return Internal
-	case catalogv1.ProductState_PRODUCT_STATE_UNSPECIFIED:
-		errs.Add("state", problem.FieldRequired, "is required")
-	default:
-		errs.Add("state", problem.FieldInvalid, "is not a known state")
-	}
-	return ""
+	return State(enum("state", "state", s, errs))
 }
 
-// ReadTranslations validates translations and gives them by locale.
+// ReadTranslations validates translations and returns them by locale.
 func ReadTranslations(list []*catalogv1.ProductTranslation, errs *fields.Errors) map[string]Text {
 	const field = "translations"
 	atMost(field, len(list), maxTranslations, errs)
@@ -68,7 +54,7 @@ func ReadTranslations(list []*catalogv1.ProductTranslation, errs *fields.Errors)
 	return texts
 }
 
-// ReadPrices validates prices and gives them by region.
+// ReadPrices validates prices and returns them by region.
 func ReadPrices(list []*catalogv1.RegionPrice, errs *fields.Errors) map[string]string {
 	const field = "prices"
 	atMost(field, len(list), maxReferences, errs)
@@ -104,7 +90,8 @@ type Known struct {
 }
 
 // CheckReferences demands that everything the request refers to exists.
-func (k Known) CheckReferences(req *catalogv1.PutProductRequest, errs *fields.Errors) {
+func (k Known) CheckReferences(req *catalogv1.PutProductRequest) error {
+	errs := &fields.Errors{}
 	for i, c := range req.GetCategories() {
 		if !k.Subcategories[c] {
 			errs.Add(at("categories", i, ""), problem.FieldInvalid, "names no subcategory")
@@ -115,11 +102,18 @@ func (k Known) CheckReferences(req *catalogv1.PutProductRequest, errs *fields.Er
 			errs.Add(at("imageFileIds", i, ""), problem.FieldInvalid, "names no image")
 		}
 	}
-	k.CheckPrices(req.GetPrices(), errs)
+	k.checkPrices(req.GetPrices(), errs)
+	return errs.Err()
 }
 
-// CheckPrices demands that every region a price is for exists.
-func (k Known) CheckPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors) {
+// CheckPrices demands that the region of every price exists.
+func (k Known) CheckPrices(prices []*catalogv1.RegionPrice) error {
+	errs := &fields.Errors{}
+	k.checkPrices(prices, errs)
+	return errs.Err()
+}
+
+func (k Known) checkPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors) {
 	for i, p := range prices {
 		if _, ok := k.Regions[p.GetRegion()]; !ok {
 			errs.Add(at("prices", i, "region"), problem.FieldInvalid, "names no region")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMovesOfCountries(t *testing.T) {
+	t.Parallel()
 	region := rules.Region{Code: "NORDICS", Countries: []string{"DK", "FI", "SE"}}
 	moves := region.Moves(map[string]string{"SE": "NORDICS", "FI": "BALTICS", "EE": "NORDICS", "NO": "NORDICS"})
 	require.ElementsMatch(t, []rules.Move{

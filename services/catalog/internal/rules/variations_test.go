@@ -9,6 +9,7 @@ import (
 )
 
 func TestAChoiceHasOneValuePerDimension(t *testing.T) {
+	t.Parallel()
 	gift := []rules.Variation{{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Colour", Values: []string{"Red"}}}
 	for name, tc := range map[string]struct {
 		choice map[string]string
@@ -29,6 +30,7 @@ func TestAChoiceHasOneValuePerDimension(t *testing.T) {
 }
 
 func TestDifferentChoicesHaveDifferentKeys(t *testing.T) {
+	t.Parallel()
 	seen := map[string]int{}
 	for i, choice := range []map[string]string{
 		{}, {"a": "bc"}, {"ab": "c"}, {"a": "b", "c": "d"}, {"a": "d", "c": "b"}, {"a": "b\x00c", "d": ""}, {"": ""},

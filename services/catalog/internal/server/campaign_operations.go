@@ -2,23 +2,10 @@ package server
 
 import (
 	"github.com/partnergifting/platform/pkg/fields"
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
-
-// CampaignOperations is the operations plane of campaigns.
-type CampaignOperations struct {
-	catalogv1.UnimplementedCampaignOperationsServiceServer
-
-	store *store.Store
-}
-
-// NewCampaignOperations makes the service.
-func NewCampaignOperations(st *store.Store) *CampaignOperations {
-	return &CampaignOperations{store: st}
-}
 
 // campaignRequest is a request that changes a campaign.
 type campaignRequest interface {

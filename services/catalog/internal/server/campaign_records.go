@@ -14,8 +14,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// GetCampaignRecord answers a campaign with its offerings and stock.
-func (o *CampaignOperations) GetCampaignRecord(
+// GetCampaignRecord returns a campaign with its offerings and stock.
+func (o *campaignOperations) GetCampaignRecord(
 	ctx context.Context, req *catalogv1.GetCampaignRecordRequest,
 ) (*catalogv1.GetCampaignRecordResponse, error) {
 	c, found, err := o.store.Campaign(ctx, idOrUnknown(req.GetTenantId()), idOrUnknown(req.GetCampaignId()), rules.BaseLocale)
@@ -33,15 +33,11 @@ func (o *CampaignOperations) GetCampaignRecord(
 }
 
 // ListCampaignRecords pages through a tenant's campaigns, newest first.
-func (o *CampaignOperations) ListCampaignRecords(
+func (o *campaignOperations) ListCampaignRecords(
 	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
 ) (*catalogv1.ListCampaignRecordsResponse, error) {
 	errs := fields.FromContext(ctx)
-	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true}
-	if req.BrandId != nil {
-		id := errs.UUID("brandId", req.GetBrandId())
-		filter.BrandID = &id
-	}
+	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true, BrandID: errs.OptionalUUID("brandId", req.BrandId)}
 	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
@@ -56,12 +52,8 @@ func (o *CampaignOperations) ListCampaignRecords(
 	if err != nil {
 		return nil, err
 	}
-	resp := &catalogv1.ListCampaignRecordsResponse{}
-	if len(found) > limit {
-		found = found[:limit]
-		next := bind.EncodePosition(found[limit-1].Position())
-		resp.NextCursor = &next
-	}
+	found, next := page.Cut(found, limit, bind, store.CampaignHead.Position)
+	resp := &catalogv1.ListCampaignRecordsResponse{NextCursor: next}
 	for _, c := range found {
 		resp.Records = append(resp.Records, campaignRecord(c))
 	}
@@ -70,7 +62,7 @@ func (o *CampaignOperations) ListCampaignRecords(
 
 func campaignRecord(c store.CampaignHead) *catalogv1.CampaignRecord {
 	return &catalogv1.CampaignRecord{
-		Id: c.ID, TenantId: c.TenantID, BrandId: c.BrandID, Name: c.Name, Status: campaignStatus(c.Status),
+		Id: c.ID, TenantId: c.TenantID, BrandId: c.BrandID, Name: c.Name, Status: enum[catalogv1.CampaignStatus](c.Status),
 		ExpiresAt: timestamp(c.ExpiresAt), CreatedAt: timestamppb.New(c.CreatedAt),
 	}
 }
@@ -78,6 +70,7 @@ func campaignRecord(c store.CampaignHead) *catalogv1.CampaignRecord {
 func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
 	return &catalogv1.OfferingRecord{
 		ProductId: o.ProductID, ProductName: o.Text.Name, ProductPublished: o.Published,
-		Status: offeringStatus(o.Status), SupplyType: supplyType(o.SupplyType), Skus: skus(o.SKUs),
+		Status:     enum[catalogv1.OfferingStatus](o.Status),
+		SupplyType: enum[catalogv1.SupplyType](o.SupplyType), Skus: skus(o.SKUs),
 	}
 }

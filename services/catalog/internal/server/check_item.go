@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -11,11 +13,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// unknownID is no record's id: ids of records are never the nil UUID.
-const unknownID = "00000000-0000-0000-0000-000000000000"
-
-// CheckItem says whether a gift may be ordered now. It reserves nothing.
-func (o *Ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest) (*catalogv1.CheckItemResponse, error) {
+// CheckItem checks whether a gift may be ordered now. It reserves nothing.
+func (o *ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest) (*catalogv1.CheckItemResponse, error) {
 	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
@@ -56,10 +55,10 @@ func (o *Ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 	return resp, nil
 }
 
-// idOrUnknown makes an id that is no UUID one that names nothing, as the caller means it.
+// idOrUnknown reads an id. What is not a UUID becomes the nil UUID, which no record has.
 func idOrUnknown(id string) string {
 	if parsed, ok := fields.ParseUUID(id); ok {
 		return parsed
 	}
-	return unknownID
+	return uuid.Nil.String()
 }

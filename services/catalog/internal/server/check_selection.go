@@ -9,8 +9,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// CheckSelection says whether links can offer a selection now.
-func (s *Selections) CheckSelection(
+// CheckSelection checks whether links can offer a selection now.
+func (s *selections) CheckSelection(
 	ctx context.Context, req *catalogv1.CheckSelectionRequest,
 ) (*catalogv1.CheckSelectionResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -33,7 +33,7 @@ func (s *Selections) CheckSelection(
 	return &catalogv1.CheckSelectionResponse{CampaignBrandId: campaign.BrandID}, nil
 }
 
-func (s *Selections) checkGifts(ctx context.Context, named []string) error {
+func (s *selections) checkGifts(ctx context.Context, named []string) error {
 	ids := idsOrUnknown(named)
 	known, err := s.store.States(ctx, ids)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // CorrectStock changes the stock of a SKU, once per correction id.
-func (o *CampaignOperations) CorrectStock(
+func (o *campaignOperations) CorrectStock(
 	ctx context.Context, req *catalogv1.CorrectStockRequest,
 ) (*catalogv1.CorrectStockResponse, error) {
 	errs := fields.FromContext(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// GetCampaign answers a campaign of a brand the key reaches, with its offerings.
-func (c *Catalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignRequest) (*catalogv1.GetCampaignResponse, error) {
+// GetCampaign returns a campaign of a brand that the key reaches, with its offerings.
+func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignRequest) (*catalogv1.GetCampaignResponse, error) {
 	principal, tenant, err := c.settings(ctx)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// GetProduct answers a listed gift.
-func (c *Catalog) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
+// GetProduct returns a listed gift.
+func (c *publicCatalog) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
 	_, tenant, err := c.settings(ctx)
 	if err != nil {
 		return nil, err

@@ -4,20 +4,10 @@ import (
 	"context"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
-	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
-
-// Imports takes many gifts at once.
-type Imports struct {
-	catalogv1.UnimplementedImportServiceServer
-
-	store *store.Store
-}
-
-// NewImports makes the service.
-func NewImports(st *store.Store) *Imports { return &Imports{store: st} }
 
 var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
 	rules.ImportRejected:  catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED,
@@ -26,9 +16,9 @@ var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
 	rules.ImportUnchanged: catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED,
 }
 
-// ImportProducts puts gifts by the rules of PutProduct. Those that do not stand for themselves never
+// ImportProducts puts gifts by the rules of PutProduct. Gifts that are invalid in themselves do not
 // reach the store.
-func (s *Imports) ImportProducts(
+func (s *imports) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -40,10 +30,10 @@ func (s *Imports) ImportProducts(
 	var products []rules.Product
 	var places []int
 	for i, p := range req.GetProducts() {
-		faults := &fields.Errors{}
-		product := rules.ReadProduct(p, faults)
-		resp.Results = append(resp.Results, rejected(faults))
-		if faults.Err() == nil {
+		invalid := &fields.Errors{}
+		product := rules.ReadProduct(p, invalid)
+		resp.Results = append(resp.Results, rejected(invalid.Err()))
+		if invalid.Err() == nil {
 			products, places = append(products, product), append(places, i)
 		}
 	}
@@ -51,10 +41,9 @@ func (s *Imports) ImportProducts(
 		return resp, nil
 	}
 	outcomes, err := s.store.ImportProducts(ctx, products, func(i int, known rules.Known) bool {
-		missing := &fields.Errors{}
-		known.CheckReferences(req.GetProducts()[places[i]], missing)
-		resp.Results[places[i]] = rejected(missing)
-		return missing.Err() == nil
+		err := known.CheckReferences(req.GetProducts()[places[i]])
+		resp.Results[places[i]] = rejected(err)
+		return err == nil
 	})
 	for i, outcome := range outcomes {
 		resp.Results[places[i]].Outcome = importOutcomes[outcome]
@@ -62,12 +51,17 @@ func (s *Imports) ImportProducts(
 	return resp, err
 }
 
-// maxImportErrors bounds the answer: a gift can be wrong in a thousand places.
+// maxImportErrors bounds the errors of one gift.
 const maxImportErrors = 20
 
-func rejected(faults *fields.Errors) *catalogv1.ImportResult {
+// rejected reports the violations in err. Without any, the outcome is set later.
+func rejected(err error) *catalogv1.ImportResult {
 	result := &catalogv1.ImportResult{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED}
-	for _, v := range faults.List()[:min(len(faults.List()), maxImportErrors)] {
+	p, ok := problem.As(err)
+	if !ok {
+		return result
+	}
+	for _, v := range p.Violations[:min(len(p.Violations), maxImportErrors)] {
 		result.Errors = append(result.Errors, &catalogv1.ImportError{Field: v.Field, Code: v.Code, Message: v.Message})
 	}
 	return result

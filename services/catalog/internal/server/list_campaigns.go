@@ -13,18 +13,16 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// ListCampaigns lists the campaigns of the brands the key reaches. A campaign that is made while
-// pages are read stands before the first page.
-func (c *Catalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaignsRequest) (*catalogv1.ListCampaignsResponse, error) {
+// ListCampaigns lists the campaigns of the brands that the key reaches, newest first. A campaign that is
+// made while pages are read comes before the first page.
+func (c *publicCatalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaignsRequest) (*catalogv1.ListCampaignsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
-	filter := store.CampaignFilter{TenantID: p.TenantID, AllBrands: p.AllBrands, BrandIDs: p.BrandIDs}
-	if req.BrandId != nil {
-		id := errs.UUID("brandId", req.GetBrandId())
-		filter.BrandID = &id
+	filter := store.CampaignFilter{
+		TenantID: p.TenantID, AllBrands: p.AllBrands, BrandIDs: p.BrandIDs, BrandID: errs.OptionalUUID("brandId", req.BrandId),
 	}
 	if req.Status != nil {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
@@ -35,25 +33,17 @@ func (c *Catalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaign
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	filter.Limit = limit + 1 // One more tells whether there is a next page.
+	filter.Limit = limit + 1
 	found, err := c.store.Campaigns(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	return campaignPage(found, limit, bind), nil
-}
-
-func campaignPage(found []store.CampaignHead, limit int, bind cursor.Binding) *catalogv1.ListCampaignsResponse {
-	resp := &catalogv1.ListCampaignsResponse{}
-	if len(found) > limit {
-		found = found[:limit]
-		next := bind.EncodePosition(found[limit-1].Position())
-		resp.NextCursor = &next
-	}
+	found, next := page.Cut(found, limit, bind, store.CampaignHead.Position)
+	resp := &catalogv1.ListCampaignsResponse{NextCursor: next}
 	for _, c := range found {
 		resp.Items = append(resp.Items, &catalogv1.CampaignSummary{
-			Id: c.ID, BrandId: c.BrandID, Name: c.Name, Status: campaignStatus(c.Status), ExpiresAt: timestamp(c.ExpiresAt),
+			Id: c.ID, BrandId: c.BrandID, Name: c.Name, Status: enum[catalogv1.CampaignStatus](c.Status), ExpiresAt: timestamp(c.ExpiresAt),
 		})
 	}
-	return resp
+	return resp, nil
 }

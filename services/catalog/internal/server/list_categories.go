@@ -8,9 +8,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// ListCategories answers all categories in display order, with names in en-US where they are not
-// translated.
-func (c *Catalog) ListCategories(
+// ListCategories returns all categories in display order. Names without a translation are in en-US.
+func (c *publicCatalog) ListCategories(
 	ctx context.Context, req *catalogv1.ListCategoriesRequest,
 ) (*catalogv1.ListCategoriesResponse, error) {
 	_, tenant, err := c.settings(ctx)

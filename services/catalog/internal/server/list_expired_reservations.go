@@ -8,8 +8,8 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// ListExpiredReservations lists the orders whose reservation nobody settled in time.
-func (o *Ordering) ListExpiredReservations(
+// ListExpiredReservations lists the orders whose reservation was not confirmed or released in time.
+func (o *ordering) ListExpiredReservations(
 	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
 	const maxExpired = 1000

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// productsQuery is a ListProducts request that has been read.
+// productsQuery is a valid ListProducts request.
 type productsQuery struct {
 	view  store.View
 	since *time.Time
@@ -24,11 +24,11 @@ type productsQuery struct {
 	bind  cursor.Binding
 }
 
-// ListProducts pages through the listed gifts by id or, with updatedSince, through what changed in
-// the order of the changes. Either order stands still for a gift that does not change, so a page
-// never repeats or skips one. A gift that changes while it is read moves to the end of the changes;
-// a load may leave it to the sync after it (store.Listed).
-func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsRequest) (*catalogv1.ListProductsResponse, error) {
+// ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in
+// their order. A gift that does not change keeps its place in either order, so no page repeats or skips
+// it. A gift that changes meanwhile moves to the end of the changes; a load may leave it to the next
+// sync (store.Listed).
+func (c *publicCatalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsRequest) (*catalogv1.ListProductsResponse, error) {
 	q, err := c.readProductsQuery(ctx, req)
 	if err != nil {
 		return nil, err
@@ -37,12 +37,8 @@ func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsR
 	if err != nil {
 		return nil, err
 	}
-	resp := &catalogv1.ListProductsResponse{}
-	if len(found) > q.limit {
-		found = found[:q.limit]
-		next := q.bind.EncodePosition(q.next(found[q.limit-1], start))
-		resp.NextCursor = &next
-	}
+	found, next := page.Cut(found, q.limit, q.bind, func(last store.Entry) cursor.Position { return q.position(last, start) })
+	resp := &catalogv1.ListProductsResponse{NextCursor: next}
 	for _, e := range found {
 		entry, err := c.present.entry(e, q.view.Currency)
 		if err != nil {
@@ -53,9 +49,8 @@ func (c *Catalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsR
 	return resp, nil
 }
 
-// entries reads one more than asked for, which tells whether there is a next page, and gives the
-// start of the load.
-func (c *Catalog) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
+// entries reads the entries of a page, one more, and the start of the load.
+func (c *publicCatalog) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
 	switch {
 	case q.since != nil:
 		found, err = c.store.Changed(ctx, q.view, *q.after, q.limit+1)
@@ -68,15 +63,15 @@ func (c *Catalog) entries(ctx context.Context, q productsQuery) (found []store.E
 	return found, start, err
 }
 
-// next is the position behind the last entry of a page. That of a load keeps the load's start.
-func (q productsQuery) next(last store.Entry, start time.Time) cursor.Position {
+// position is that of the last entry of a page. In a load it has the start of the load.
+func (q productsQuery) position(last store.Entry, start time.Time) cursor.Position {
 	if q.since == nil {
 		return cursor.Position{Time: start, ID: last.ID}
 	}
 	return cursor.Position{Time: last.UpdatedAt, ID: last.ID}
 }
 
-func (c *Catalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
+func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
 	principal, tenant, err := c.settings(ctx)
 	if err != nil {
 		return productsQuery{}, err

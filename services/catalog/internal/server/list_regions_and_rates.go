@@ -8,8 +8,8 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// ListRegions answers all regions: a country belongs to one at most, so they are few.
-func (o *ProductOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRegionsRequest) (*catalogv1.ListRegionsResponse, error) {
+// ListRegions returns all regions. They are few, because a country belongs to one at most.
+func (o *productOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRegionsRequest) (*catalogv1.ListRegionsResponse, error) {
 	regions, err := o.store.Regions(ctx)
 	if err != nil {
 		return nil, err
@@ -21,8 +21,8 @@ func (o *ProductOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRe
 	return resp, nil
 }
 
-// ListExchangeRates answers all rates, at most one per currency.
-func (o *ProductOperations) ListExchangeRates(
+// ListExchangeRates returns all rates, at most one per currency.
+func (o *productOperations) ListExchangeRates(
 	ctx context.Context, _ *catalogv1.ListExchangeRatesRequest,
 ) (*catalogv1.ListExchangeRatesResponse, error) {
 	rates, err := o.store.Rates(ctx)

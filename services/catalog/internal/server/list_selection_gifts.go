@@ -9,9 +9,9 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// ListSelectionGifts shows what a player may choose now. A locale the catalog has no texts in is
-// answered in en-US: it was judged when the link was made.
-func (s *Selections) ListSelectionGifts(
+// ListSelectionGifts returns what a player may choose now. Without texts in the locale it returns those
+// in en-US: the locale was checked when the link was made.
+func (s *selections) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -35,8 +35,8 @@ func (s *Selections) ListSelectionGifts(
 	return resp, nil
 }
 
-// campaignGifts leaves out what the campaign cannot give now. A campaign that is gone is closed.
-func (s *Selections) campaignGifts(
+// campaignGifts leaves out what the campaign does not offer now. An unknown campaign is closed.
+func (s *selections) campaignGifts(
 	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), req.GetLocale())

@@ -9,7 +9,7 @@ import (
 )
 
 // PutOffering adds an offering to a campaign or replaces the one of the same gift.
-func (o *CampaignOperations) PutOffering(
+func (o *campaignOperations) PutOffering(
 	ctx context.Context, req *catalogv1.PutOfferingRequest,
 ) (*catalogv1.PutOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -20,17 +20,11 @@ func (o *CampaignOperations) PutOffering(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	check := func(gifts map[string]rules.Product, others int) error {
-		unfit := &fields.Errors{}
-		rules.CheckRoom(others, unfit)
-		offering.CheckGift("offering", gifts, unfit)
-		return unfit.Err()
-	}
-	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, tenantID, act, offering, check)
+	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, tenantID, act, offering)
 }
 
 // RemoveOffering stops offering a gift in a campaign.
-func (o *CampaignOperations) RemoveOffering(
+func (o *campaignOperations) RemoveOffering(
 	ctx context.Context, req *catalogv1.RemoveOfferingRequest,
 ) (*catalogv1.RemoveOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -43,7 +37,7 @@ func (o *CampaignOperations) RemoveOffering(
 }
 
 // ResumeOffering ends the review of an offering.
-func (o *CampaignOperations) ResumeOffering(
+func (o *campaignOperations) ResumeOffering(
 	ctx context.Context, req *catalogv1.ResumeOfferingRequest,
 ) (*catalogv1.ResumeOfferingResponse, error) {
 	errs := fields.FromContext(ctx)

@@ -12,21 +12,17 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// presenter writes gifts as integrators see them.
+// presenter writes gifts as callers see them.
 type presenter struct {
+	// imageBase is the URL of an image without its id.
 	imageBase string
 }
 
 func newPresenter(publicURL string) presenter {
-	return presenter{imageBase: imageBase(publicURL)}
+	return presenter{imageBase: strings.TrimSuffix(publicURL, "/") + "/catalog/images/"}
 }
 
-// imageBase is the URL of an image without its id.
-func imageBase(publicURL string) string {
-	return strings.TrimSuffix(publicURL, "/") + "/catalog/images/"
-}
-
-// entry shows of a gift that left the catalog only that it did.
+// entry shows a gift that left the catalog as unlisted.
 func (p presenter) entry(e store.Entry, currency string) (*catalogv1.ProductEntry, error) {
 	if !e.Listed {
 		return &catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Unlisted{
@@ -72,8 +68,7 @@ func variations(list []rules.Variation) []*catalogv1.Variation {
 	return out
 }
 
-// estimate fills both estimates. In a currency the catalog has no rate for there is none, though
-// the gift is priced.
+// estimate fills both estimates. Without an exchange rate there is none in the tenant's currency.
 func estimate(out *catalogv1.Product, e store.Entry, currency string) error {
 	if e.AmountEUR == nil {
 		return nil

@@ -5,13 +5,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
 func (p presenter) campaign(c store.CampaignView) *catalogv1.Campaign {
 	out := &catalogv1.Campaign{
-		Id: c.ID, BrandId: c.BrandID, Name: c.Name, Status: campaignStatus(c.Status), ExpiresAt: timestamp(c.ExpiresAt),
+		Id: c.ID, BrandId: c.BrandID, Name: c.Name, Status: enum[catalogv1.CampaignStatus](c.Status), ExpiresAt: timestamp(c.ExpiresAt),
 	}
 	for _, o := range c.Offerings {
 		out.Offerings = append(out.Offerings, p.offering(o))
@@ -22,7 +23,8 @@ func (p presenter) campaign(c store.CampaignView) *catalogv1.Campaign {
 func (p presenter) offering(o store.OfferingView) *catalogv1.Offering {
 	return &catalogv1.Offering{
 		ProductId: o.ProductID, Name: o.Text.Name, Images: p.images(o.Images),
-		Status: offeringStatus(o.Status), SupplyType: supplyType(o.SupplyType), Skus: skus(o.SKUs),
+		Status:     enum[catalogv1.OfferingStatus](o.Status),
+		SupplyType: enum[catalogv1.SupplyType](o.SupplyType), Skus: skus(o.SKUs),
 	}
 }
 
@@ -34,21 +36,13 @@ func skus(list []store.SKUView) []*catalogv1.Sku {
 	return out
 }
 
-// The stored names are those of the contract behind its prefixes.
-
-func campaignStatus(stored string) catalogv1.CampaignStatus {
-	return catalogv1.CampaignStatus(catalogv1.CampaignStatus_value["CAMPAIGN_STATUS_"+stored])
+// enum returns the value that has a stored name.
+func enum[E enumname.Enum](stored string) E {
+	value, _ := enumname.Parse[E](stored)
+	return value
 }
 
-func offeringStatus(stored string) catalogv1.OfferingStatus {
-	return catalogv1.OfferingStatus(catalogv1.OfferingStatus_value["OFFERING_STATUS_"+stored])
-}
-
-func supplyType(stored string) catalogv1.SupplyType {
-	return catalogv1.SupplyType(catalogv1.SupplyType_value["SUPPLY_TYPE_"+stored])
-}
-
-// timestamp is nil for no instant, which is written as null.
+// timestamp keeps nil, which is written as null.
 func timestamp(at *time.Time) *timestamppb.Timestamp {
 	if at == nil {
 		return nil

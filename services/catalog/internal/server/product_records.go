@@ -17,8 +17,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// GetProductRecord answers a gift in whatever state.
-func (o *ProductOperations) GetProductRecord(
+// GetProductRecord returns a gift in any state.
+func (o *productOperations) GetProductRecord(
 	ctx context.Context, req *catalogv1.GetProductRecordRequest,
 ) (*catalogv1.GetProductRecordResponse, error) {
 	r, found, err := o.store.ProductRecord(ctx, idOrUnknown(req.GetProductId()))
@@ -32,7 +32,7 @@ func (o *ProductOperations) GetProductRecord(
 }
 
 // ListProductRecords pages through all gifts by id.
-func (o *ProductOperations) ListProductRecords(
+func (o *productOperations) ListProductRecords(
 	ctx context.Context, req *catalogv1.ListProductRecordsRequest,
 ) (*catalogv1.ListProductRecordsResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -41,10 +41,7 @@ func (o *ProductOperations) ListProductRecords(
 		state = rules.ReadState(req.GetState(), errs)
 	}
 	bind := cursor.Bind("catalog/records", string(state))
-	after := unknownID
-	if p := page.After(req.After, bind, errs); p != nil {
-		after = p.ID
-	}
+	after := page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -53,12 +50,10 @@ func (o *ProductOperations) ListProductRecords(
 	if err != nil {
 		return nil, err
 	}
-	resp := &catalogv1.ListProductRecordsResponse{}
-	if len(found) > limit {
-		found = found[:limit]
-		next := bind.EncodePosition(cursor.Position{Time: time.UnixMicro(0), ID: found[limit-1].ID})
-		resp.NextCursor = &next
-	}
+	found, next := page.Cut(found, limit, bind, func(last store.ProductRecord) cursor.Position {
+		return cursor.Position{Time: time.UnixMicro(0), ID: last.ID}
+	})
+	resp := &catalogv1.ListProductRecordsResponse{NextCursor: next}
 	for _, r := range found {
 		resp.Records = append(resp.Records, productRecord(r))
 	}
@@ -71,11 +66,11 @@ func productRecord(r store.ProductRecord) *catalogv1.ProductRecord {
 	}
 }
 
-// putRequest is the request that puts the gift as it is.
+// putRequest is the request that would put the gift as it is.
 func putRequest(p rules.Product) *catalogv1.PutProductRequest {
 	out := &catalogv1.PutProductRequest{
 		Id:    p.ID,
-		State: catalogv1.ProductState(catalogv1.ProductState_value["PRODUCT_STATE_"+string(p.State)]),
+		State: enum[catalogv1.ProductState](string(p.State)),
 		Name:  p.Text.Name, Description: p.Text.Description,
 		Variations: variations(p.Variations), Categories: p.Categories, AvailableCountries: p.Countries, ImageFileIds: p.ImageFileIDs,
 		CustomizationAvailable: p.CustomizationAvailable, GiftSet: p.GiftSet, ReadyToSend: p.ReadyToSend,

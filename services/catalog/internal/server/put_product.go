@@ -11,17 +11,13 @@ import (
 )
 
 // PutProduct creates a gift or replaces it whole.
-func (o *Operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
+func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
 	errs := fields.FromContext(ctx)
 	product := rules.ReadProduct(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	updatedAt, err := o.store.PutProduct(ctx, product, func(known rules.Known) error {
-		missing := &fields.Errors{}
-		known.CheckReferences(req, missing)
-		return missing.Err()
-	})
+	updatedAt, err := o.Store.PutProduct(ctx, product, func(known rules.Known) error { return known.CheckReferences(req) })
 	if err != nil {
 		return nil, err
 	}

@@ -8,47 +8,47 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// SetProductState moves a gift in its life.
-func (o *ProductOperations) SetProductState(
+// SetProductState changes the state of a gift.
+func (o *productOperations) SetProductState(
 	ctx context.Context, req *catalogv1.SetProductStateRequest,
 ) (*catalogv1.SetProductStateResponse, error) {
 	errs := fields.FromContext(ctx)
 	state := rules.ReadState(req.GetState(), errs)
-	at, err := o.change(ctx, errs, req, "product.state", map[string]rules.State{"state": state},
-		func(p *rules.Product) { p.State = state }, nil)
+	at, err := o.change(ctx, req, "product.state", map[string]rules.State{"state": state},
+		func(p *rules.Product) { p.State = state }, nil, errs)
 	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
 }
 
 // SetProductPrices replaces the prices of a gift.
-func (o *ProductOperations) SetProductPrices(
+func (o *productOperations) SetProductPrices(
 	ctx context.Context, req *catalogv1.SetProductPricesRequest,
 ) (*catalogv1.SetProductPricesResponse, error) {
 	errs := fields.FromContext(ctx)
 	prices := rules.ReadPrices(req.GetPrices(), errs)
-	at, err := o.change(ctx, errs, req, "product.prices", map[string]any{"pricesEur": prices},
+	at, err := o.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
-		func(known rules.Known, errs *fields.Errors) { known.CheckPrices(req.GetPrices(), errs) })
+		func(known rules.Known) error { return known.CheckPrices(req.GetPrices()) }, errs)
 	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
 }
 
 // SetProductAvailability replaces the countries a gift can be supplied to.
-func (o *ProductOperations) SetProductAvailability(
+func (o *productOperations) SetProductAvailability(
 	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
 	errs := fields.FromContext(ctx)
 	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
-	at, err := o.change(ctx, errs, req, "product.availability", map[string]any{"countries": countries},
-		func(p *rules.Product) { p.Countries = countries }, nil)
+	at, err := o.change(ctx, req, "product.availability", map[string]any{"countries": countries},
+		func(p *rules.Product) { p.Countries = countries }, nil, errs)
 	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
 }
 
 // SetProductTranslations replaces the translations of a gift.
-func (o *ProductOperations) SetProductTranslations(
+func (o *productOperations) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
 	errs := fields.FromContext(ctx)
 	texts := rules.ReadTranslations(req.GetTranslations(), errs)
-	at, err := o.change(ctx, errs, req, "product.translations", map[string]any{"translations": texts},
-		func(p *rules.Product) { p.Translations = texts }, nil)
+	at, err := o.change(ctx, req, "product.translations", map[string]any{"translations": texts},
+		func(p *rules.Product) { p.Translations = texts }, nil, errs)
 	return &catalogv1.SetProductTranslationsResponse{UpdatedAt: at}, err
 }

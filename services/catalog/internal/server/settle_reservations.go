@@ -8,8 +8,8 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// SettleReservations confirms and releases reservations; orders that hold none are passed over.
-func (o *Ordering) SettleReservations(
+// SettleReservations confirms and releases reservations. It ignores orders that hold none.
+func (o *ordering) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
 	errs := fields.FromContext(ctx)

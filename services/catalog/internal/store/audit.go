@@ -9,19 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// Act is what somebody does with a gift or a campaign.
+// Act is an operation on a gift or a campaign, for the audit.
 type Act struct {
 	Actor   rules.Actor
 	Action  string
 	Subject string
-	// Detail is kept as JSON.
+	// Detail is stored as JSON.
 	Detail any
 }
 
-// AuditEntry is an act as it was recorded.
+// AuditEntry is a recorded act.
 type AuditEntry struct {
 	ID     string
 	At     time.Time
@@ -30,12 +31,7 @@ type AuditEntry struct {
 	Detail string
 }
 
-const (
-	insertAudit = `INSERT INTO catalog_audit (id, actor_kind, actor_id, action, subject_id, detail) VALUES ($1, $2, $3, $4, $5, $6)`
-
-	selectAudit = `SELECT id::text, at, actor_kind, actor_id, action, detail::text FROM catalog_audit
-WHERE subject_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4`
-)
+const insertAudit = `INSERT INTO catalog_audit (id, actor_kind, actor_id, action, subject_id, detail) VALUES ($1, $2, $3, $4, $5, $6)`
 
 // record writes the act in the transaction of its effect.
 func (a Act) record(ctx context.Context, tx pgx.Tx) error {
@@ -56,9 +52,16 @@ func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
 	return nil
 }
 
-// Audit reads a page of what was done with a gift or a campaign, newest first.
-func (s *Store) Audit(ctx context.Context, subject string, after cursor.Position, limit int) ([]AuditEntry, error) {
-	rows, err := s.pool.Query(ctx, selectAudit, subject, after.Time, after.ID, limit)
+// Audit reads a page of the acts on a gift or a campaign, newest first.
+func (s *Store) Audit(ctx context.Context, subject string, after *cursor.Position, limit int) ([]AuditEntry, error) {
+	var w postgres.Where
+	w.And("subject_id = ?", subject)
+	if after != nil {
+		w.And("(at, id) < (?, ?)", after.Time, after.ID)
+	}
+	sql := "SELECT id::text, at, actor_kind, actor_id, action, detail::text FROM catalog_audit WHERE " + w.SQL() +
+		" ORDER BY at DESC, id DESC LIMIT " + w.Arg(limit)
+	rows, err := s.pool.Query(ctx, sql, w.Args()...)
 	if err != nil {
 		return nil, fmt.Errorf("read audit: %w", err)
 	}

@@ -112,8 +112,8 @@ func (c *CampaignView) scan(row pgx.CollectableRow) error {
 	return nil
 }
 
-// Position is the campaign's place in a list, newest first.
-func (c *CampaignHead) Position() cursor.Position {
+// Position of the campaign in a list, newest first.
+func (c CampaignHead) Position() cursor.Position {
 	return cursor.Position{Time: c.CreatedAt, ID: c.ID}
 }
 

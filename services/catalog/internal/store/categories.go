@@ -34,7 +34,7 @@ ORDER BY c.position, c.code`
 // PutCategory replaces a category with its subcategories. A subcategory that a gift stands in
 // cannot go.
 func (s *Store) PutCategory(ctx context.Context, c rules.Category) error {
-	return s.upkeep(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		codes := make([]string, 0, len(c.Subcategories))
 		b := &pgx.Batch{}
 		b.Queue(upsertCategory, c.Code, c.Name, c.Names, c.Position)

@@ -19,7 +19,7 @@ func (s *Store) ChangeProduct(
 	ctx context.Context, act Act, change func(*rules.Product), check func(rules.Known) error,
 ) (time.Time, error) {
 	var updatedAt time.Time
-	err := s.upkeep(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		found, err := readGifts(ctx, tx, []string{act.Subject})
 		if err != nil {
 			return err
@@ -37,8 +37,10 @@ func (s *Store) ChangeProduct(
 		if err != nil {
 			return err
 		}
-		if err := check(known); err != nil {
-			return err
+		if check != nil {
+			if err := check(known); err != nil {
+				return err
+			}
 		}
 		if updatedAt, err = replaceProduct(ctx, tx, before, after, known); err != nil {
 			return err

@@ -45,7 +45,7 @@ func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions [
 	for _, r := range renditions {
 		widths, ids = append(widths, int32(r.Width)), append(ids, r.FileID) //nolint:gosec // Pixels.
 	}
-	return s.upkeep(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		if err := writeImages(ctx, tx, append(renditions, original)); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (s *Store) ImportProducts(
 	if err != nil || !planned.writes() {
 		return planned.outcomes, err
 	}
-	err = s.upkeep(ctx, func(tx pgx.Tx) error {
+	err = s.change(ctx, func(tx pgx.Tx) error {
 		if planned, err = s.planImport(ctx, tx, products, check); err != nil {
 			return err
 		}

@@ -32,11 +32,8 @@ FROM offerings o WHERE o.tenant_id = $1 AND o.campaign_id = $2 AND o.product_id 
 	resumeOffering = `UPDATE offerings SET status = 'ACTIVE' WHERE tenant_id = $1 AND campaign_id = $2 AND product_id = $3`
 )
 
-// PutOffering adds an offering or replaces the one of the same gift. check refuses what the gift
-// cannot be offered as; its gift is nil where there is none.
-func (s *Store) PutOffering(
-	ctx context.Context, tenantID string, act Act, o rules.Offering, check func(gifts map[string]rules.Product, others int) error,
-) error {
+// PutOffering adds an offering or replaces the one of the same gift.
+func (s *Store) PutOffering(ctx context.Context, tenantID string, act Act, o rules.Offering) error {
 	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string, _ bool) (bool, error) {
 		gifts, err := readGifts(ctx, tx, []string{o.ProductID})
 		if err != nil {
@@ -46,7 +43,7 @@ func (s *Store) PutOffering(
 		if err := tx.QueryRow(ctx, countOtherOfferings, tenantID, act.Subject, o.ProductID).Scan(&others); err != nil {
 			return false, fmt.Errorf("count offerings: %w", err)
 		}
-		if err := check(gifts, others); err != nil {
+		if err := o.CheckPut(gifts, others); err != nil {
 			return false, err
 		}
 		b := &pgx.Batch{}

@@ -7,10 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// ProductRecord is a gift as it is kept.
+// ProductRecord is a gift as it is stored.
 type ProductRecord struct {
 	rules.Product
 	PublishedOnce bool
@@ -21,11 +23,9 @@ const (
 	selectProductRecords = `SELECT ` + productColumns + `, p.published_once, p.updated_at FROM products p`
 
 	selectProductRecord = selectProductRecords + ` WHERE p.id = $1`
-
-	selectRecordsPage = selectProductRecords + ` WHERE p.id > $1 AND ($2 = '' OR p.state = $2) ORDER BY p.id LIMIT $3`
 )
 
-// ProductRecord reads a gift in whatever state; none: nothing.
+// ProductRecord reads a gift in any state.
 func (s *Store) ProductRecord(ctx context.Context, id string) (ProductRecord, bool, error) {
 	found, err := s.productRecords(ctx, selectProductRecord, id)
 	if err != nil || len(found) == 0 {
@@ -34,9 +34,14 @@ func (s *Store) ProductRecord(ctx context.Context, id string) (ProductRecord, bo
 	return found[0], true, nil
 }
 
-// ProductRecords gives gifts after an id, by id; state empty: in every state.
-func (s *Store) ProductRecords(ctx context.Context, state rules.State, after string, limit int) ([]ProductRecord, error) {
-	return s.productRecords(ctx, selectRecordsPage, after, string(state), limit)
+// ProductRecords reads a page of gifts by id. An empty state means every state.
+func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *cursor.Position, limit int) ([]ProductRecord, error) {
+	var w postgres.Where
+	w.Equal("p.state", postgres.Nullable(string(state)))
+	if after != nil {
+		w.And("p.id > ?", after.ID)
+	}
+	return s.productRecords(ctx, selectProductRecords+" WHERE "+w.SQL()+" ORDER BY p.id LIMIT "+w.Arg(limit), w.Args()...)
 }
 
 func (s *Store) productRecords(ctx context.Context, sql string, args ...any) ([]ProductRecord, error) {

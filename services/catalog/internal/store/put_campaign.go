@@ -37,9 +37,9 @@ DO UPDATE SET offered = true, stock = coalesce(skus.stock, EXCLUDED.stock)`
 	campaignOfOneTenant = "campaigns_one_tenant"
 )
 
-// PutCampaign creates a campaign or replaces it whole, but for the stock of SKUs that exist.
-func (s *Store) PutCampaign(ctx context.Context, c rules.Campaign, check func(gifts map[string]rules.Product) error) error {
-	err := s.upkeep(ctx, func(tx pgx.Tx) error {
+// PutCampaign creates a campaign or replaces it whole, except for the stock of SKUs that exist.
+func (s *Store) PutCampaign(ctx context.Context, c rules.Campaign) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		ids := make([]string, len(c.Offerings))
 		for i, o := range c.Offerings {
 			ids[i] = o.ProductID
@@ -48,7 +48,7 @@ func (s *Store) PutCampaign(ctx context.Context, c rules.Campaign, check func(gi
 		if err != nil {
 			return err
 		}
-		if err := check(gifts); err != nil {
+		if err := c.CheckGifts(gifts); err != nil {
 			return err
 		}
 		b := &pgx.Batch{}

@@ -36,7 +36,7 @@ WHERE product_prices.amount_eur <> EXCLUDED.amount_eur`
 // what a reader could see. check refuses references to what does not exist.
 func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rules.Known) error) (time.Time, error) {
 	var updatedAt time.Time
-	err := s.upkeep(ctx, func(tx pgx.Tx) error {
+	err := s.change(ctx, func(tx pgx.Tx) error {
 		known, err := readKnown(ctx, tx, p)
 		if err != nil {
 			return err

@@ -32,7 +32,7 @@ WHERE p.state = 'PUBLISHED' AND EXISTS (
 // PutRegion sets the countries of a region, taking them from others, and touches the gifts whose
 // price thereby changes somewhere.
 func (s *Store) PutRegion(ctx context.Context, r rules.Region) error {
-	return s.upkeep(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		now, err := regionsOf(ctx, tx, r)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// SKIP LOCKED: one that is just reserved anew is not released any more.
+	// SKIP LOCKED: a reservation whose row is locked may be about to be reserved again.
 	deleteReleased = `DELETE FROM reservations WHERE order_id IN (
   SELECT order_id FROM reservations WHERE state = 'RELEASED' AND expires_at < clock_timestamp() - $1::interval
   ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
@@ -16,20 +16,20 @@ const (
   SELECT id FROM catalog_audit WHERE at < clock_timestamp() - $1::interval ORDER BY at LIMIT $2)`
 )
 
-// DeleteReleased deletes reservations that have long been released, and says how many.
-func (s *Store) DeleteReleased(ctx context.Context, keep time.Duration, limit int) (int64, error) {
+// DeleteReleased deletes reservations that expired long ago and were released, and returns how many.
+func (s *Store) DeleteReleased(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, deleteReleased, keep, limit)
 	if err != nil {
 		return 0, fmt.Errorf("delete released reservations: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return int(tag.RowsAffected()), nil
 }
 
-// DeleteAudit deletes old entries of the audit, and says how many.
-func (s *Store) DeleteAudit(ctx context.Context, keep time.Duration, limit int) (int64, error) {
+// DeleteAudit deletes old entries of the audit, and returns how many.
+func (s *Store) DeleteAudit(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, deleteAudit, keep, limit)
 	if err != nil {
 		return 0, fmt.Errorf("delete audit: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return int(tag.RowsAffected()), nil
 }

@@ -1,7 +1,8 @@
 // Package store keeps the catalog in PostgreSQL.
 //
-// The catalog's upkeep runs under one advisory lock, so updated_at grows in the order of the
-// commits, whatever the clock does. Reservations do not take it: they lock their own row, then the SKU's.
+// Changes of the catalog run one at a time under an advisory lock, so that updated_at grows in the order
+// of the commits, whatever the clock does. Reservations do not take the lock: they lock their own row,
+// then that of the SKU.
 package store
 
 import (
@@ -31,15 +32,15 @@ type Store struct {
 // New makes a store on a migrated database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// upkeepLock is the key of the advisory lock all upkeep runs under. It is held until the commit is
-// visible, so the next change takes its time from the clock after this one can be read.
-const upkeepLock = `SELECT pg_advisory_xact_lock(4713001)`
+// changeLock is held until the commit is visible, so that the next change reads the clock only after
+// this one can be read.
+const changeLock = `SELECT pg_advisory_xact_lock(4713001)`
 
-// upkeep runs work as the only change of the catalog.
-func (s *Store) upkeep(ctx context.Context, work func(tx pgx.Tx) error) error {
+// change runs work as the only change of the catalog.
+func (s *Store) change(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, upkeepLock); err != nil {
-			return fmt.Errorf("wait for other upkeep: %w", err)
+		if _, err := tx.Exec(ctx, changeLock); err != nil {
+			return fmt.Errorf("wait for other changes: %w", err)
 		}
 		return work(tx)
 	})

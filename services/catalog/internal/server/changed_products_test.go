@@ -1,74 +1,65 @@
-package catalog_test
+package server_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-func (s *stack) changedSince(since time.Time) []*catalogv1.ProductEntry {
-	return s.list(&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: timestamppb.New(since), Limit: limit(2)})
-}
-
-func TestWhatLeftTheCatalogIsUnlisted(t *testing.T) {
+func TestAGiftThatLeftTheCatalogIsUnlisted(t *testing.T) {
+	t.Parallel()
 	start := time.Unix(0, 0)
-	for state, name := range map[catalogv1.ProductState]string{
-		catalogv1.ProductState_PRODUCT_STATE_ARCHIVED: "archived",
-		catalogv1.ProductState_PRODUCT_STATE_INTERNAL: "made internal",
-		catalogv1.ProductState_PRODUCT_STATE_DRAFT:    "unpublished",
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := setup(t)
+	f := setup(t)
+	for _, state := range []catalogv1.ProductState{archived, internal, draft} {
+		t.Run(state.String(), func(t *testing.T) {
 			p := gift()
-			published := s.put(p)
+			listed := f.put(p)
 			p.State = state
-			left := s.put(p)
-			require.True(t, left.After(published))
-			entries := s.changedSince(start)
+			left := f.put(p)
+			require.True(t, left.After(listed))
+			entries := f.changedSince(left)
 			require.Len(t, entries, 1)
 			require.Equal(t, p.GetId(), entries[0].GetUnlisted().GetId())
 			require.False(t, entries[0].GetUnlisted().GetListed())
 			require.Equal(t, left, entries[0].GetUnlisted().GetUpdatedAt().AsTime())
-			require.Empty(t, s.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(2)}), "only on reads with updatedSince")
+			require.Empty(t, f.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(2)}), "only on reads with updatedSince")
 		})
 	}
-	t.Run("never published", func(t *testing.T) {
-		s := setup(t)
-		for _, state := range []catalogv1.ProductState{
-			catalogv1.ProductState_PRODUCT_STATE_DRAFT, catalogv1.ProductState_PRODUCT_STATE_INTERNAL,
-			catalogv1.ProductState_PRODUCT_STATE_ARCHIVED,
-		} {
-			s.put(gift(func(p *catalogv1.PutProductRequest) { p.State = state }))
+	t.Run("unless it was never published", func(t *testing.T) {
+		require.Len(t, f.changedSince(start), 3)
+		for _, state := range []catalogv1.ProductState{draft, internal, archived} {
+			f.put(gift(withState(state)))
 		}
-		require.Empty(t, s.changedSince(start))
+		require.Len(t, f.changedSince(start), 3)
 	})
 }
 
 func TestChangesComeInTheirOrder(t *testing.T) {
-	s := setup(t)
+	t.Parallel()
+	f := setup(t)
 	a, b, c := gift(), gift(), gift()
 	for _, p := range []*catalogv1.PutProductRequest{a, b, c} {
-		s.put(p)
+		f.put(p)
 	}
 	a.Name = "Changed"
-	last := s.put(a)
-	require.Equal(t, []string{b.GetId(), c.GetId(), a.GetId()}, ids(s.changedSince(time.Unix(0, 0))))
-	require.Equal(t, []string{a.GetId()}, ids(s.changedSince(last)), "the instant itself counts")
-	require.Empty(t, s.changedSince(last.Add(time.Microsecond)))
+	last := f.put(a)
+	require.Equal(t, []string{b.GetId(), c.GetId(), a.GetId()}, ids(f.changedSince(time.Unix(0, 0))))
+	require.Equal(t, []string{a.GetId()}, ids(f.changedSince(last)), "the instant itself counts")
+	require.Empty(t, f.changedSince(last.Add(time.Microsecond)))
 }
 
-func TestUpdatedAtMovesWithWhatAReaderCanSee(t *testing.T) {
-	s := setup(t)
-	s.putRegion("NORDICS", "SE")
-	s.putRegion("EMPTY")
-	s.putCategory("HOME", "TEXTILES")
-	fileID := s.upload(png)
+func TestUpdatedAtChangesWithWhatAReaderCanSee(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.putRegion("NORDICS", "SE")
+	f.putRegion("EMPTY")
+	f.putCategory("HOME", "TEXTILES")
+	fileID := f.upload(png)
 	p := gift(func(p *catalogv1.PutProductRequest) { p.AvailableCountries = []string{"SE", "FI"} })
-	last := s.put(p)
+	last := f.put(p)
 	prices := func(region, amount string) func() {
 		return func() { p.Prices = []*catalogv1.RegionPrice{{Region: region, AmountEur: amount}} }
 	}
@@ -99,44 +90,44 @@ func TestUpdatedAtMovesWithWhatAReaderCanSee(t *testing.T) {
 		{"customization", func() { p.CustomizationAvailable = true }, true},
 		{"gift set", func() { p.GiftSet = true }, true},
 		{"ready to send", func() { p.ReadyToSend = true }, true},
-		{"the gift is archived", func() { p.State = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED }, true},
+		{"the gift is archived", func() { p.State = archived }, true},
 		{"an archived gift changes", func() { p.Name = "Old blanket" }, false},
-		{"an archived gift becomes internal", func() { p.State = catalogv1.ProductState_PRODUCT_STATE_INTERNAL }, false},
-		{"the gift comes back", func() { p.State = catalogv1.ProductState_PRODUCT_STATE_PUBLISHED }, true},
+		{"an archived gift becomes internal", func() { p.State = internal }, false},
+		{"the gift comes back", func() { p.State = published }, true},
 	} {
 		step.change()
-		now := s.put(p)
+		now := f.put(p)
 		require.Equal(t, step.moves, now.After(last), step.name)
 		require.Equal(t, step.moves, !now.Equal(last), step.name)
 		last = now
-		require.Equal(t, now, s.put(p), "%s: repeated", step.name)
+		require.Equal(t, now, f.put(p), "%s: repeated", step.name)
 	}
 }
 
-func TestARegionThatGainsOrLosesACountryMovesTheGiftsPricedThere(t *testing.T) {
-	s := setup(t)
-	s.putRegion("NORDICS", "SE", "FI")
-	s.putRegion("BALTICS", "EE")
+func TestARegionThatGainsOrLosesACountryChangesTheGiftsPricedThere(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "FI")
+	f.putRegion("BALTICS", "EE")
 	put := func(region, amount string) (id string, at time.Time) {
 		p := gift(func(p *catalogv1.PutProductRequest) {
 			if region != "" {
 				p.Prices = []*catalogv1.RegionPrice{{Region: region, AmountEur: amount}}
 			}
 		})
-		return p.GetId(), s.put(p)
+		return p.GetId(), f.put(p)
 	}
 	put("", "")
 	nordic, _ := put("NORDICS", "7")
 	_, last := put("", "")
-	next := func() []string { return ids(s.changedSince(last.Add(time.Microsecond))) }
+	next := func() []string { return ids(f.changedSince(last.Add(time.Microsecond))) }
 
-	s.putRegion("NORDICS", "FI", "SE")
+	f.putRegion("NORDICS", "FI", "SE")
 	require.Empty(t, next(), "the same countries")
-	s.putRegion("BALTICS", "EE", "LT")
+	f.putRegion("BALTICS", "EE", "LT")
 	require.Empty(t, next(), "nothing is priced there")
-	s.putRegion("BALTICS", "EE", "LT", "FI")
+	f.putRegion("BALTICS", "EE", "LT", "FI")
 	require.Equal(t, []string{nordic}, next(), "Finland lost its price")
-	got, err := s.catalog.GetProduct(s.as(1), &catalogv1.GetProductRequest{ProductId: nordic, Country: "FI"})
-	require.NoError(t, err)
+	got := call(f, f.catalog.GetProduct, &catalogv1.GetProductRequest{ProductId: nordic, Country: "FI"})
 	require.False(t, got.GetProduct().GetPriced())
 }

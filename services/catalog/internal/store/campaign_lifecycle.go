@@ -17,7 +17,7 @@ FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2 FOR UPDATE`
 
 	setCampaignStatus = `UPDATE campaigns SET status = $3 WHERE tenant_id = $1 AND id = $2`
 
-	// SKIP LOCKED: one that somebody works on comes next time.
+	// SKIP LOCKED: a campaign that is being changed is completed at the next tick.
 	completeExpired = `WITH due AS (
   SELECT tenant_id, id FROM campaigns WHERE status = 'ACTIVE' AND expires_at <= catalog_now()
   ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -51,12 +51,12 @@ func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) 
 	})
 }
 
-// inCampaign runs work on the campaign that the act names, as the only upkeep, and records the act
-// if it changed anything. due: the campaign's expiry has passed.
+// inCampaign runs work on the campaign that the act names, as the only change of the catalog, and records
+// the act if work changed anything. due: the campaign's expiry has passed.
 func (s *Store) inCampaign(
 	ctx context.Context, tenantID string, act Act, work func(tx pgx.Tx, status string, due bool) (changed bool, err error),
 ) error {
-	return s.upkeep(ctx, func(tx pgx.Tx) error {
+	return s.change(ctx, func(tx pgx.Tx) error {
 		var status string
 		var due bool
 		err := tx.QueryRow(ctx, lockCampaign, tenantID, act.Subject).Scan(&status, &due)
@@ -74,12 +74,12 @@ func (s *Store) inCampaign(
 	})
 }
 
-// CompleteExpired writes down that campaigns have completed on their own, and says how many. Reads
-// do not wait for it; it keeps a campaign completed whose expiry is moved later on.
-func (s *Store) CompleteExpired(ctx context.Context, limit int) (int64, error) {
+// CompleteExpired records that campaigns have completed at their expiry, and returns how many. Reads do
+// not depend on it. A recorded campaign stays completed when its expiry is moved.
+func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, completeExpired, limit)
 	if err != nil {
 		return 0, fmt.Errorf("complete expired campaigns: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return int(tag.RowsAffected()), nil
 }

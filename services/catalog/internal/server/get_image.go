@@ -5,24 +5,11 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	"github.com/partnergifting/platform/services/catalog/internal/images"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
-	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// Images gives the gateway the bytes behind an image URL.
-type Images struct {
-	catalogv1.UnimplementedImagesServiceServer
-
-	store *store.Store
-	files *images.Files
-}
-
-// NewImages makes the service.
-func NewImages(st *store.Store, files *images.Files) *Images { return &Images{store: st, files: files} }
-
-// GetImage answers images that the public may see; any other does not exist.
-func (i *Images) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+// GetImage returns an image that the public may see. Every other is not found.
+func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	if !rules.IsFileID(req.GetFileId()) {
 		return nil, problem.RecordNotFound()
 	}

@@ -1,4 +1,4 @@
-package catalog_test
+package server_test
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -16,47 +15,31 @@ func ofCampaign(id string) *catalogv1.Selection { return &catalogv1.Selection{Ca
 
 func ofGifts(ids ...string) *catalogv1.Selection { return &catalogv1.Selection{ProductIds: ids} }
 
-func withState(state catalogv1.ProductState) func(*catalogv1.PutProductRequest) {
-	return func(p *catalogv1.PutProductRequest) { p.State = state }
-}
-
-func (s *stack) campaignIn(status catalogv1.CampaignStatus, expires *time.Time, offerings ...*catalogv1.OfferingInput) string {
-	s.t.Helper()
-	c := campaign(offerings...)
-	c.Status = status
-	if expires != nil {
-		c.ExpiresAt = timestamppb.New(*expires)
-	}
-	s.putCampaign(c)
-	return c.GetId()
-}
-
 func TestCheckSelection(t *testing.T) {
-	s := setup(t)
-	published, internal := gift(), gift(withState(catalogv1.ProductState_PRODUCT_STATE_INTERNAL))
-	s.put(published)
-	s.put(internal)
+	t.Parallel()
+	f := setup(t)
+	listed, withdrawn := gift(), gift(withState(internal))
+	f.put(listed)
+	f.put(withdrawn)
 	past := time.Now().Add(-time.Second)
-	active := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE, nil, offering(published.GetId(), onDemand, nil, "S"))
-	draft := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, nil)
-	expired := s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE, &past)
+	active := f.campaignIn(running, nil, offering(listed.GetId(), onDemand, nil, "S"))
+	draft := f.campaignIn(inPreparation, nil)
+	expired := f.campaignIn(running, &past)
 	good := func(selection *catalogv1.Selection) *catalogv1.CheckSelectionRequest {
 		return &catalogv1.CheckSelectionRequest{TenantId: tenantID, AllBrands: true, Selection: selection}
 	}
 
-	t.Run("a campaign that runs gives its brand", func(t *testing.T) {
+	t.Run("an active campaign returns its brand", func(t *testing.T) {
 		for _, req := range []*catalogv1.CheckSelectionRequest{
 			good(ofCampaign(active)),
 			{TenantId: tenantID, BrandIds: []string{brandID}, Selection: ofCampaign(active)},
 		} {
-			got, err := s.selections.CheckSelection(t.Context(), req)
-			require.NoError(t, err)
+			got := call(f, f.selections.CheckSelection, req)
 			require.Equal(t, brandID, got.GetCampaignBrandId())
 		}
 	})
 	t.Run("published gifts, one of them twice", func(t *testing.T) {
-		got, err := s.selections.CheckSelection(t.Context(), good(ofGifts(published.GetId(), published.GetId())))
-		require.NoError(t, err)
+		got := call(f, f.selections.CheckSelection, good(ofGifts(listed.GetId(), listed.GetId())))
 		require.Empty(t, got.GetCampaignBrandId())
 	})
 	for name, tc := range map[string]struct {
@@ -69,69 +52,64 @@ func TestCheckSelection(t *testing.T) {
 		"a campaign of another tenant":            {&catalogv1.CheckSelectionRequest{TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active)}, problem.CampaignNotFound},
 		"a campaign in preparation":               {good(ofCampaign(draft)), problem.CampaignNotActive},
 		"a campaign that has expired":             {good(ofCampaign(expired)), problem.CampaignNotActive},
-		"a withdrawn gift, before an unknown one": {good(ofGifts(uuid.NewString(), internal.GetId())), problem.ProductNotAvailable},
+		"a withdrawn gift, before an unknown one": {good(ofGifts(uuid.NewString(), withdrawn.GetId())), problem.ProductNotAvailable},
 		"an unknown gift":                         {good(ofGifts(uuid.NewString())), problem.ProductNotFound},
 		"a gift id that is no UUID":               {good(ofGifts("none")), problem.ProductNotFound},
-		"a gift that is not published":            {good(ofGifts(published.GetId(), internal.GetId())), problem.ProductNotAvailable},
+		"a gift that is not published":            {good(ofGifts(listed.GetId(), withdrawn.GetId())), problem.ProductNotAvailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.selections.CheckSelection(t.Context(), tc.req)
-			require.True(t, problem.Is(err, tc.want), "%v", err)
+			refused(f, tc.want, f.selections.CheckSelection, tc.req)
 		})
 	}
 }
 
-func TestFaultySelections(t *testing.T) {
-	s := setup(t)
+func TestInvalidSelections(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
 	both := ofCampaign(uuid.NewString())
 	both.ProductIds = []string{uuid.NewString()}
 	for name, tc := range map[string]struct {
 		selection *catalogv1.Selection
-		want      map[string]string
+		want      codes
 	}{
-		"none":               {nil, map[string]string{"selection": "required"}},
-		"an empty one":       {ofGifts(), map[string]string{"selection.productIds": "required"}},
-		"both kinds at once": {both, map[string]string{"selection.productIds": "invalid"}},
-		"too many gifts":     {ofGifts(make([]string, 1001)...), map[string]string{"selection.productIds": "too_long"}},
+		"none":               {nil, codes{"selection": "required"}},
+		"an empty one":       {ofGifts(), codes{"selection.productIds": "required"}},
+		"both kinds at once": {both, codes{"selection.productIds": "invalid"}},
+		"too many gifts":     {ofGifts(make([]string, 1001)...), codes{"selection.productIds": "too_long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.selections.CheckSelection(t.Context(), &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: tc.selection})
-			require.Equal(t, tc.want, violations(t, err))
-			_, err = s.selections.ListSelectionGifts(t.Context(),
-				&catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: tc.selection})
-			require.Equal(t, tc.want, violations(t, err))
+			require.Equal(t, tc.want, violations(f, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: tc.selection}))
+			require.Equal(t, tc.want, violations(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: tc.selection}))
 		})
 	}
 }
 
 func TestWhatAPlayerMayChoose(t *testing.T) {
-	s := setup(t)
-	fileID := s.upload(png)
+	t.Parallel()
+	f := setup(t)
+	fileID := f.upload(png)
 	blanket := gift(func(p *catalogv1.PutProductRequest) {
 		p.ImageFileIds, p.AvailableCountries = []string{fileID}, []string{"SE", "FI"}
 		p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt"}}
 	})
 	mug, gone := gift(), gift()
 	for _, p := range []*catalogv1.PutProductRequest{blanket, mug, gone} {
-		s.put(p)
+		f.put(p)
 	}
 	c := campaign(
 		offering(mug.GetId(), onDemand, nil, "M"), offering(gone.GetId(), onDemand, nil, "S"),
 		offering(blanket.GetId(), stocked, limit(2), "S"))
-	s.putCampaign(c)
-	gone.State = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED
-	s.put(gone)
+	f.putCampaign(c)
+	gone.State = archived
+	f.put(gone)
 	list := func(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
 		t.Helper()
-		got, err := s.selections.ListSelectionGifts(t.Context(),
-			&catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
-		require.NoError(t, err)
+		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
 		return got
 	}
 
 	t.Run("of a campaign: in display order, with stock, without what left the catalog", func(t *testing.T) {
-		_, err := s.ordering.Reserve(t.Context(), s.attempt(c.GetId(), blanket.GetId(), "S"))
-		require.NoError(t, err)
+		call(f, f.ordering.Reserve, attempt(c.GetId(), blanket.GetId(), "S"))
 		got := list(ofCampaign(c.GetId()), "sv-SE")
 		require.True(t, got.GetOpen())
 		require.Len(t, got.GetGifts(), 2)
@@ -151,13 +129,13 @@ func TestWhatAPlayerMayChoose(t *testing.T) {
 		got := list(ofGifts(blanket.GetId(), gone.GetId(), uuid.NewString(), "none", mug.GetId()), "xx")
 		require.True(t, got.GetOpen())
 		require.Len(t, got.GetGifts(), 2)
-		require.Equal(t, "Wool blanket", got.GetGifts()[0].GetName(), "en-US stands in for a locale without texts")
+		require.Equal(t, "Wool blanket", got.GetGifts()[0].GetName(), "texts are in en-US for a locale without texts")
 		require.Empty(t, got.GetGifts()[0].GetSkus())
 		require.Equal(t, mug.GetId(), got.GetGifts()[1].GetProductId())
 	})
 	t.Run("of a campaign that does not run: nothing", func(t *testing.T) {
 		for _, id := range []string{
-			uuid.NewString(), s.campaignIn(catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, nil, c.GetOfferings()...),
+			uuid.NewString(), f.campaignIn(inPreparation, nil, c.GetOfferings()...),
 		} {
 			got := list(ofCampaign(id), "")
 			require.False(t, got.GetOpen())

@@ -8,7 +8,7 @@ import (
 )
 
 // StartCampaign opens a campaign in preparation for orders.
-func (o *CampaignOperations) StartCampaign(
+func (o *campaignOperations) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
@@ -20,7 +20,7 @@ func (o *CampaignOperations) StartCampaign(
 }
 
 // CompleteCampaign ends a campaign for orders.
-func (o *CampaignOperations) CompleteCampaign(
+func (o *campaignOperations) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
 	errs := fields.FromContext(ctx)

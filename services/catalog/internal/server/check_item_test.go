@@ -1,4 +1,4 @@
-package catalog_test
+package server_test
 
 import (
 	"testing"
@@ -7,33 +7,26 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 func TestCheckItem(t *testing.T) {
-	s := setup(t)
+	t.Parallel()
+	f := setup(t)
 	p := gift(func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = true })
 	other := gift()
-	s.put(p)
-	s.put(other)
-	c := campaign(offering(p.GetId(), stocked, limit(0), "S"))
-	s.putCampaign(c)
-	expired, draft := campaign(c.GetOfferings()...), campaign(c.GetOfferings()...)
-	expired.ExpiresAt = timestamppb.New(time.Now().Add(-time.Second))
-	draft.Status = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT
-	s.putCampaign(expired)
-	s.putCampaign(draft)
-
+	f.put(p)
+	f.put(other)
+	offer, past := offering(p.GetId(), stocked, limit(0), "S"), time.Now().Add(-time.Second)
+	active, expired, draft := f.campaignIn(running, nil, offer), f.campaignIn(running, &past, offer), f.campaignIn(inPreparation, nil, offer)
 	good := &catalogv1.CheckItemRequest{
-		TenantId: tenantID, AllBrands: true, CampaignId: text(c.GetId()), ProductId: p.GetId(),
+		TenantId: tenantID, AllBrands: true, CampaignId: &active, ProductId: p.GetId(),
 		Country: "SE", Variations: map[string]string{"Size": "S"},
 	}
 	t.Run("a gift of a campaign", func(t *testing.T) {
-		got, err := s.ordering.CheckItem(t.Context(), good)
-		require.NoError(t, err)
+		got := call(f, f.ordering.CheckItem, good)
 		require.Equal(t, "Wool blanket", got.GetProductName())
 		require.Equal(t, brandID, got.GetCampaignBrandId())
 		require.True(t, got.GetStocked())
@@ -41,23 +34,19 @@ func TestCheckItem(t *testing.T) {
 	t.Run("a gift of the catalog, in any of its variations", func(t *testing.T) {
 		req := proto.CloneOf(good)
 		req.CampaignId, req.Variations = nil, map[string]string{"Size": "M"}
-		got, err := s.ordering.CheckItem(t.Context(), req)
-		require.NoError(t, err)
+		got := call(f, f.ordering.CheckItem, req)
 		require.Empty(t, got.GetCampaignBrandId())
 		require.False(t, got.GetStocked())
 	})
 	t.Run("a brand the caller reaches by name", func(t *testing.T) {
 		req := proto.CloneOf(good)
 		req.AllBrands, req.BrandIds = false, []string{brandID}
-		_, err := s.ordering.CheckItem(t.Context(), req)
-		require.NoError(t, err)
+		call(f, f.ordering.CheckItem, req)
 	})
-
 	t.Run("customization of a gift that allows it", func(t *testing.T) {
 		req := proto.CloneOf(good)
 		req.Customization, req.BrandId = true, text(brandID)
-		_, err := s.ordering.CheckItem(t.Context(), req)
-		require.NoError(t, err)
+		call(f, f.ordering.CheckItem, req)
 	})
 
 	wrong := func(r *catalogv1.CheckItemRequest) { r.Country, r.Variations = "FI", nil }
@@ -90,11 +79,11 @@ func TestCheckItem(t *testing.T) {
 		},
 		"an expired campaign, before the gift": {
 			func(r *catalogv1.CheckItemRequest) {
-				r.CampaignId, r.ProductId = text(expired.GetId()), other.GetId()
+				r.CampaignId, r.ProductId = &expired, other.GetId()
 				wrong(r)
 			}, problem.CampaignNotActive,
 		},
-		"a campaign in preparation": {func(r *catalogv1.CheckItemRequest) { r.CampaignId = text(draft.GetId()) }, problem.CampaignNotActive},
+		"a campaign in preparation": {func(r *catalogv1.CheckItemRequest) { r.CampaignId = &draft }, problem.CampaignNotActive},
 		"a gift the campaign does not offer, before the country": {
 			func(r *catalogv1.CheckItemRequest) { r.ProductId = other.GetId(); wrong(r) }, problem.ProductNotInCampaign,
 		},
@@ -116,49 +105,45 @@ func TestCheckItem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := proto.CloneOf(good)
 			tc.change(req)
-			_, err := s.ordering.CheckItem(t.Context(), req)
-			require.True(t, problem.Is(err, tc.want), "%v", err)
+			refused(f, tc.want, f.ordering.CheckItem, req)
 		})
 	}
 	t.Run("a tenant id that is no UUID", func(t *testing.T) {
-		_, err := s.ordering.CheckItem(t.Context(), &catalogv1.CheckItemRequest{})
-		require.Equal(t, map[string]string{"tenantId": problem.FieldInvalid}, violations(t, err))
+		require.Equal(t, codes{"tenantId": problem.FieldInvalid}, violations(f, f.ordering.CheckItem, &catalogv1.CheckItemRequest{}))
 	})
 }
 
 func TestACatalogChangeSuspendsTheOffering(t *testing.T) {
-	s := setup(t)
+	t.Parallel()
+	f := setup(t)
 	p := gift()
-	s.put(p)
+	f.put(p)
 	c := campaign(offering(p.GetId(), onDemand, nil, "S"))
-	s.putCampaign(c)
-	check := func() error {
-		_, err := s.ordering.CheckItem(t.Context(), &catalogv1.CheckItemRequest{
-			TenantId: tenantID, AllBrands: true, CampaignId: text(c.GetId()), ProductId: p.GetId(),
-			Country: "SE", Variations: map[string]string{"Size": "S"},
-		})
-		return err
+	f.putCampaign(c)
+	item := &catalogv1.CheckItemRequest{
+		TenantId: tenantID, AllBrands: true, CampaignId: text(c.GetId()), ProductId: p.GetId(),
+		Country: "SE", Variations: map[string]string{"Size": "S"},
 	}
-	require.NoError(t, check())
+	call(f, f.ordering.CheckItem, item)
 
 	p.Variations[0].Values = []string{"S", "L"}
-	s.put(p)
-	require.NoError(t, check(), "what is offered still exists")
+	f.put(p)
+	call(f, f.ordering.CheckItem, item) // The offered size still exists.
 	p.Variations[0].Values = []string{"M"}
-	s.put(p)
+	f.put(p)
 	p.Variations[0].Values = []string{"S", "M"}
-	s.put(p)
-	require.True(t, problem.Is(check(), problem.ProductNotAvailable), "the size was gone, and nobody has reviewed the offering")
-	s.putCampaign(c)
-	require.NoError(t, check(), "putting the campaign again is the review")
+	f.put(p)
+	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The size was gone, and the offering was not reviewed.
+	f.putCampaign(c)
+	call(f, f.ordering.CheckItem, item) // Putting the campaign again is the review.
 
-	p.State = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED
-	s.put(p)
-	require.True(t, problem.Is(check(), problem.ProductNotAvailable))
-	s.putCampaign(c)
-	p.State = catalogv1.ProductState_PRODUCT_STATE_PUBLISHED
-	s.put(p)
-	require.True(t, problem.Is(check(), problem.ProductNotAvailable), "it was put while the gift was not there")
-	s.putCampaign(c)
-	require.NoError(t, check())
+	p.State = archived
+	f.put(p)
+	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item)
+	f.putCampaign(c)
+	p.State = published
+	f.put(p)
+	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The review was while the gift was archived.
+	f.putCampaign(c)
+	call(f, f.ordering.CheckItem, item)
 }

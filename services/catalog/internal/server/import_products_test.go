@@ -1,4 +1,4 @@
-package catalog_test
+package server_test
 
 import (
 	"bytes"
@@ -34,77 +34,78 @@ func giftID(i int) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "gift %d", i)).String()
 }
 
-// furnished is a stack with what the gifts refer to.
-func furnished(t *testing.T) *stack {
+// setupImport has the records that the gifts refer to.
+func setupImport(t *testing.T) *fixture {
 	t.Helper()
-	s := setup(t)
-	s.putRegion("NORDICS", "SE", "NO")
-	s.putCategory("HOME", "TEXTILES")
-	return s
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "NO")
+	f.putCategory("HOME", "TEXTILES")
+	return f
 }
 
-// importFile runs an import and gives its report.
-func (s *stack) importFile(ctx context.Context, format importer.Format, file string) (importer.Totals, []importer.Entry, error) {
-	s.t.Helper()
+// importFile imports a file and returns its report.
+func (f *fixture) importFile(ctx context.Context, format importer.Format, file string) (importer.Totals, []importer.Entry, error) {
+	f.t.Helper()
 	rows, err := importer.Read(strings.NewReader(file), format)
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
 	var out bytes.Buffer
 	report, err := importer.NewReport(&out, importer.NDJSON)
-	require.NoError(s.t, err)
-	totals, err := importer.Import{Rows: rows, Catalog: s.imports, Report: report, Progress: io.Discard, Clock: time.Now}.Run(ctx)
+	require.NoError(f.t, err)
+	totals, err := importer.Import{Rows: rows, Catalog: f.imports, Report: report, Progress: io.Discard, Clock: time.Now}.Run(ctx)
 	var entries []importer.Entry
 	for decoder := json.NewDecoder(&out); decoder.More(); {
 		var e importer.Entry
-		require.NoError(s.t, decoder.Decode(&e))
+		require.NoError(f.t, decoder.Decode(&e))
 		entries = append(entries, e)
 	}
 	return totals, entries, err
 }
 
-func (s *stack) all() []*catalogv1.ProductEntry {
-	s.t.Helper()
-	return s.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(100)})
+func (f *fixture) all() []*catalogv1.ProductEntry {
+	f.t.Helper()
+	return f.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(100)})
 }
 
 func TestImportingTwiceChangesNothing(t *testing.T) {
-	s := furnished(t)
+	t.Parallel()
+	f := setupImport(t)
 	const n = 450
-	totals, entries, err := s.importFile(t.Context(), importer.CSV, giftsCSV(n))
+	totals, entries, err := f.importFile(t.Context(), importer.CSV, giftsCSV(n))
 	require.NoError(t, err)
 	require.Equal(t, importer.Totals{Rows: n, Created: n}, totals)
-	require.Equal(t, importer.Entry{Line: 2, ID: giftID(0), Outcome: importer.Created, Errors: []importer.Fault{}}, entries[0])
+	require.Equal(t, importer.Entry{Line: 2, ID: giftID(0), Outcome: importer.Created, Errors: []importer.FieldError{}}, entries[0])
 	require.Equal(t, 4, entries[1].Line, "a cell holds a line break")
-	first := s.all()
+	first := f.all()
 	require.Len(t, first, n)
 
-	totals, _, err = s.importFile(t.Context(), importer.CSV, giftsCSV(n))
+	totals, _, err = f.importFile(t.Context(), importer.CSV, giftsCSV(n))
 	require.NoError(t, err)
 	require.Equal(t, importer.Totals{Rows: n, Unchanged: n}, totals)
-	for i, entry := range s.all() {
+	for i, entry := range f.all() {
 		require.True(t, proto.Equal(first[i], entry), "updatedAt moves too")
 	}
 	t.Run("and what has changed is changed alone", func(t *testing.T) {
 		changed := strings.Replace(giftsCSV(n), "Blanket 7,", "Thick blanket,", 1)
-		since := newest(s.all())
-		totals, entries, err := s.importFile(t.Context(), importer.CSV, changed)
+		since := newestOf(f.all())
+		totals, entries, err := f.importFile(t.Context(), importer.CSV, changed)
 		require.NoError(t, err)
 		require.Equal(t, importer.Totals{Rows: n, Updated: 1, Unchanged: n - 1}, totals)
 		require.Equal(t, importer.Updated, entries[7].Outcome)
-		require.Equal(t, []string{giftID(7)}, ids(s.changedSince(since.Add(time.Microsecond))))
+		require.Equal(t, []string{giftID(7)}, ids(f.changedSince(since.Add(time.Microsecond))))
 	})
-	t.Run("while somebody else keeps the catalog up for long", func(t *testing.T) {
-		tx, err := s.db.Begin(t.Context())
+	t.Run("while a long change holds the lock", func(t *testing.T) {
+		tx, err := f.db.Begin(t.Context())
 		require.NoError(t, err)
 		defer func() { require.NoError(t, tx.Rollback(context.WithoutCancel(t.Context()))) }()
 		_, err = tx.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4713001)`)
 		require.NoError(t, err)
-		totals, _, err := s.importFile(t.Context(), importer.CSV, giftsCSV(7))
+		totals, _, err := f.importFile(t.Context(), importer.CSV, giftsCSV(7))
 		require.NoError(t, err)
 		require.Equal(t, importer.Totals{Rows: 7, Unchanged: 7}, totals)
 	})
 }
 
-func newest(entries []*catalogv1.ProductEntry) (at time.Time) {
+func newestOf(entries []*catalogv1.ProductEntry) (at time.Time) {
 	for _, e := range entries {
 		if updated := e.GetProduct().GetUpdatedAt().AsTime(); updated.After(at) {
 			at = updated
@@ -114,7 +115,8 @@ func newest(entries []*catalogv1.ProductEntry) (at time.Time) {
 }
 
 func TestWrongRowsAreRejectedAndTheOthersImported(t *testing.T) {
-	s := furnished(t)
+	t.Parallel()
+	f := setupImport(t)
 	row := func(change func(g map[string]any)) string {
 		g := map[string]any{
 			"id": uuid.NewString(), "state": "PUBLISHED", "name": "Vase", "availableCountries": []string{"SE"},
@@ -137,7 +139,7 @@ func TestWrongRowsAreRejectedAndTheOthersImported(t *testing.T) {
 		row(func(g map[string]any) { g["imageFileIds"] = []string{"none"} }),
 		row(func(map[string]any) {}),
 	}, "\n")
-	totals, entries, err := s.importFile(t.Context(), importer.NDJSON, file)
+	totals, entries, err := f.importFile(t.Context(), importer.NDJSON, file)
 	require.NoError(t, err)
 	require.Equal(t, importer.Totals{Rows: 7, Created: 2, Rejected: 5}, totals)
 	var got []string
@@ -158,31 +160,32 @@ func TestWrongRowsAreRejectedAndTheOthersImported(t *testing.T) {
 		"rejected imageFileIds[0] " + problem.FieldInvalid,
 		"created",
 	}, got)
-	require.Len(t, s.all(), 2)
+	require.Len(t, f.all(), 2)
 }
 
-func TestAnImportGoesOnAfterAKill(t *testing.T) {
-	s := furnished(t)
+func TestAnImportContinuesAfterItWasKilled(t *testing.T) {
+	t.Parallel()
+	f := setupImport(t)
 	const n = 650
 	file := giftsCSV(n)
 	ctx, kill := context.WithCancel(t.Context())
 	rows, err := importer.Read(strings.NewReader(file), importer.CSV)
 	require.NoError(t, err)
 	_, err = importer.Import{
-		Rows: rows, Catalog: s.imports, Report: killing{at: giftID(250), kill: kill}, Progress: io.Discard, Clock: time.Now,
+		Rows: rows, Catalog: f.imports, Report: killing{at: giftID(250), kill: kill}, Progress: io.Discard, Clock: time.Now,
 	}.Run(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "import of the rows from line 802")
-	done := len(s.all())
+	done := len(f.all())
 	require.Equal(t, 400, done, "two batches")
 
-	totals, _, err := s.importFile(t.Context(), importer.CSV, file)
+	totals, _, err := f.importFile(t.Context(), importer.CSV, file)
 	require.NoError(t, err)
 	require.Equal(t, importer.Totals{Rows: n, Created: n - done, Unchanged: done}, totals)
-	require.Len(t, s.all(), n)
+	require.Len(t, f.all(), n)
 }
 
-// killing ends the import when it reports a gift.
+// killing is a report that ends the import at a gift.
 type killing struct {
 	at   string
 	kill context.CancelFunc
@@ -197,43 +200,45 @@ func (k killing) Write(e importer.Entry) error {
 
 func (killing) Flush() error { return nil }
 
-func TestAFileThatBreaksOffIsImportedThatFar(t *testing.T) {
-	s := furnished(t)
-	totals, entries, err := s.importFile(t.Context(), importer.CSV, giftsCSV(3)+"a,\"b\" c\n")
+func TestATruncatedFileIsImportedUpToItsEnd(t *testing.T) {
+	t.Parallel()
+	f := setupImport(t)
+	totals, entries, err := f.importFile(t.Context(), importer.CSV, giftsCSV(3)+"a,\"b\" c\n")
 	require.ErrorContains(t, err, "line 8: ")
 	require.Equal(t, importer.Totals{Rows: 3, Created: 3}, totals)
 	require.Len(t, entries, 3)
-	require.Len(t, s.all(), 3)
+	require.Len(t, f.all(), 3)
 }
 
-func TestAnImportSuspendsWhatNoLongerFitsItsCampaign(t *testing.T) {
-	s := furnished(t)
-	_, _, err := s.importFile(t.Context(), importer.CSV, giftsCSV(2))
+func TestAnImportSuspendsOfferingsThatNoLongerFit(t *testing.T) {
+	t.Parallel()
+	f := setupImport(t)
+	_, _, err := f.importFile(t.Context(), importer.CSV, giftsCSV(2))
 	require.NoError(t, err)
 	c := campaign(
-		offering(giftID(0), catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND, nil, "S"),
-		offering(giftID(1), catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND, nil, "S"),
+		offering(giftID(0), onDemand, nil, "S"),
+		offering(giftID(1), onDemand, nil, "S"),
 	)
-	s.putCampaign(c)
+	f.putCampaign(c)
 	file := strings.Replace(giftsCSV(2), giftID(0)+",PUBLISHED", giftID(0)+",ARCHIVED", 1)
-	_, _, err = s.importFile(t.Context(), importer.CSV, file)
+	_, _, err = f.importFile(t.Context(), importer.CSV, file)
 	require.NoError(t, err)
-	got, err := s.catalog.GetCampaign(s.as(1), &catalogv1.GetCampaignRequest{CampaignId: c.GetId()})
-	require.NoError(t, err)
+	got := call(f, f.catalog.GetCampaign, &catalogv1.GetCampaignRequest{CampaignId: c.GetId()})
 	var statuses []catalogv1.OfferingStatus
 	for _, o := range got.GetCampaign().GetOfferings() {
 		statuses = append(statuses, o.GetStatus())
 	}
 	require.Equal(t, []catalogv1.OfferingStatus{
-		catalogv1.OfferingStatus_OFFERING_STATUS_NEEDS_REVIEW, catalogv1.OfferingStatus_OFFERING_STATUS_ACTIVE,
+		needsReview, offered,
 	}, statuses)
 }
 
-func TestOthersGoOnDuringAnImport(t *testing.T) {
-	s := furnished(t)
+func TestOtherChangesAreMadeDuringAnImport(t *testing.T) {
+	t.Parallel()
+	f := setupImport(t)
 	imported := make(chan error, 1)
 	go func() {
-		totals, _, err := s.importFile(t.Context(), importer.CSV, giftsCSV(1500))
+		totals, _, err := f.importFile(t.Context(), importer.CSV, giftsCSV(1500))
 		if err == nil && totals.Created != 1500 {
 			err = fmt.Errorf("imported %+v", totals)
 		}
@@ -248,29 +253,29 @@ func TestOthersGoOnDuringAnImport(t *testing.T) {
 			running = false
 		default:
 			own.Name = fmt.Sprintf("Vase %d", writes)
-			s.put(own)
-			_, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE"})
-			require.NoError(t, err)
+			f.put(own)
+			call(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: "SE"})
 			writes++
 		}
 	}
 	require.Greater(t, writes, 2)
-	require.Len(t, s.all(), 1501)
+	require.Len(t, f.all(), 1501)
 }
 
-func TestWhatOneCallOfTheImportTakes(t *testing.T) {
-	s := furnished(t)
+func TestInvalidImportRequests(t *testing.T) {
+	t.Parallel()
+	f := setupImport(t)
 	call := func(products ...*catalogv1.PutProductRequest) error {
-		_, err := s.imports.ImportProducts(t.Context(), &catalogv1.ImportProductsRequest{Products: products})
+		_, err := f.imports.ImportProducts(t.Context(), &catalogv1.ImportProductsRequest{Products: products})
 		return err
 	}
-	require.Equal(t, map[string]string{"products": problem.FieldRequired}, violations(t, call()))
+	require.Equal(t, codes{"products": problem.FieldRequired}, violationsOf(t, call()))
 	many := make([]*catalogv1.PutProductRequest, 501)
 	for i := range many {
 		many[i] = gift()
 	}
-	require.Equal(t, map[string]string{"products": problem.FieldTooLong}, violations(t, call(many...)))
+	require.Equal(t, codes{"products": problem.FieldTooLong}, violationsOf(t, call(many...)))
 	require.NoError(t, call(many[1:]...))
-	require.Equal(t, map[string]string{"products[2].id": problem.FieldDuplicate}, violations(t, call(many[0], many[1], many[0])))
-	require.Len(t, s.all(), 500)
+	require.Equal(t, codes{"products[2].id": problem.FieldDuplicate}, violationsOf(t, call(many[0], many[1], many[0])))
+	require.Len(t, f.all(), 500)
 }

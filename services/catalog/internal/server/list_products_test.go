@@ -1,4 +1,4 @@
-package catalog_test
+package server_test
 
 import (
 	"encoding/base64"
@@ -10,45 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// list follows all pages.
-func (s *stack) list(req *catalogv1.ListProductsRequest) []*catalogv1.ProductEntry {
-	s.t.Helper()
-	var all []*catalogv1.ProductEntry
-	req.After = nil
-	for {
-		page, err := s.catalog.ListProducts(s.as(1), req)
-		require.NoError(s.t, err)
-		all = append(all, page.GetItems()...)
-		if page.NextCursor == nil {
-			return all
-		}
-		require.Len(s.t, page.GetItems(), int(req.GetLimit()))
-		req.After = page.NextCursor
-	}
-}
-
-func limit(n int32) *int32 { return &n }
-
-func text(s string) *string { return &s }
-
-func ids(entries []*catalogv1.ProductEntry) []string {
-	out := make([]string, len(entries))
-	for i, e := range entries {
-		out[i] = e.GetProduct().GetId()
-	}
-	return out
-}
-
 func TestAListedGiftInFull(t *testing.T) {
-	s := setup(t)
-	s.putRegion("NORDICS", "SE", "FI")
-	s.putRate("SEK", "11.3333")
-	s.putCategory("HOME", "TEXTILES", "KITCHEN")
-	fileID := s.upload(png)
+	t.Parallel()
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "FI")
+	f.putRate("SEK", "11.3333")
+	f.putCategory("HOME", "TEXTILES", "KITCHEN")
+	fileID := f.upload(png)
 	p := gift(func(p *catalogv1.PutProductRequest) {
 		p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt"}}
 		p.Categories = []string{"HOME__TEXTILES", "HOME__KITCHEN"}
@@ -56,11 +29,10 @@ func TestAListedGiftInFull(t *testing.T) {
 		p.ImageFileIds = []string{fileID}
 		p.CustomizationAvailable, p.GiftSet, p.ReadyToSend = true, true, true
 	})
-	updatedAt := s.put(p)
+	updatedAt := f.put(p)
 	require.Equal(t, updatedAt, updatedAt.Truncate(time.Microsecond))
 
-	page, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text("sv-SE")})
-	require.NoError(t, err)
+	page := call(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: "SE", Locale: text("sv-SE")})
 	require.Nil(t, page.NextCursor)
 	require.Len(t, page.GetItems(), 1)
 	got := page.GetItems()[0].GetProduct()
@@ -79,20 +51,21 @@ func TestAListedGiftInFull(t *testing.T) {
 	require.Equal(t, []string{"S", "M"}, got.GetVariations()[0].GetValues())
 	require.Equal(t, updatedAt, got.GetUpdatedAt().AsTime())
 
-	single, err := s.catalog.GetProduct(s.as(1), &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: "SE", Locale: text("sv-SE")})
-	require.NoError(t, err)
+	single := call(f, f.catalog.GetProduct, &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: "SE", Locale: text("sv-SE")})
 	require.Equal(t, got.String(), single.GetProduct().String())
 }
 
 func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
-	s := setup(t)
-	s.putRegion("NORDICS", "SE", "FI")
+	t.Parallel()
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "FI")
 	p := gift(func(p *catalogv1.PutProductRequest) {
 		p.Prices = []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "10"}}
 	})
-	before := s.put(p)
+	before := f.put(p)
 	get := func(country string, version int64) *catalogv1.Product {
-		r, err := s.catalog.GetProduct(s.as(version), &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: country})
+		t.Helper()
+		r, err := f.catalog.GetProduct(f.as(version), &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: country})
 		require.NoError(t, err)
 		return r.GetProduct()
 	}
@@ -103,8 +76,8 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 		require.Nil(t, got.GetEstimate())
 	})
 	t.Run("a new rate counts at once and does not move updatedAt", func(t *testing.T) {
-		s.putRate("SEK", "11")
-		s.putRate("SEK", "11.5")
+		f.putRate("SEK", "11")
+		f.putRate("SEK", "11.5")
 		got := get("SE", 1)
 		require.Equal(t, "115.00", got.GetEstimate().GetAmount())
 		require.Equal(t, before, got.GetUpdatedAt().AsTime())
@@ -121,43 +94,45 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 		require.Nil(t, got.GetEstimateEur())
 	})
 	t.Run("a changed currency of the tenant counts from the version the edge saw", func(t *testing.T) {
-		asked := s.directory.asked()
-		s.directory.set(2, "EUR", "en-US")
+		calls := func() int { return f.directory.Calls("GetTenantSettings") }
+		before := calls()
+		f.directory.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Tenant.Currency = "EUR" })
 		require.Equal(t, "SEK", get("SE", 1).GetEstimate().GetCurrency())
-		require.Equal(t, asked, s.directory.asked(), "the copy serves while nothing has changed")
+		require.Equal(t, before, calls(), "the cache serves while nothing has changed")
 		require.Equal(t, "EUR", get("SE", 2).GetEstimate().GetCurrency())
 		require.Equal(t, "10.00", get("SE", 2).GetEstimate().GetAmount())
-		require.Equal(t, asked+1, s.directory.asked())
+		require.Equal(t, before+1, calls())
 	})
 }
 
 func TestPagesOfTheFirstLoad(t *testing.T) {
-	s := setup(t)
+	t.Parallel()
+	f := setup(t)
 	var want []string
 	for i := range 23 {
 		p := gift(func(p *catalogv1.PutProductRequest) { p.Name = fmt.Sprintf("Gift %d", i) })
 		if i%5 == 0 {
-			p.State = catalogv1.ProductState_PRODUCT_STATE_DRAFT
+			p.State = draft
 		} else {
 			want = append(want, p.GetId())
 		}
-		s.put(p)
+		f.put(p)
 	}
 	slices.Sort(want)
 	for _, n := range []int32{1, 6, 18, 100} {
-		require.Equal(t, want, ids(s.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(n)})), "limit %d", n)
+		require.Equal(t, want, ids(f.list(&catalogv1.ListProductsRequest{Country: "SE", Limit: limit(n)})), "limit %d", n)
 	}
 }
 
 func TestACursorBelongsToItsQuery(t *testing.T) {
-	s := setup(t)
-	s.put(gift())
-	s.put(gift())
+	t.Parallel()
+	f := setup(t)
+	f.put(gift())
+	f.put(gift())
 	since := timestamppb.New(time.Unix(0, 0))
 	first := func(req *catalogv1.ListProductsRequest) *string {
 		req.Limit = limit(1)
-		page, err := s.catalog.ListProducts(s.as(1), req)
-		require.NoError(t, err)
+		page := call(f, f.catalog.ListProducts, req)
 		require.NotNil(t, page.NextCursor)
 		return page.NextCursor
 	}
@@ -166,99 +141,87 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	forged, err := base64.RawURLEncoding.DecodeString(*changed)
 	require.NoError(t, err)
 	forged[9] = 0x7f // The first byte of the time: far beyond what the database can hold.
+	refuses := func(req *catalogv1.ListProductsRequest, want codes) {
+		t.Helper()
+		require.Equal(t, want, violations(f, f.catalog.ListProducts, req))
+	}
 	for name, req := range map[string]*catalogv1.ListProductsRequest{
 		"another country":       {Country: "FI", After: after},
 		"another locale":        {Country: "SE", Locale: text("sv-SE"), After: after},
 		"with updatedSince":     {Country: "SE", UpdatedSince: since, After: after},
 		"without updatedSince":  {Country: "SE", After: changed},
 		"another updatedSince":  {Country: "SE", UpdatedSince: timestamppb.New(time.Unix(1, 0)), After: changed},
-		"no cursor at all":      {Country: "SE", After: text("nonsense")},
+		"nonsense":              {Country: "SE", After: text("nonsense")},
 		"a time out of reach":   {Country: "SE", UpdatedSince: since, After: text(base64.RawURLEncoding.EncodeToString(forged))},
 		"a cursor that was cut": {Country: "SE", After: text((*after)[:8])},
 		"an empty cursor":       {Country: "SE", After: text("")},
 		"a blank cursor":        {Country: "SE", After: text(" ")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := s.catalog.ListProducts(s.as(1), req)
-			require.Equal(t, map[string]string{"after": problem.FieldInvalid}, violations(t, err))
-		})
+		t.Run(name, func(*testing.T) { refuses(req, codes{"after": "invalid"}) })
 	}
-	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text("en-US"), After: after})
-	require.NoError(t, err, "en-US is what no locale means")
-	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text(" "), After: after})
-	require.NoError(t, err, "and what a blank one means")
-	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{After: after})
-	require.Equal(t, map[string]string{"country": problem.FieldRequired}, violations(t, err),
-		"nothing can be said of a cursor beside a faulty filter")
-	_, err = s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "FI", After: after, Limit: limit(0)})
-	require.Equal(t, map[string]string{"after": problem.FieldInvalid, "limit": problem.FieldInvalid}, violations(t, err),
-		"the size of a page is no filter")
+	for _, locale := range []string{"en-US", " "} { // Both mean the same as no locale.
+		call(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: "SE", Locale: &locale, After: after})
+	}
+	t.Run("beside an invalid filter the cursor is not judged", func(t *testing.T) {
+		refuses(&catalogv1.ListProductsRequest{After: after}, codes{"country": "required"})
+	})
+	t.Run("the size of a page is no filter", func(t *testing.T) {
+		refuses(&catalogv1.ListProductsRequest{Country: "FI", After: after, Limit: limit(0)}, codes{"after": "invalid", "limit": "invalid"})
+	})
 }
 
-func TestFaultyQueries(t *testing.T) {
-	s := setup(t)
-	t.Run("all faults are told together with the edge's", func(t *testing.T) {
-		ctx := s.as(1, problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "must be an instant"})
-		_, err := s.catalog.ListProducts(ctx, &catalogv1.ListProductsRequest{Locale: text("xx"), Limit: limit(0), After: text("?")})
-		require.Equal(t, map[string]string{
-			"updatedSince": problem.FieldInvalid, "country": problem.FieldRequired, "locale": problem.FieldNotEnabled,
-			"limit": problem.FieldInvalid, "after": problem.FieldInvalid,
-		}, violations(t, err))
+func TestInvalidQueries(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	t.Run("all violations are reported together with the edge's", func(t *testing.T) {
+		ctx := f.as(1, problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "must be an instant"})
+		_, err := f.catalog.ListProducts(ctx, &catalogv1.ListProductsRequest{Locale: text("xx"), Limit: limit(0), After: text("?")})
+		require.Equal(t, codes{
+			"updatedSince": "invalid", "country": "required", "locale": "not_enabled", "limit": "invalid", "after": "invalid",
+		}, violationsOf(t, err))
 	})
 	t.Run("an unsupported locale names the supported ones", func(t *testing.T) {
-		for _, err := range []error{
-			func() error {
-				_, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text("de-DE")})
-				return err
-			}(),
-			func() error {
-				_, err := s.catalog.ListCategories(s.as(1), &catalogv1.ListCategoriesRequest{Locale: text("de-DE")})
-				return err
-			}(),
-		} {
-			p, ok := problem.As(err)
-			require.True(t, ok)
-			require.Len(t, p.Violations, 1)
-			require.Equal(t, "locale", p.Violations[0].Field)
+		_, products := f.catalog.ListProducts(f.as(1), &catalogv1.ListProductsRequest{Country: "SE", Locale: text("de-DE")})
+		_, categories := f.catalog.ListCategories(f.as(1), &catalogv1.ListCategoriesRequest{Locale: text("de-DE")})
+		_, campaign := f.catalog.GetCampaign(f.as(1), &catalogv1.GetCampaignRequest{CampaignId: "x", Locale: text("de-DE")})
+		for _, err := range []error{products, categories, campaign} {
+			require.Equal(t, codes{"locale": "not_enabled"}, violationsOf(t, err))
+			p, _ := problem.As(err)
 			require.Contains(t, p.Violations[0].Message, "en-US, sv-SE")
 		}
 	})
 	t.Run("a country is an assigned code in upper case", func(t *testing.T) {
 		for _, country := range []string{"se", "XX", "SWE", "EU", "S\x00"} {
-			_, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: country})
-			require.Equal(t, map[string]string{"country": problem.FieldInvalid}, violations(t, err), country)
-			_, err = s.catalog.GetProduct(s.as(1), &catalogv1.GetProductRequest{Country: country})
-			require.Equal(t, map[string]string{"country": problem.FieldInvalid}, violations(t, err), country)
+			want := codes{"country": "invalid"}
+			require.Equal(t, want, violations(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: country}), country)
+			require.Equal(t, want, violations(f, f.catalog.GetProduct, &catalogv1.GetProductRequest{Country: country}), country)
 		}
 	})
 	t.Run("a limit is 1 to 100", func(t *testing.T) {
 		for _, n := range []int32{-1, 0, 101} {
-			_, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{Country: "SE", Limit: limit(n)})
-			require.Equal(t, map[string]string{"limit": problem.FieldInvalid}, violations(t, err))
+			req := &catalogv1.ListProductsRequest{Country: "SE", Limit: limit(n)}
+			require.Equal(t, codes{"limit": "invalid"}, violations(f, f.catalog.ListProducts, req))
 		}
 	})
 	t.Run("an instant beyond the calendar", func(t *testing.T) {
-		_, err := s.catalog.ListProducts(s.as(1), &catalogv1.ListProductsRequest{
-			Country: "SE", UpdatedSince: &timestamppb.Timestamp{Seconds: 1 << 60},
-		})
-		require.Equal(t, map[string]string{"updatedSince": problem.FieldInvalid}, violations(t, err))
+		req := &catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: &timestamppb.Timestamp{Seconds: 1 << 60}}
+		require.Equal(t, codes{"updatedSince": "invalid"}, violations(f, f.catalog.ListProducts, req))
 	})
 	t.Run("no key", func(t *testing.T) {
-		_, err := s.catalog.ListProducts(t.Context(), &catalogv1.ListProductsRequest{Country: "SE"})
+		_, err := f.catalog.ListProducts(t.Context(), &catalogv1.ListProductsRequest{Country: "SE"})
 		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 	})
 }
 
 func TestASingleGiftThatIsNotListed(t *testing.T) {
-	s := setup(t)
-	draft := gift(func(p *catalogv1.PutProductRequest) { p.State = catalogv1.ProductState_PRODUCT_STATE_DRAFT })
-	archived := gift()
-	s.put(draft)
-	s.put(archived)
-	archived.State = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED
-	s.put(archived)
-	for _, id := range []string{draft.GetId(), archived.GetId(), "0196a000-0000-7000-8000-00000000ffff", "no-uuid", ""} {
-		_, err := s.catalog.GetProduct(s.as(1), &catalogv1.GetProductRequest{ProductId: id, Country: "SE"})
-		require.True(t, problem.Is(err, problem.NotFound), "%q: %v", id, err)
+	t.Parallel()
+	f := setup(t)
+	hidden, gone := gift(withState(draft)), gift()
+	f.put(hidden)
+	f.put(gone)
+	gone.State = archived
+	f.put(gone)
+	for _, id := range []string{hidden.GetId(), gone.GetId(), "0196a000-0000-7000-8000-00000000ffff", "no-uuid", ""} {
+		refused(f, problem.NotFound, f.catalog.GetProduct, &catalogv1.GetProductRequest{ProductId: id, Country: "SE"})
 	}
 }

@@ -1,0 +1,77 @@
+package catalog_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog"
+)
+
+func config(t *testing.T) catalog.Config {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return catalog.Config{
+		RPC:         rpc.Config{Addr: listener.Addr().String()},
+		Database:    postgres.Config{URL: pgtest.NewURL(t)},
+		TenantsAddr: directorytest.New(t).Addr,
+		ImagesURL:   "file://" + filepath.ToSlash(t.TempDir()) + "?no_tmp_dir=true&metadata=skip",
+		PublicURL:   "https://gifts.example.com/api/public/v1",
+	}
+}
+
+func TestTheServiceServesUntilItIsStopped(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	for range 2 { // Migrating again changes nothing.
+		require.NoError(t, catalog.Migrate(t.Context(), cfg))
+	}
+	pending, err := catalog.Pending(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Empty(t, pending)
+	service, err := catalog.New(t.Context(), cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+
+	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.Eventually(t, func() bool {
+		_, err := catalogv1.NewProductOperationsServiceClient(conn).ListRegions(t.Context(), &catalogv1.ListRegionsRequest{})
+		return err == nil
+	}, 10*time.Second, 5*time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
+	t.Parallel()
+	good := config(t)
+	for name, change := range map[string]func(cfg *catalog.Config){
+		"an audit kept for less than a year":   func(cfg *catalog.Config) { cfg.AuditRetention = 8760 * time.Hour },
+		"images in an unknown kind of store":   func(cfg *catalog.Config) { cfg.ImagesURL = "ftp://images" },
+		"a database that does not exist":       func(cfg *catalog.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
+		"a tenants service without an address": func(cfg *catalog.Config) { cfg.TenantsAddr = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := good
+			change(&cfg)
+			_, err := catalog.New(t.Context(), cfg, telemetry.Discard())
+			require.Error(t, err)
+		})
+	}
+}

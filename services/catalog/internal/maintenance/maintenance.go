@@ -1,0 +1,50 @@
+// Package maintenance does the periodic work of the catalog. It records that campaigns have completed at
+// their expiry and deletes what is kept for a limited time. No read depends on it.
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+const (
+	interval = 30 * time.Second
+	// batch bounds how long one transaction holds its locks.
+	batch = 1000
+	// keepReleased is how long a released reservation stays visible.
+	keepReleased = 30 * 24 * time.Hour
+	// minAudit is enforced by the schema too.
+	minAudit = 366 * 24 * time.Hour
+)
+
+// ErrAuditRetention refuses to keep the audit for a shorter time than the schema demands.
+var ErrAuditRetention = errors.New("the audit is kept for 366 days (8784h) at least")
+
+// New makes the part that does the work. Any number of instances may run it.
+func New(s *store.Store, auditRetention time.Duration, log *slog.Logger) (daemon.Part, error) {
+	if auditRetention < minAudit {
+		return daemon.Part{}, ErrAuditRetention
+	}
+	return daemon.Every("maintenance", interval, log, func(ctx context.Context) error {
+		return Run(ctx, s, auditRetention)
+	}), nil
+}
+
+// Run does all that is due now by the database's clock. A kind of work that fails does not stop the
+// others.
+func Run(ctx context.Context, s *store.Store, auditRetention time.Duration) error {
+	return errors.Join(
+		daemon.InBatches(ctx, batch, s.CompleteExpired),
+		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+			return s.DeleteReleased(ctx, keepReleased, limit)
+		}),
+		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+			return s.DeleteAudit(ctx, auditRetention, limit)
+		}),
+	)
+}

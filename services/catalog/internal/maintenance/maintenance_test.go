@@ -1,0 +1,133 @@
+package maintenance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/services/catalog/internal/maintenance"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+const (
+	day            = 24 * time.Hour
+	auditRetention = 3 * 365 * day
+	tenantID       = "0196a000-0000-7000-8000-000000000001"
+)
+
+type fixture struct {
+	t     *testing.T
+	db    *pgxpool.Pool
+	store *store.Store
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	db := pgtest.New(t, store.Migrations())
+	return &fixture{t: t, db: db, store: store.New(db)}
+}
+
+func (f *fixture) maintain() {
+	f.t.Helper()
+	require.NoError(f.t, maintenance.Run(f.t.Context(), f.store, auditRetention))
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.t.Helper()
+	_, err := f.db.Exec(f.t.Context(), sql, args...)
+	require.NoError(f.t, err)
+}
+
+// campaign puts an active campaign.
+func (f *fixture) campaign(expiresAt *time.Time, offerings ...rules.Offering) string {
+	f.t.Helper()
+	id := uuid.NewString()
+	require.NoError(f.t, f.store.PutCampaign(f.t.Context(), rules.Campaign{
+		TenantID: tenantID, ID: id, BrandID: uuid.NewString(), Name: "Summer", Status: rules.CampaignActive,
+		ExpiresAt: expiresAt, Offerings: offerings,
+	}))
+	return id
+}
+
+// audit returns the actions on a record.
+func (f *fixture) audit(subject string) (actions []string) {
+	f.t.Helper()
+	found, err := f.store.Audit(f.t.Context(), subject, nil, 100)
+	require.NoError(f.t, err)
+	for _, e := range found {
+		actions = append(actions, e.Action)
+	}
+	return actions
+}
+
+// A campaign that has completed at its expiry stays completed when its expiry is moved.
+func TestAnExpiryIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	past := time.Now().Add(-time.Minute)
+	expired, other := f.campaign(&past), f.campaign(nil)
+	stored := func(id string) (status string) {
+		require.NoError(t, f.db.QueryRow(t.Context(), `SELECT status FROM campaigns WHERE id = $1`, id).Scan(&status))
+		return status
+	}
+	require.Equal(t, rules.CampaignActive, stored(expired))
+	head, _, err := f.store.CampaignHead(t.Context(), tenantID, expired)
+	require.NoError(t, err)
+	require.Equal(t, rules.CampaignCompleted, head.Status)
+	for range 2 {
+		f.maintain()
+		require.Equal(t, rules.CampaignCompleted, stored(expired))
+		require.Equal(t, rules.CampaignActive, stored(other))
+		require.Equal(t, []string{"campaign.expire"}, f.audit(expired))
+	}
+}
+
+func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	gift := rules.Product{
+		ID: uuid.NewString(), State: rules.Published, Text: rules.Text{Name: "Mug"}, Translations: map[string]rules.Text{}, Variations: []rules.Variation{},
+	}
+	stock := int32(5)
+	_, err := f.store.PutProduct(t.Context(), gift, func(rules.Known) error { return nil })
+	require.NoError(t, err)
+	c := f.campaign(nil, rules.Offering{
+		ProductID: gift.ID, SupplyType: rules.Stocked, SKUs: []rules.SKU{{InitialStock: &stock}},
+	})
+	reserve := func() string {
+		r, err := f.store.Reserve(t.Context(), store.Attempt{
+			Key: []byte(uuid.NewString()), OrderID: uuid.NewString(), TenantID: tenantID, CampaignID: c, ProductID: gift.ID,
+			VariationsKey: rules.VariationsKey(nil),
+		}, time.Minute)
+		require.NoError(t, err)
+		return r.OrderID
+	}
+	held, confirmed, released, fresh := reserve(), reserve(), reserve(), reserve()
+	require.NoError(t, f.store.Settle(t.Context(), []string{confirmed}, []string{released, fresh}))
+	f.exec(`UPDATE reservations SET expires_at = expires_at - interval '31 days' WHERE order_id <> $1`, fresh)
+	for _, age := range []time.Duration{364 * day, auditRetention + time.Minute, auditRetention + day} {
+		f.exec(`INSERT INTO catalog_audit (id, at, actor_kind, actor_id, action, subject_id, detail)
+VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT', 'staff-7', 'campaign.start', $2, '{}')`, age, c)
+	}
+	f.maintain()
+	var left []string
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT array_agg(order_id::text) FROM reservations`).Scan(&left))
+	require.ElementsMatch(t, []string{held, confirmed, fresh}, left)
+	require.Equal(t, []string{"campaign.start"}, f.audit(c))
+
+	require.NoError(t, f.store.Settle(t.Context(), []string{released}, []string{released, confirmed}))
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT stock FROM skus`).Scan(&stock))
+	require.EqualValues(t, 4, stock, "the confirmed unit goes back; the released one did already")
+}
+
+func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {
+	t.Parallel()
+	_, err := maintenance.New(nil, 365*day, telemetry.Discard().Logger)
+	require.ErrorIs(t, err, maintenance.ErrAuditRetention)
+}

@@ -1,0 +1,172 @@
+package server_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+func TestTheLifecycleOfACampaign(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	start := func(tenantID, id string) *catalogv1.StartCampaignRequest {
+		return &catalogv1.StartCampaignRequest{TenantId: tenantID, CampaignId: id, Actor: staff()}
+	}
+	id := f.campaignIn(inPreparation, nil)
+	for range 2 {
+		call(f, f.campaigns.StartCampaign, start(tenantID, id))
+		require.Equal(t, running, f.readCampaign(id).GetStatus())
+	}
+	for range 2 {
+		call(f, f.campaigns.CompleteCampaign, &catalogv1.CompleteCampaignRequest{TenantId: tenantID, CampaignId: id, Actor: staff()})
+		require.Equal(t, completed, f.readCampaign(id).GetStatus())
+	}
+	require.Equal(t, []string{"campaign.complete", "campaign.start"}, f.audit(id), "what changes nothing is not recorded")
+
+	t.Run("a completed campaign is not started again", func(t *testing.T) {
+		_, err := f.campaigns.StartCampaign(t.Context(), start(tenantID, id))
+		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
+		p, _ := problem.As(err)
+		require.Equal(t, "COMPLETED", p.CurrentStatus)
+	})
+	t.Run("a campaign whose expiry has passed is not started", func(t *testing.T) {
+		past := time.Now().Add(-time.Minute)
+		due := start(tenantID, f.campaignIn(inPreparation, &past))
+		require.Equal(t, codes{"campaignId": "invalid"}, violations(f, f.campaigns.StartCampaign, due))
+	})
+	t.Run("a campaign of another tenant is not found", func(t *testing.T) {
+		refused(f, problem.NotFound, f.campaigns.StartCampaign, start(uuid.NewString(), id))
+		refused(f, problem.NotFound, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: uuid.NewString(), CampaignId: id})
+	})
+}
+
+func TestOfferingsArePutOneByOne(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	a, b, c := gift(), gift(), gift()
+	for _, p := range []*catalogv1.PutProductRequest{a, b, c} {
+		f.put(p)
+	}
+	id := f.campaignIn(running, nil, offering(a.GetId(), stocked, limit(5), "S", "M"), offering(b.GetId(), onDemand, nil, "S"))
+	put := func(o *catalogv1.OfferingInput) *catalogv1.PutOfferingRequest {
+		return &catalogv1.PutOfferingRequest{TenantId: tenantID, CampaignId: id, Offering: o, Actor: staff()}
+	}
+	order := func() (ids []string) {
+		for _, o := range f.readCampaign(id).GetOfferings() {
+			ids = append(ids, o.GetProductId())
+		}
+		return ids
+	}
+	t.Run("a new one comes after the others", func(t *testing.T) {
+		call(f, f.campaigns.PutOffering, put(offering(c.GetId(), stocked, limit(2), "M")))
+		require.Equal(t, []string{a.GetId(), b.GetId(), c.GetId()}, order())
+	})
+	t.Run("a replaced one keeps its place and its stock", func(t *testing.T) {
+		call(f, f.campaigns.PutOffering, put(offering(a.GetId(), stocked, limit(100), "M")))
+		require.Equal(t, []string{a.GetId(), b.GetId(), c.GetId()}, order())
+		skus := f.readCampaign(id).GetOfferings()[0].GetSkus()
+		require.Len(t, skus, 1)
+		require.EqualValues(t, 5, skus[0].GetStockRemaining())
+	})
+	t.Run("one that is removed and put again has its stock", func(t *testing.T) {
+		remove := &catalogv1.RemoveOfferingRequest{TenantId: tenantID, CampaignId: id, ProductId: a.GetId(), Actor: staff()}
+		call(f, f.campaigns.RemoveOffering, remove)
+		refused(f, problem.NotFound, f.campaigns.RemoveOffering, remove)
+		require.Equal(t, []string{b.GetId(), c.GetId()}, order())
+		refused(f, problem.InvalidVariations, f.ordering.Reserve, attempt(id, a.GetId(), "M"))
+		call(f, f.campaigns.PutOffering, put(offering(a.GetId(), stocked, limit(100), "S", "M")))
+		require.Equal(t, []string{b.GetId(), c.GetId(), a.GetId()}, order())
+		for _, sku := range f.readCampaign(id).GetOfferings()[2].GetSkus() {
+			require.EqualValues(t, 5, sku.GetStockRemaining())
+		}
+	})
+	t.Run("the record has names, stock and status", func(t *testing.T) {
+		got := call(f, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: tenantID, CampaignId: id})
+		r := got.GetRecord()
+		require.Equal(t, running, r.GetStatus())
+		require.Len(t, r.GetOfferings(), 3)
+		require.Equal(t, "Wool blanket", r.GetOfferings()[0].GetProductName())
+		require.True(t, r.GetOfferings()[0].GetProductPublished())
+		require.EqualValues(t, 2, r.GetOfferings()[1].GetSkus()[0].GetStockRemaining())
+	})
+	t.Run("violations are reported by field", func(t *testing.T) {
+		for _, tc := range []struct {
+			req  *catalogv1.PutOfferingRequest
+			want codes
+		}{
+			{put(offering(uuid.NewString(), onDemand, nil, "S")), codes{"offering.productId": "invalid"}},
+			{put(offering(a.GetId(), stocked, limit(-1), "S", "S")), codes{
+				"offering.skus[1].variations": "duplicate", "offering.skus[0].initialStock": "invalid", "offering.skus[1].initialStock": "invalid",
+			}},
+			{&catalogv1.PutOfferingRequest{}, codes{
+				"tenantId": "invalid", "campaignId": "invalid", "actor": "required",
+				"offering.productId": "required", "offering.supplyType": "required", "offering.skus": "required",
+			}},
+		} {
+			require.Equal(t, tc.want, violations(f, f.campaigns.PutOffering, tc.req))
+		}
+	})
+}
+
+func TestResumingEndsTheReviewOfAnOffering(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	f.put(p)
+	id := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
+	resume := func(id, productID string) *catalogv1.ResumeOfferingRequest {
+		return &catalogv1.ResumeOfferingRequest{TenantId: tenantID, CampaignId: id, ProductId: productID, Actor: staff()}
+	}
+	good := resume(id, p.GetId())
+	status := func() catalogv1.OfferingStatus { return f.readCampaign(id).GetOfferings()[0].GetStatus() }
+	call(f, f.campaigns.ResumeOffering, good)
+	require.Empty(t, f.audit(id), "nothing was changed")
+
+	p.State = archived
+	f.put(p)
+	require.Equal(t, needsReview, status())
+	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the gift is not published")
+	p.State, p.Variations[0].Values = published, []string{"M"}
+	f.put(p)
+	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the offered size is gone")
+	p.Variations[0].Values = []string{"S"}
+	f.put(p)
+	require.Equal(t, needsReview, status(), "nobody has reviewed it")
+	call(f, f.campaigns.ResumeOffering, good)
+	require.Equal(t, offered, status())
+	require.Equal(t, []string{"offering.resume"}, f.audit(id))
+	refused(f, problem.NotFound, f.campaigns.ResumeOffering, resume(id, uuid.NewString()))
+	refused(f, problem.NotFound, f.campaigns.ResumeOffering, resume(uuid.NewString(), p.GetId()))
+}
+
+func TestListsOfCampaignRecords(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var all []string
+	for range 5 {
+		all = append([]string{f.campaignIn(running, nil)}, all...)
+	}
+	past := time.Now().Add(-time.Minute)
+	expired := f.campaignIn(running, &past)
+	req := &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Status: running, Limit: limit(2)}
+	var found []string
+	for _, r := range pages(t, 2, func(after *string) ([]*catalogv1.CampaignRecord, *string) {
+		req.After = after
+		page := call(f, f.campaigns.ListCampaignRecords, req)
+		return page.GetRecords(), page.NextCursor
+	}) {
+		require.Equal(t, tenantID, r.GetTenantId())
+		found = append(found, r.GetId())
+	}
+	require.Equal(t, all, found)
+	got := call(f, f.campaigns.ListCampaignRecords, &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Status: completed})
+	require.Equal(t, expired, got.GetRecords()[0].GetId())
+	require.Equal(t, codes{"tenantId": "invalid", "status": "invalid", "brandId": "invalid", "limit": "invalid"},
+		violations(f, f.campaigns.ListCampaignRecords,
+			&catalogv1.ListCampaignRecordsRequest{Status: 99, BrandId: text("x"), Limit: limit(101)}))
+}

@@ -1,0 +1,316 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+func TestFiveHundredConcurrentRequestsGetAHundredUnits(t *testing.T) {
+	t.Parallel()
+	const callers, units = 500, 100
+	f := setup(t)
+	c, p := f.campaignWithStock(units)
+	var got, refused atomic.Int32
+	var mu sync.Mutex
+	var orders []string
+	var group errgroup.Group
+	for range callers {
+		group.Go(func() error {
+			r, err := f.ordering.Reserve(t.Context(), attempt(c, p, "S"))
+			switch {
+			case err == nil:
+				got.Add(1)
+				mu.Lock()
+				defer mu.Unlock()
+				orders = append(orders, r.GetOrderId())
+				return nil
+			case problem.Is(err, problem.OutOfStock):
+				refused.Add(1)
+				return nil
+			default:
+				return err
+			}
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, units, got.Load())
+	require.EqualValues(t, callers-units, refused.Load())
+	require.Zero(t, *f.stock(c, "S"))
+	require.EqualValues(t, units, *f.stock(c, "M"))
+
+	for range 10 {
+		group.Go(func() error {
+			_, err := f.ordering.SettleReservations(t.Context(), &catalogv1.SettleReservationsRequest{ReleasedOrderIds: orders})
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.EqualValues(t, units, *f.stock(c, "S"), "each unit goes back once")
+}
+
+func TestARepeatedRequestGetsTheFirstReservation(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(10)
+	first := attempt(c, p, "S")
+	got := call(f, f.ordering.Reserve, first)
+	require.Equal(t, first.GetOrderId(), got.GetOrderId())
+	again := proto.CloneOf(first)
+	again.OrderId = uuid.NewString()
+
+	t.Run("while it is reserved", func(t *testing.T) {
+		replay := call(f, f.ordering.Reserve, again)
+		require.True(t, proto.Equal(got, replay))
+		require.EqualValues(t, 9, *f.stock(c, "S"))
+	})
+	t.Run("but never for another combination", func(t *testing.T) {
+		other := proto.CloneOf(first)
+		other.Variations = map[string]string{"Size": "M"}
+		refused(f, problem.IdempotencyInProgress, f.ordering.Reserve, other)
+		require.EqualValues(t, 10, *f.stock(c, "M"))
+	})
+	require.EqualValues(t, 9, *f.stock(c, "S"))
+}
+
+// A key outlives the stored answer of its order. Used again later, it belongs to another order.
+func TestASettledKeyReservesAgainForTheProposedOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(10)
+	first := attempt(c, p, "S")
+	reserve := func(orderID string) *catalogv1.ReserveResponse {
+		t.Helper()
+		req := proto.CloneOf(first)
+		req.OrderId = orderID
+		got := call(f, f.ordering.Reserve, req)
+		return got
+	}
+	one, two, three := first.GetOrderId(), uuid.NewString(), uuid.NewString()
+	got := reserve(one)
+
+	t.Run("when it was confirmed", func(t *testing.T) {
+		f.settle([]string{one}, nil)
+		fresh := reserve(two)
+		require.Equal(t, two, fresh.GetOrderId())
+		require.True(t, fresh.GetExpiresAt().AsTime().After(got.GetExpiresAt().AsTime()))
+		require.EqualValues(t, 8, *f.stock(c, "S"))
+		require.Equal(t, two, reserve(three).GetOrderId(), "while it is reserved, its order is returned")
+		require.EqualValues(t, 8, *f.stock(c, "S"))
+	})
+	t.Run("releasing the confirmed order releases its unit once and no other", func(t *testing.T) {
+		f.settle(nil, []string{one})
+		f.settle([]string{one}, []string{one, uuid.NewString()})
+		require.EqualValues(t, 9, *f.stock(c, "S"))
+		require.Equal(t, two, reserve(three).GetOrderId(), "the second order keeps its unit")
+	})
+	t.Run("when it was released", func(t *testing.T) {
+		f.settle(nil, []string{two})
+		require.EqualValues(t, 10, *f.stock(c, "S"))
+		require.Equal(t, three, reserve(three).GetOrderId())
+		f.settle(nil, []string{one, two})
+		require.EqualValues(t, 9, *f.stock(c, "S"), "the earlier orders hold nothing any more")
+	})
+	t.Run("a confirmed order does not take a second unit", func(t *testing.T) {
+		f.settle([]string{three}, nil)
+		require.Equal(t, three, reserve(three).GetOrderId())
+		require.EqualValues(t, 9, *f.stock(c, "S"))
+		f.settle(nil, []string{three})
+		require.Equal(t, three, reserve(three).GetOrderId())
+		require.EqualValues(t, 9, *f.stock(c, "S"), "unless it was released")
+	})
+}
+
+// They are one request repeated, which proposes one order, or requests that each propose their own.
+func TestConcurrentRequestsWithOneKeyGetOneReservation(t *testing.T) {
+	t.Parallel()
+	const attempts, callers = 150, 16
+	f := setup(t)
+	c, p := f.campaignWithStock(attempts)
+	for i := range attempts {
+		req := attempt(c, p, "M")
+		answers := make([]string, callers)
+		var group errgroup.Group
+		for caller := range answers {
+			mine := proto.CloneOf(req)
+			if i%3 == 0 {
+				mine.OrderId = uuid.NewString()
+			}
+			group.Go(func() error {
+				r, err := f.ordering.Reserve(t.Context(), mine)
+				answers[caller] = r.GetOrderId()
+				return err
+			})
+		}
+		require.NoError(t, group.Wait())
+		for _, a := range answers {
+			require.Equal(t, answers[0], a)
+		}
+		require.EqualValues(t, attempts-i-1, *f.stock(c, "M"))
+	}
+}
+
+func TestAKeyThatWasOutOfStockCanBeUsedAgain(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(1)
+	holder, late := attempt(c, p, "S"), attempt(c, p, "S")
+	call(f, f.ordering.Reserve, holder)
+	refused(f, problem.OutOfStock, f.ordering.Reserve, late)
+	f.settle(nil, []string{holder.GetOrderId()})
+	got := call(f, f.ordering.Reserve, late)
+	require.Equal(t, late.GetOrderId(), got.GetOrderId())
+}
+
+func TestAnOfferingOnDemandIsNeverLimited(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	f.put(p)
+	c := campaign(offering(p.GetId(), onDemand, nil, "S"))
+	f.putCampaign(c)
+	r := attempt(c.GetId(), p.GetId(), "S")
+	call(f, f.ordering.Reserve, r)
+	f.settle(nil, []string{r.GetOrderId()})
+	require.Nil(t, f.stock(c.GetId(), "S"))
+}
+
+func TestInvalidReservations(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(5)
+	for name, req := range map[string]*catalogv1.ReserveRequest{
+		"a combination that is not offered": attempt(c, p, "XL"),
+		"an unknown campaign":               attempt(uuid.NewString(), p, "S"),
+		"an unknown gift":                   attempt(c, uuid.NewString(), "S"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(f, problem.InvalidVariations, f.ordering.Reserve, req)
+		})
+	}
+	t.Run("the order of another reservation", func(t *testing.T) {
+		first, second := attempt(c, p, "S"), attempt(c, p, "S")
+		second.OrderId = first.GetOrderId()
+		call(f, f.ordering.Reserve, first)
+		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second))
+		require.EqualValues(t, 4, *f.stock(c, "S"))
+		f.settle(nil, []string{first.GetOrderId()})
+		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second), "settled or not")
+		require.EqualValues(t, 5, *f.stock(c, "S"))
+	})
+	t.Run("no ids", func(t *testing.T) {
+		require.Len(t, violations(f, f.ordering.Reserve, &catalogv1.ReserveRequest{}), 5)
+		req := &catalogv1.SettleReservationsRequest{ConfirmedOrderIds: []string{"x"}, ReleasedOrderIds: []string{uuid.NewString(), ""}}
+		require.Equal(t, codes{"confirmedOrderIds[0]": "invalid", "releasedOrderIds[1]": "invalid"},
+			violations(f, f.ordering.SettleReservations, req))
+		f.settle(nil, nil)
+	})
+	t.Run("a limit out of range", func(t *testing.T) {
+		for _, n := range []int32{0, 1001} {
+			req := &catalogv1.ListExpiredReservationsRequest{Limit: n}
+			require.Equal(t, codes{"limit": "invalid"}, violations(f, f.ordering.ListExpiredReservations, req))
+		}
+	})
+}
+
+func TestExpiredReservationsAreListedUntilSettled(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(5)
+	expired := func(n int32) []string {
+		return call(f, f.ordering.ListExpiredReservations, &catalogv1.ListExpiredReservationsRequest{Limit: n}).GetOrderIds()
+	}
+	var orders []string
+	first := attempt(c, p, "S")
+	for _, req := range []*catalogv1.ReserveRequest{first, attempt(c, p, "S"), attempt(c, p, "S")} {
+		orders = append(orders, call(f, f.ordering.Reserve, req).GetOrderId())
+	}
+	require.Empty(t, expired(1000))
+	f.exec(`UPDATE reservations SET expires_at = expires_at - interval '1 hour'`)
+	require.Equal(t, orders, expired(1000), "oldest first")
+	require.Equal(t, orders[:1], expired(1))
+	replay := call(f, f.ordering.Reserve, first)
+	require.True(t, replay.GetExpiresAt().AsTime().Before(time.Now()), "an expiry is never moved")
+	f.settle(orders[:1], orders[1:2])
+	require.Equal(t, orders[2:], expired(1000))
+	require.EqualValues(t, 3, *f.stock(c, "S"))
+}
+
+// Reservations and settlements of two SKUs run at once, with two orders to a key. What is left and what
+// is held must add up.
+func TestUnitsAreNeitherLostNorMade(t *testing.T) {
+	t.Parallel()
+	const workers, steps, units, keys = 8, 60, 4, 6
+	f := setup(t)
+	c, p := f.campaignWithStock(units)
+	orders := make([]string, 12)
+	for i := range orders {
+		orders[i] = uuid.NewString()
+	}
+	var group errgroup.Group
+	for w := range workers {
+		random := rand.New(rand.NewPCG(2, uint64(w)))
+		group.Go(func() error {
+			for range steps {
+				i := random.IntN(len(orders))
+				if random.IntN(2) == 0 {
+					req := attempt(c, p, []string{"S", "M"}[i%2])
+					req.ReservationKey, req.OrderId = fmt.Appendf(nil, "key %d", i%keys), orders[i]
+					if _, err := f.ordering.Reserve(t.Context(), req); err != nil && !problem.Is(err, problem.OutOfStock) {
+						return err
+					}
+					continue
+				}
+				pick := func() []string { return []string{orders[random.IntN(len(orders))], orders[i]} }
+				req := &catalogv1.SettleReservationsRequest{ReleasedOrderIds: pick(), ConfirmedOrderIds: pick()}
+				if _, err := f.ordering.SettleReservations(t.Context(), req); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	var left, held int32
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT sum(stock) FROM skus`).Scan(&left))
+	require.NoError(t, f.db.QueryRow(t.Context(),
+		`SELECT coalesce(sum(units), 0) FROM reservations WHERE state <> 'RELEASED'`).Scan(&held))
+	require.EqualValues(t, 2*units, left+held)
+}
+
+func TestOutstandingReservationsAreReported(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(10)
+	held := func() store.Outstanding {
+		o, err := store.New(f.db).Outstanding(t.Context())
+		require.NoError(t, err)
+		return o
+	}
+	require.Zero(t, held())
+
+	first, second := attempt(c, p, "S"), attempt(c, p, "M")
+	for _, attempt := range []*catalogv1.ReserveRequest{first, second} {
+		call(f, f.ordering.Reserve, attempt)
+	}
+	require.Equal(t, store.Outstanding{Units: 2}, held())
+
+	f.exec(`UPDATE reservations SET expires_at = clock_timestamp() - interval '1 hour' WHERE order_id = $1`,
+		first.GetOrderId())
+	require.InDelta(t, time.Hour, held().Overdue, float64(time.Minute))
+
+	f.settle([]string{first.GetOrderId()}, []string{second.GetOrderId()})
+	require.Zero(t, held())
+}

@@ -1,0 +1,185 @@
+package server_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/images"
+	"github.com/partnergifting/platform/services/catalog/internal/picture"
+	"github.com/partnergifting/platform/services/catalog/internal/server"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+const (
+	tenantID = "0196a000-0000-7000-8000-000000000001"
+	// otherTenantID has the same settings and no brands.
+	otherTenantID = "0196a000-0000-7000-8000-000000000002"
+
+	brandID   = "0196a000-0000-7000-8000-0000000000b1"
+	publicURL = "https://gifts.example.com/api/public/v1"
+)
+
+const (
+	draft     = catalogv1.ProductState_PRODUCT_STATE_DRAFT
+	published = catalogv1.ProductState_PRODUCT_STATE_PUBLISHED
+	archived  = catalogv1.ProductState_PRODUCT_STATE_ARCHIVED
+	internal  = catalogv1.ProductState_PRODUCT_STATE_INTERNAL
+
+	inPreparation = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT
+	running       = catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE
+	completed     = catalogv1.CampaignStatus_CAMPAIGN_STATUS_COMPLETED
+
+	offered     = catalogv1.OfferingStatus_OFFERING_STATUS_ACTIVE
+	needsReview = catalogv1.OfferingStatus_OFFERING_STATUS_NEEDS_REVIEW
+
+	stocked  = catalogv1.SupplyType_SUPPLY_TYPE_STOCKED
+	onDemand = catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND
+)
+
+// fixture has clients of all services over gRPC, and their database.
+type fixture struct {
+	t          *testing.T
+	catalog    catalogv1.CatalogServiceClient
+	ops        catalogv1.CatalogOperationsServiceClient
+	ordering   catalogv1.OrderingServiceClient
+	images     catalogv1.ImagesServiceClient
+	logos      catalogv1.BrandLogosServiceClient
+	imports    catalogv1.ImportServiceClient
+	selections catalogv1.SelectionsServiceClient
+	products   catalogv1.ProductOperationsServiceClient
+	campaigns  catalogv1.CampaignOperationsServiceClient
+	directory  *directorytest.Directory
+	db         *pgxpool.Pool
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	locales := []string{"en-US", "sv-SE"}
+	f := &fixture{t: t, db: pgtest.New(t, store.Migrations()), directory: directorytest.New(t,
+		&directorytest.Settings{
+			Version: 1, Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK", Locales: locales}, Brands: []*tenantsv1.Brand{{Id: brandID}},
+		},
+		&directorytest.Settings{Version: 1, Tenant: &tenantsv1.Tenant{Id: otherTenantID, Currency: "SEK", Locales: locales}})}
+	files, err := images.Open(t.Context(), "file://"+filepath.ToSlash(t.TempDir())+"?no_tmp_dir=true&metadata=skip")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = files.Close() })
+
+	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
+	require.NoError(t, err)
+	server.Register(s, server.Deps{
+		Store: store.New(f.db), Files: files, Processor: picture.NewProcessor(), Directory: f.directory.Client,
+	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute})
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(s.Stop)
+	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	f.catalog = catalogv1.NewCatalogServiceClient(conn)
+	f.ops = catalogv1.NewCatalogOperationsServiceClient(conn)
+	f.ordering = catalogv1.NewOrderingServiceClient(conn)
+	f.images = catalogv1.NewImagesServiceClient(conn)
+	f.logos = catalogv1.NewBrandLogosServiceClient(conn)
+	f.imports = catalogv1.NewImportServiceClient(conn)
+	f.selections = catalogv1.NewSelectionsServiceClient(conn)
+	f.products = catalogv1.NewProductOperationsServiceClient(conn)
+	f.campaigns = catalogv1.NewCampaignOperationsServiceClient(conn)
+	return f
+}
+
+// as is the context of a key that reaches all brands of the tenant. The edge saw the version of the
+// tenant and found the violations.
+func (f *fixture) as(version int64, violations ...problem.Violation) context.Context {
+	return f.asKey(caller.Principal{TenantID: tenantID, KeyID: 1, AllBrands: true, TenantVersion: version}, violations...)
+}
+
+// asBrands is the context of a key of the tenant that reaches some brands.
+func (f *fixture) asBrands(brands ...string) context.Context {
+	return f.asKey(caller.Principal{TenantID: tenantID, KeyID: 2, BrandIDs: brands, TenantVersion: 1})
+}
+
+func (f *fixture) asOtherTenant() context.Context {
+	return f.asKey(caller.Principal{TenantID: otherTenantID, AllBrands: true, TenantVersion: 1})
+}
+
+func (f *fixture) asKey(p caller.Principal, violations ...problem.Violation) context.Context {
+	f.t.Helper()
+	ctx, err := caller.Outgoing(f.t.Context(), p, caller.Request{Violations: violations})
+	require.NoError(f.t, err)
+	return ctx
+}
+
+// exec changes the database directly.
+func (f *fixture) exec(sql string, args ...any) {
+	f.t.Helper()
+	_, err := f.db.Exec(f.t.Context(), sql, args...)
+	require.NoError(f.t, err)
+}
+
+// method is an RPC of a client.
+type method[Req, Resp any] = func(ctx context.Context, req Req, opts ...grpc.CallOption) (Resp, error)
+
+// call makes a call that must succeed, as a key of the tenant.
+func call[Req, Resp any](f *fixture, rpc method[Req, Resp], req Req) Resp {
+	f.t.Helper()
+	resp, err := rpc(f.as(1), req)
+	require.NoError(f.t, err)
+	return resp
+}
+
+// codes are the codes of violations by field.
+type codes = map[string]string
+
+// violations makes a call with an invalid request.
+func violations[Req, Resp any](f *fixture, rpc method[Req, Resp], req Req) codes {
+	f.t.Helper()
+	_, err := rpc(f.as(1), req)
+	return violationsOf(f.t, err)
+}
+
+func violationsOf(t *testing.T, err error) codes {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.InvalidRequest, p.Code, "%v", err)
+	got := codes{}
+	for _, v := range p.Violations {
+		got[v.Field] = v.Code
+	}
+	return got
+}
+
+// invalidRequest is a request with the codes of its violations.
+type invalidRequest[Req any] struct {
+	req  Req
+	want codes
+}
+
+func testInvalid[Req, Resp any](f *fixture, rpc method[Req, Resp], requests map[string]invalidRequest[Req]) {
+	for name, tc := range requests {
+		f.t.Run(name, func(t *testing.T) { require.Equal(t, tc.want, violations(f, rpc, tc.req)) })
+	}
+}
+
+// refused makes a call that must be refused with the code.
+func refused[Req, Resp any](f *fixture, code problem.Code, rpc method[Req, Resp], req Req) {
+	f.t.Helper()
+	_, err := rpc(f.as(1), req)
+	require.True(f.t, problem.Is(err, code), "%v", err)
+}

@@ -1,0 +1,242 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// mirror keeps a copy of the catalog by the procedure that the API documents.
+type mirror struct {
+	f      *fixture
+	size   int32
+	gifts  map[string]string
+	newest time.Time
+	// since is nil in a load.
+	since *timestamppb.Timestamp
+	after *string
+}
+
+// copyOf reads the whole catalog.
+func (f *fixture) copyOf(size int32) *mirror {
+	f.t.Helper()
+	m := f.mirror(size)
+	m.read()
+	return m
+}
+
+func (f *fixture) mirror(size int32) *mirror {
+	return &mirror{f: f, size: size, gifts: map[string]string{}}
+}
+
+// read reads all pages of a load or sync.
+func (m *mirror) read() {
+	m.f.t.Helper()
+	for !m.page() {
+	}
+}
+
+// sync reads the changes since the newest one of the copy, as integrators do: minus five minutes.
+func (m *mirror) sync() {
+	m.f.t.Helper()
+	m.since = timestamppb.New(m.newest.Add(-5 * time.Minute))
+	m.read()
+}
+
+// page reads the next page and reports whether it was the last.
+func (m *mirror) page() (last bool) {
+	m.f.t.Helper()
+	page := call(m.f, m.f.catalog.ListProducts, &catalogv1.ListProductsRequest{
+		Country: "SE", UpdatedSince: m.since, After: m.after, Limit: &m.size,
+	})
+	for _, e := range page.GetItems() {
+		at := e.GetUnlisted().GetUpdatedAt()
+		if p := e.GetProduct(); p != nil {
+			m.gifts[p.GetId()] = p.String()
+			at = p.GetUpdatedAt()
+		} else {
+			delete(m.gifts, e.GetUnlisted().GetId())
+		}
+		if at.AsTime().After(m.newest) {
+			m.newest = at.AsTime()
+		}
+	}
+	m.after = page.NextCursor
+	return m.after == nil
+}
+
+// change puts one of the gifts with another name. Every fourth time it is archived.
+func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) error {
+	_, err := f.ops.PutProduct(ctx, gift(func(p *catalogv1.PutProductRequest) {
+		p.Id, p.Name = all[random.IntN(len(all))], fmt.Sprintf("Gift %d", random.Int32())
+		if random.IntN(4) == 0 {
+			p.State = archived
+		}
+	}))
+	return err
+}
+
+// changeMuch changes gifts in every way, and regions.
+func (f *fixture) changeMuch(ctx context.Context, random *rand.Rand, all []string, changes int) error {
+	for i := range changes {
+		var err error
+		if random.IntN(8) == 0 {
+			region := []string{"NORDICS", "GERMANY"}[random.IntN(2)]
+			_, err = f.ops.PutRegion(ctx, &catalogv1.PutRegionRequest{Code: region, Countries: []string{"SE"}})
+		} else {
+			_, err = f.ops.PutProduct(ctx, gift(func(p *catalogv1.PutProductRequest) {
+				p.Id = all[random.IntN(len(all))]
+				p.Name = fmt.Sprintf("Gift %d", random.IntN(3))
+				p.State = catalogv1.ProductState(1 + random.IntN(4))
+				if i%2 == 0 {
+					p.State = published
+					p.Prices = []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: fmt.Sprint(1 + random.IntN(3))}}
+				}
+			}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reader reads while writers change the catalog. After the first sync it asks for changes since the
+// newest one it has, without going back five minutes. Changes become visible in the order of updatedAt,
+// so that even this reader misses none.
+func TestAReaderThatSyncsMissesNothing(t *testing.T) {
+	t.Parallel()
+	const writers, changesEach, gifts = 4, 50, 30
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "FI")
+	f.putRegion("GERMANY", "DE")
+	all := f.putGifts(gifts)
+	var group errgroup.Group
+	for w := range writers {
+		group.Go(func() error { return f.changeMuch(t.Context(), rand.New(rand.NewPCG(1, uint64(w))), all, changesEach) })
+	}
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+
+	m := f.copyOf(7)
+	m.sync()
+	syncs, writing := 0, true
+	for writing {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			writing = false
+		default:
+		}
+		m.since = timestamppb.New(m.newest)
+		m.read()
+		syncs++
+	}
+	require.Greater(t, syncs, 3, "the reader must have run beside the writers")
+	require.Equal(t, f.copyOf(7).gifts, m.gifts)
+}
+
+// A load may take an hour while the catalog changes and its clock is set back. The sync after the load
+// still brings the copy up to date.
+func TestASlowLoadAndTheNextSyncMissNothing(t *testing.T) {
+	t.Parallel()
+	const runs, gifts, size = 12, 20, 4
+	f := setup(t)
+	move := f.moveableClock()
+	all := f.putGifts(gifts)
+	for run := range runs {
+		t.Run(fmt.Sprintf("run %d", run), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(7, uint64(run)))
+			move(time.Hour) // All earlier changes are old.
+			m := f.mirror(size)
+			for last := false; !last; last = m.page() {
+				for range random.IntN(4) {
+					require.NoError(t, f.change(t.Context(), random, all))
+					move(time.Duration(random.IntN(14)-3) * time.Minute)
+				}
+			}
+			require.NotEmpty(t, m.gifts)
+			m.sync()
+			require.Equal(t, f.copyOf(size).gifts, m.gifts)
+		})
+	}
+}
+
+func TestALoadShowsGiftsThatChangeShortlyBeforeTheirPage(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	move := f.moveableClock()
+	all := f.putGifts(12)
+	move(24 * time.Hour)
+	m := f.mirror(4)
+	require.False(t, m.page())
+	for _, id := range all {
+		f.put(gift(func(p *catalogv1.PutProductRequest) { p.Id, p.Name = id, "Renamed" }))
+	}
+	m.read()
+	require.Len(t, m.gifts, len(all), "no gift is left out, though each changed after the load began")
+}
+
+// putMany puts published gifts with a price in NORDICS, faster than by calls, and returns their ids.
+func (f *fixture) putMany(n int) []string {
+	f.t.Helper()
+	var all []string
+	err := f.db.QueryRow(f.t.Context(), `WITH made AS (
+  INSERT INTO products (id, state, published_once, name, description, translations, variations, categories,
+    available_countries, image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
+  SELECT gen_random_uuid(), 'PUBLISHED', true, 'Gift ' || n, 'Warm.', '{"sv-SE": {"name": "Gåva", "description": ""}}',
+    '[{"dimension": "Size", "values": ["S", "M"]}]', '{}', '{SE}', '{}', false, false, true,
+    clock_timestamp() - interval '1 day' + n * interval '1 millisecond'
+  FROM generate_series(1, $1) AS n RETURNING id
+), priced AS (
+  INSERT INTO product_prices (product_id, region, amount_eur) SELECT id, 'NORDICS', 10 FROM made
+)
+SELECT array_agg(id::text) FROM made`, n).Scan(&all)
+	require.NoError(f.t, err)
+	f.exec(`ANALYZE`)
+	return all
+}
+
+func TestALargeCatalogThatChangesIsCopiedExactly(t *testing.T) {
+	t.Parallel()
+	const gifts, writers, size = 20_000, 2, 100
+	f := setup(t)
+	f.putRegion("NORDICS", "SE", "FI")
+	all := f.putMany(gifts)
+	loaded := make(chan struct{})
+	var group errgroup.Group
+	changes := make([]int, writers)
+	for w := range writers {
+		group.Go(func() error {
+			random := rand.New(rand.NewPCG(3, uint64(w)))
+			for ; ; changes[w]++ {
+				select {
+				case <-loaded:
+					return nil
+				default:
+				}
+				if err := f.change(t.Context(), random, all); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	m := f.copyOf(size)
+	for range 3 {
+		m.sync()
+	}
+	close(loaded)
+	require.NoError(t, group.Wait())
+	require.Greater(t, changes[0]+changes[1], 100, "the writers must have run beside the load")
+	m.sync()
+	require.Greater(t, len(m.gifts), gifts/2)
+	require.Equal(t, f.copyOf(size).gifts, m.gifts)
+}
