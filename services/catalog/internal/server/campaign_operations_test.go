@@ -39,7 +39,7 @@ func TestTheLifecycleOfACampaign(t *testing.T) {
 		due := start(tenantID, f.campaignIn(inPreparation, &past))
 		require.Equal(t, codes{"campaignId": "invalid"}, violations(f, f.campaigns.StartCampaign, due))
 	})
-	t.Run("a campaign of another tenant is not found", func(t *testing.T) {
+	t.Run("a campaign of another tenant is not found", func(*testing.T) {
 		refused(f, problem.NotFound, f.campaigns.StartCampaign, start(uuid.NewString(), id))
 		refused(f, problem.NotFound, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: uuid.NewString(), CampaignId: id})
 	})

@@ -38,12 +38,12 @@ func TestCheckItem(t *testing.T) {
 		require.Empty(t, got.GetCampaignBrandId())
 		require.False(t, got.GetStocked())
 	})
-	t.Run("a brand the caller reaches by name", func(t *testing.T) {
+	t.Run("a brand the caller reaches by name", func(*testing.T) {
 		req := proto.CloneOf(good)
 		req.AllBrands, req.BrandIds = false, []string{brandID}
 		call(f, f.ordering.CheckItem, req)
 	})
-	t.Run("customization of a gift that allows it", func(t *testing.T) {
+	t.Run("customization of a gift that allows it", func(*testing.T) {
 		req := proto.CloneOf(good)
 		req.Customization, req.BrandId = true, text(brandID)
 		call(f, f.ordering.CheckItem, req)
@@ -102,7 +102,7 @@ func TestCheckItem(t *testing.T) {
 			func(r *catalogv1.CheckItemRequest) { r.Variations["Size"] = "M" }, problem.InvalidVariations,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			req := proto.CloneOf(good)
 			tc.change(req)
 			refused(f, tc.want, f.ordering.CheckItem, req)

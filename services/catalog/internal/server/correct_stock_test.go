@@ -109,7 +109,7 @@ func TestInvalidCorrections(t *testing.T) {
 		"less than nothing":       {recount(f.correction(c), -1, -1), codes{"recount.expected": "invalid", "recount.stock": "invalid"}},
 		"a SKU without any stock": {add(f.correction(onDemandCampaign), 1), codes{"skuId": "invalid"}},
 	})
-	t.Run("a SKU of another campaign or tenant", func(t *testing.T) {
+	t.Run("a SKU of another campaign or tenant", func(*testing.T) {
 		req := add(f.correction(c), 1)
 		req.CampaignId = onDemandCampaign
 		refused(f, problem.NotFound, f.campaigns.CorrectStock, req)

@@ -162,10 +162,10 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	for _, locale := range []string{"en-US", " "} { // Both mean the same as no locale.
 		call(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: "SE", Locale: &locale, After: after})
 	}
-	t.Run("beside an invalid filter the cursor is not judged", func(t *testing.T) {
+	t.Run("beside an invalid filter the cursor is not judged", func(*testing.T) {
 		refuses(&catalogv1.ListProductsRequest{After: after}, codes{"country": "required"})
 	})
-	t.Run("the size of a page is no filter", func(t *testing.T) {
+	t.Run("the size of a page is no filter", func(*testing.T) {
 		refuses(&catalogv1.ListProductsRequest{Country: "FI", After: after, Limit: limit(0)}, codes{"after": "invalid", "limit": "invalid"})
 	})
 }

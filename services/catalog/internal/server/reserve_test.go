@@ -196,7 +196,7 @@ func TestInvalidReservations(t *testing.T) {
 		"an unknown campaign":               attempt(uuid.NewString(), p, "S"),
 		"an unknown gift":                   attempt(c, uuid.NewString(), "S"),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			refused(f, problem.InvalidVariations, f.ordering.Reserve, req)
 		})
 	}

@@ -57,7 +57,7 @@ func TestCheckSelection(t *testing.T) {
 		"a gift id that is no UUID":               {good(ofGifts("none")), problem.ProductNotFound},
 		"a gift that is not published":            {good(ofGifts(listed.GetId(), withdrawn.GetId())), problem.ProductNotAvailable},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			refused(f, tc.want, f.selections.CheckSelection, tc.req)
 		})
 	}

@@ -172,7 +172,7 @@ func TestInvalidProductOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, tc.want, tc.got) })
 	}
-	t.Run("an unknown gift", func(t *testing.T) {
+	t.Run("an unknown gift", func(*testing.T) {
 		refused(f, problem.NotFound, f.products.SetProductState, &catalogv1.SetProductStateRequest{ProductId: uuid.NewString(), State: draft, Actor: staff()})
 		refused(f, problem.NotFound, f.products.GetProductRecord, &catalogv1.GetProductRecordRequest{ProductId: "none"})
 	})
