@@ -16,6 +16,7 @@ var styleSheet string
 var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"prose":  prose,
 	"phrase": phrase,
+	"slug":   slug,
 	"style":  func() template.CSS { return template.CSS(styleSheet) }, //nolint:gosec // Part of this program.
 }).ParseFS(templateFiles, "pages/*.tmpl"))
 

@@ -1,69 +1,47 @@
 package openapi
 
 import (
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// reference is what the template of the reference page shows.
+// reference is the data of the reference page.
 type reference struct {
-	Title   string
-	Menu    []menu
-	Spec    *spec
-	Lead    string
-	Guide   []section
-	Groups  []group
-	Schemas []schemaView
-}
-
-// group is a tag with its operations and webhooks.
-type group struct {
-	ID, Name, Description string
-	Calls                 []call
-}
-
-type schemaView struct {
-	ID, Name, Description string
-	OneOf                 []schema
-	Fields                []fieldView
-}
-
-// fieldView is a member of a schema, or a parameter, whose place is then said.
-type fieldView struct {
-	Name, Place string
-	Required    bool
-	Schema      schema
+	Title    string
+	Menu     []menu
+	Document node
+	Lead     string
+	Guide    []section
 }
 
 func referencePage(root *yaml.Node) ([]byte, error) {
-	s, err := newSpec(root)
-	if err != nil {
-		return nil, err
-	}
-	page := reference{Title: s.Info.Title, Spec: s}
-	page.Lead, page.Guide = sections(s.Info.Description)
-	for _, tag := range s.Tags {
-		g := group{ID: slug(tag.Name), Name: tag.Name, Description: tag.Description}
-		for _, part := range []struct {
-			paths    ordered[ordered[operation]]
-			incoming bool
-		}{{s.Paths, false}, {s.Webhooks, true}} {
-			calls, err := callsOf(tag.Name, part.paths, part.incoming)
-			if err != nil {
-				return nil, err
-			}
-			g.Calls = append(g.Calls, calls...)
-		}
-		page.Groups = append(page.Groups, g)
-	}
-	for i := range s.Components.Schemas {
-		named := &s.Components.Schemas[i]
-		page.Schemas = append(page.Schemas, newSchemaView(named.Name, &named.Value))
-	}
+	page := reference{Document: node{root: root, value: root}}
+	page.Title = page.Document.Get("info", "title").String()
+	page.Lead, page.Guide = sections(page.Document.Get("info", "description").String())
 	page.Menu = page.contents()
-	return render("reference", page)
+	return render("reference", &page)
+}
+
+// operationView is an operation, or a webhook, which the reader receives.
+type operationView struct {
+	node
+	Path, Method string
+	Webhook      bool
+}
+
+// Operations returns the operations and webhooks of a tag.
+func (p *reference) Operations(tag string) (operations []operationView) {
+	for _, kind := range []string{"paths", "webhooks"} {
+		for _, path := range p.Document.Get(kind).All() {
+			for _, op := range path.All() {
+				if op.Get("tags").Has(tag) {
+					operations = append(operations, operationView{op, path.Name, strings.ToUpper(op.Name), kind == "webhooks"})
+				}
+			}
+		}
+	}
+	return operations
 }
 
 func (p *reference) contents() []menu {
@@ -73,46 +51,47 @@ func (p *reference) contents() []menu {
 	}
 	guide.Links = append(guide.Links, link{"docs/errors", "Error codes"})
 	menus := []menu{guide}
-	for _, g := range p.Groups {
-		m := menu{Title: g.Name, Links: []link{{"#" + g.ID, "Overview"}}}
-		for i := range g.Calls {
-			m.Links = append(m.Links, link{"#" + g.Calls[i].ID, g.Calls[i].Summary})
+	for _, tag := range p.Document.Get("tags").All() {
+		name := tag.Get("name").String()
+		m := menu{Title: name, Links: []link{{"#" + slug(name), "Overview"}}}
+		for _, op := range p.Operations(name) {
+			m.Links = append(m.Links, link{"#" + op.Get("operationId").String(), op.Get("summary").String()})
 		}
 		menus = append(menus, m)
 	}
 	schemas := menu{Title: "Schemas"}
-	for i := range p.Schemas {
-		schemas.Links = append(schemas.Links, link{"#" + p.Schemas[i].ID, p.Schemas[i].Name})
+	for _, s := range p.Document.Get("components", "schemas").All() {
+		schemas.Links = append(schemas.Links, link{"#schema-" + s.Name, s.Name})
 	}
 	return append(menus, schemas)
 }
 
-func newSchemaView(name string, s *schema) schemaView {
-	v := schemaView{ID: "schema-" + name, Name: name, Description: s.Description, OneOf: s.OneOf, Fields: fieldsOf(s)}
-	for i := range s.AllOf {
-		if s.AllOf[i].Ref != "" {
-			v.Description += " An [" + s.AllOf[i].TypeName().Ref + "](#schema-" + s.AllOf[i].TypeName().Ref + ") with:"
-		}
-		v.Fields = append(v.Fields, fieldsOf(&s.AllOf[i])...)
-	}
-	return v
+// field is a member of a schema or a parameter. Place is where a parameter is sent.
+type field struct {
+	Name, Place, Description string
+	Required                 bool
+	Schema                   node
 }
 
-func fieldsOf(s *schema) []fieldView {
-	var fields []fieldView
-	for _, p := range s.Properties {
-		fields = append(fields, fieldView{Name: p.Name, Required: slices.Contains(s.Required, p.Name), Schema: p.Value})
+// Fields returns the properties of a schema, including those it adds to another one.
+func (n node) Fields() (fields []field) {
+	for _, s := range append([]node{n}, n.Get("allOf").All()...) {
+		for _, p := range s.Get("properties").All() {
+			fields = append(fields, field{
+				Name: p.Name, Description: p.Get("description").String(), Required: s.Get("required").Has(p.Name), Schema: p,
+			})
+		}
 	}
 	return fields
 }
 
-// parameterFields shows parameters as fields. What is said of a parameter stands at it, not at its
-// schema.
-func parameterFields(parameters []parameter) []fieldView {
-	fields := make([]fieldView, len(parameters))
-	for i, p := range parameters {
-		p.Schema.Description = strings.TrimSpace(p.Description)
-		fields[i] = fieldView{Name: p.Name, Place: p.In, Required: p.Required, Schema: p.Schema}
+// Parameters returns the parameters of an operation.
+func (n node) Parameters() (fields []field) {
+	for _, p := range n.Get("parameters").All() {
+		fields = append(fields, field{
+			Name: p.Get("name").String(), Place: p.Get("in").String(), Description: strings.TrimSpace(p.Get("description").String()),
+			Required: p.Get("required").Has("true"), Schema: p.Get("schema"),
+		})
 	}
 	return fields
 }

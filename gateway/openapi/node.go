@@ -1,0 +1,138 @@
+package openapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const schemaRef = "#/components/schemas/"
+
+// node is a value of the document, as templates read it. Name is that of the member it is the value of.
+type node struct {
+	Name        string
+	root, value *yaml.Node
+}
+
+// child follows references, except those to schemas.
+func (n node) child(name string, value *yaml.Node) node {
+	if ref := member(value, "$ref"); ref != nil && !strings.HasPrefix(ref.Value, schemaRef) {
+		value = node{root: n.root, value: n.root}.Get(strings.Split(strings.TrimPrefix(ref.Value, "#/"), "/")...).value
+	}
+	return node{Name: name, root: n.root, value: value}
+}
+
+// Get returns the value at a path of member names. It may be missing.
+func (n node) Get(names ...string) node {
+	for _, name := range names {
+		n = n.child(name, member(n.value, name))
+	}
+	return n
+}
+
+// Exists reports whether the document has the value.
+func (n node) Exists() bool { return n.value != nil }
+
+// All returns the members of a mapping or the elements of a list.
+func (n node) All() (all []node) {
+	switch {
+	case !n.Exists():
+	case n.value.Kind == yaml.SequenceNode:
+		for _, element := range n.value.Content {
+			all = append(all, n.child("", element))
+		}
+	case n.value.Kind == yaml.MappingNode:
+		for i := 0; i < len(n.value.Content); i += 2 {
+			all = append(all, n.child(n.value.Content[i].Value, n.value.Content[i+1]))
+		}
+	}
+	return all
+}
+
+// String returns the text of a scalar.
+func (n node) String() string {
+	if !n.Exists() {
+		return ""
+	}
+	return n.value.Value
+}
+
+// Has reports whether the value is the text, or a list with it.
+func (n node) Has(text string) bool {
+	return n.String() == text || slices.ContainsFunc(n.All(), func(element node) bool { return element.String() == text })
+}
+
+// JSON returns the value as indented JSON.
+func (n node) JSON() (string, error) {
+	text, err := toJSON(n.value)
+	return strings.TrimSpace(string(text)), err
+}
+
+// SchemaName returns the name of the schema that the node refers to.
+func (n node) SchemaName() string { return strings.TrimPrefix(n.Get("$ref").String(), schemaRef) }
+
+const null = "null"
+
+// Nullable reports whether a schema allows null.
+func (n node) Nullable() bool {
+	return n.Get("type").Has(null) || slices.ContainsFunc(n.Get("oneOf").All(), func(option node) bool { return option.Get("type").String() == null })
+}
+
+// Options are the alternatives of a schema without null, or the schema itself.
+func (n node) Options() []node {
+	options := n.Get("oneOf").All()
+	if len(options) == 0 {
+		return []node{n}
+	}
+	return slices.DeleteFunc(options, func(option node) bool { return option.Get("type").String() == null })
+}
+
+// Types are the types of a schema without null.
+func (n node) Types() (types []string) {
+	kind := n.Get("type")
+	for _, t := range append(kind.All(), kind) {
+		if text := t.String(); text != "" && text != null {
+			types = append(types, text)
+		}
+	}
+	return types
+}
+
+// Values are the values of an enumeration without null.
+func (n node) Values() (values []string) {
+	if items := n.Get("items"); items.Exists() && !n.Get("enum").Exists() {
+		return items.Values()
+	}
+	for _, v := range append(n.Get("enum").All(), n.Get("const")) {
+		if v.Exists() && v.value.ShortTag() != "!!null" {
+			values = append(values, v.String())
+		}
+	}
+	return values
+}
+
+// Limits are the constraints of a schema in words.
+func (n node) Limits() (limits []string) {
+	minItems, maxItems, minimum, maximum := n.Get("minItems"), n.Get("maxItems"), n.Get("minimum"), n.Get("maximum")
+	pattern := n.Get("pattern")
+	for _, limit := range []struct {
+		applies bool
+		text    string
+	}{
+		{n.Get("maxLength").Exists(), fmt.Sprintf("at most %s characters", n.Get("maxLength"))},
+		{minItems.Exists() && minItems.String() == maxItems.String(), fmt.Sprintf("exactly %s", maxItems)},
+		{maxItems.Exists() && minItems.String() != maxItems.String(), fmt.Sprintf("at most %s", maxItems)},
+		{minItems.Exists() && !maxItems.Exists(), fmt.Sprintf("at least %s", minItems)},
+		{minimum.Exists() && maximum.Exists(), fmt.Sprintf("%s to %s", minimum, maximum)},
+		{minimum.Exists() && !maximum.Exists(), fmt.Sprintf("at least %s", minimum)},
+		{pattern.Exists() && pattern.String() != `\S`, fmt.Sprintf("matches %s", pattern)},
+		{n.Get("default").Exists(), fmt.Sprintf("default %s", n.Get("default"))},
+	} {
+		if limit.applies {
+			limits = append(limits, limit.text)
+		}
+	}
+	return limits
+}
