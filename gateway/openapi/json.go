@@ -28,8 +28,7 @@ func writeJSON(e *jsontext.Encoder, n *yaml.Node) error {
 	}
 }
 
-// writeAll writes what a mapping or sequence holds. A mapping's names and values alternate, as the
-// tokens of an object do.
+// writeAll writes a mapping or sequence. The names and values of a mapping alternate, as the tokens of an object do.
 func writeAll(e *jsontext.Encoder, begin, end jsontext.Token, n *yaml.Node) error {
 	if err := e.WriteToken(begin); err != nil {
 		return err

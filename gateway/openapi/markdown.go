@@ -11,10 +11,10 @@ import (
 	"github.com/yuin/goldmark/extension"
 )
 
-// Raw HTML in a text is left out, goldmark's default.
+// By default, goldmark omits raw HTML.
 var converter = goldmark.New(goldmark.WithExtensions(extension.Table))
 
-// prose turns a CommonMark text into HTML.
+// prose converts a CommonMark text to HTML.
 func prose(text string) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := converter.Convert([]byte(text), &b); err != nil {
@@ -34,12 +34,12 @@ func phrase(text string) (template.HTML, error) {
 	return template.HTML(inner), nil //nolint:gosec // The texts are part of this program.
 }
 
-// section is a part of a long text, from one heading of the second level to the next.
+// section is the part of a text from one heading of the second level to the next.
 type section struct {
 	ID, Title, Text string
 }
 
-// sections cuts a text at its headings of the second level; what stands before them is the lead.
+// sections splits a text at its headings of the second level. The text before them is the lead.
 func sections(text string) (lead string, found []section) {
 	const mark = "\n## "
 	lead, rest, more := strings.Cut("\n"+text, mark)

@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	// maxDepth is how deep a body may nest to count as JSON here. The JSON codec refuses a deeper one
-	// anyway; the bound keeps the cost of a hostile body at one pass over its bytes.
+	// maxDepth is how deep a body may nest to count as JSON. The JSON codec rejects deeper bodies anyway. The bound keeps the
+	// cost of a hostile body at one pass over its bytes.
 	maxDepth = 100
-	// maxSpare is the size of a body up to which what its digest needed is kept for the next one.
-	maxSpare = 16 << 10
+	// maxReuse is the size of a body up to which its digester is used again. The memory of larger bodies is freed.
+	maxReuse = 16 << 10
 )
 
 var errNotCanonical = errors.New("not JSON, or nested too deeply")
 
 var digesters = sync.Pool{New: func() any { return &digester{dec: jsontext.NewDecoder(&bytes.Buffer{})} }}
 
-// digestJSON hashes what a JSON text means: white space, the order of members and the way a string
-// is escaped do not matter. Numbers count by their digits, so that two that differ past what a
-// float holds are two requests.
+// digestJSON hashes the value of a JSON text: white space, the order of members and the escapes in strings do not matter. Numbers
+// are compared by their digits, so that numbers that differ beyond the precision of a float are different.
 func digestJSON(body []byte) (digest [sha256.Size]byte, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}")
@@ -47,15 +46,14 @@ func digestJSON(body []byte) (digest [sha256.Size]byte, err error) {
 type digester struct {
 	body bytes.Buffer
 	dec  *jsontext.Decoder
-	// waiting has the bytes of the parts that are being read and not hashed yet, one part's behind
-	// the other's.
-	waiting []byte
-	// members and names are those of the objects that are being read, likewise.
+	// pending are the bytes that are not hashed yet, of all parts that are being read, one part after the other.
+	pending []byte
+	// members and names are those of all objects that are being read, one object after the other.
 	members []member
 	names   []byte
 }
 
-// member of an object. It is hashed by itself, so that sorting them moves digests and not their texts.
+// member of an object. Each value is hashed on its own, so that sorting the members moves digests and not texts.
 type member struct {
 	name, nameEnd int
 	digest        [sha256.Size]byte
@@ -67,11 +65,11 @@ func (d *digester) read(body []byte) {
 }
 
 func (d *digester) release(size int) {
-	if size > maxSpare {
+	if size > maxReuse {
 		return
 	}
-	d.read(nil) // It lets go of the body.
-	d.waiting, d.members, d.names = d.waiting[:0], d.members[:0], d.names[:0]
+	d.read(nil) // So that the body can be freed.
+	d.pending, d.members, d.names = d.pending[:0], d.members[:0], d.names[:0]
 	digesters.Put(d)
 }
 
@@ -94,14 +92,14 @@ func (d *digester) scalar(p *part, kind jsontext.Kind) error {
 	if err != nil {
 		return err
 	}
-	head := len(d.waiting)
-	d.waiting = appendHead(d.waiting, kind, value)
+	head := len(d.pending)
+	d.pending = appendHead(d.pending, kind, value)
 	if kind != jsontext.KindString {
-		d.waiting = append(d.waiting, value...)
-	} else if d.waiting, err = jsontext.AppendUnquote(d.waiting, value); err != nil {
+		d.pending = append(d.pending, value...)
+	} else if d.pending, err = jsontext.AppendUnquote(d.pending, value); err != nil {
 		return err
 	}
-	binary.BigEndian.PutUint64(d.waiting[head+1:], uint64(len(d.waiting[head+headLen:])))
+	binary.BigEndian.PutUint64(d.pending[head+1:], uint64(len(d.pending[head+headLen:])))
 	d.drain(p)
 	return nil
 }
@@ -110,13 +108,13 @@ func (d *digester) array(p *part, depth int) error {
 	if _, err := d.dec.ReadToken(); err != nil {
 		return err
 	}
-	d.waiting = append(d.waiting, '[')
+	d.pending = append(d.pending, '[')
 	for d.dec.PeekKind() != jsontext.KindEndArray {
 		if err := d.value(p, depth+1); err != nil {
 			return err
 		}
 	}
-	d.waiting = append(d.waiting, ']')
+	d.pending = append(d.pending, ']')
 	_, err := d.dec.ReadToken()
 	return err
 }
@@ -133,14 +131,14 @@ func (d *digester) object(p *part, depth int) error {
 	}
 	members := d.members[first:]
 	slices.SortFunc(members, func(a, b member) int { return bytes.Compare(d.name(a), d.name(b)) })
-	d.waiting = append(d.waiting, '{')
+	d.pending = append(d.pending, '{')
 	for _, m := range members {
 		name := d.name(m)
-		d.waiting = append(appendHead(d.waiting, jsontext.KindString, name), name...)
-		d.waiting = append(d.waiting, m.digest[:]...)
+		d.pending = append(appendHead(d.pending, jsontext.KindString, name), name...)
+		d.pending = append(d.pending, m.digest[:]...)
 		d.drain(p)
 	}
-	d.waiting = append(d.waiting, '}')
+	d.pending = append(d.pending, '}')
 	d.members, d.names = d.members[:first], d.names[:names]
 	_, err := d.dec.ReadToken()
 	return err
@@ -167,10 +165,10 @@ func (d *digester) member(depth int) error {
 
 func (d *digester) name(m member) []byte { return d.names[m.name:m.nameEnd] }
 
-// headLen is the length of what stands before a text.
+// headLen is the length of the head of a text.
 const headLen = 9
 
-// appendHead adds a text's kind and length, so that no two sequences of texts are the same bytes.
+// appendHead appends the kind and length of a text, so that different sequences of texts are different bytes.
 func appendHead(b []byte, kind jsontext.Kind, text []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(len(text)))
 }

@@ -7,14 +7,13 @@ import (
 	"net/url"
 )
 
-// Fingerprinter makes fingerprints under a secret key, so that a stored one reveals nothing of the
-// body it was made from.
+// Fingerprinter makes fingerprints with a secret key, so that a stored fingerprint reveals nothing about the body.
 type Fingerprinter struct {
 	Key []byte
 }
 
-// Of hashes method, path, query and body. White space and the order of members and parameters do
-// not matter; a body that is no JSON counts byte for byte.
+// Of hashes method, path, query and body. White space and the order of members and parameters do not matter. A body that is not
+// JSON counts byte for byte.
 func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []byte {
 	kind, content := "json", body
 	digest, err := digestJSON(body)
@@ -23,7 +22,7 @@ func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []
 	} else {
 		content = digest[:]
 	}
-	head := make([]byte, 0, usualHead)
+	head := make([]byte, 0, usualHeadLen)
 	for _, text := range [...]string{method, path, query.Encode(), kind} {
 		head = append(binary.BigEndian.AppendUint64(head, uint64(len(text))), text...)
 	}
@@ -34,5 +33,5 @@ func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []
 	return h.Sum(nil)
 }
 
-// usualHead holds what stands before the body of most requests.
-const usualHead = 256
+// usualHeadLen is enough for everything but the body of most requests.
+const usualHeadLen = 256

@@ -1,5 +1,5 @@
-// Package idempotent reads the Idempotency-Key header and makes the fingerprint of a request. The
-// service that owns the operation decides what they mean.
+// Package idempotent reads the Idempotency-Key header and makes the fingerprint of a request. The service that owns the
+// operation decides with them whether the request is new, a repetition or a conflict.
 package idempotent
 
 import (
@@ -12,8 +12,8 @@ import (
 
 const maxKeyLen = 255
 
-// Key reads the header, given bare or as a quoted string of RFC 8941. It answers
-// idempotency_key_required or idempotency_key_invalid.
+// Key reads the header, bare or as a quoted string of RFC 8941. Its errors are idempotency_key_required and
+// idempotency_key_invalid.
 func Key(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) > 1 {
@@ -38,7 +38,7 @@ func Key(h http.Header) (string, error) {
 	return key, nil
 }
 
-// unquote reads a quoted string: printable ASCII, with \" and \\ as its only escapes.
+// unquote reads a quoted string: printable ASCII, in which only \" and \\ are escapes.
 func unquote(s string) (string, bool) {
 	const shortest = 2
 	if len(s) < shortest || s[len(s)-1] != '"' {

@@ -5,39 +5,39 @@ import (
 	"hash"
 )
 
-// chunk bounds how many bytes of a part wait to be hashed at once, whatever a body is made of.
+// chunk bounds the pending bytes of a part, whatever a body contains.
 const chunk = 4 << 10
 
-// part is what is hashed by itself: the whole body, or the value of one member.
+// part is what is hashed on its own: the whole body, or the value of one member.
 type part struct {
-	// from is where its bytes begin among those that wait.
+	// from is where its bytes begin among the pending ones.
 	from int
-	// hashed has what does not wait any more; nil: all of it waits, as is the rule.
+	// hashed has the bytes that are no longer pending. It is nil for most parts, whose bytes are all pending.
 	hashed hash.Hash
 }
 
-func (d *digester) begin() part { return part{from: len(d.waiting)} }
+func (d *digester) begin() part { return part{from: len(d.pending)} }
 
-// drain hashes the bytes of the part that wait, once they are many. No other part's may stand behind them.
+// drain hashes the pending bytes of the part once there are many. They must be the last ones.
 func (d *digester) drain(p *part) {
-	if len(d.waiting)-p.from < chunk {
+	if len(d.pending)-p.from < chunk {
 		return
 	}
 	if p.hashed == nil {
 		p.hashed = sha256.New()
 	}
-	p.hashed.Write(d.waiting[p.from:])
-	d.waiting = d.waiting[:p.from]
+	p.hashed.Write(d.pending[p.from:])
+	d.pending = d.pending[:p.from]
 }
 
-// sum ends the part and gives its digest.
+// sum ends the part and returns its digest.
 func (d *digester) sum(p *part) (digest [sha256.Size]byte) {
 	if p.hashed == nil {
-		digest = sha256.Sum256(d.waiting[p.from:])
+		digest = sha256.Sum256(d.pending[p.from:])
 	} else {
-		p.hashed.Write(d.waiting[p.from:])
+		p.hashed.Write(d.pending[p.from:])
 		copy(digest[:], p.hashed.Sum(nil))
 	}
-	d.waiting = d.waiting[:p.from]
+	d.pending = d.pending[:p.from]
 	return digest
 }

@@ -15,26 +15,26 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// releaseTimeout bounds how long an answer waits for its claim to be taken back.
+// releaseTimeout bounds how long a response waits for the release of its claim.
 const releaseTimeout = 2 * time.Second
 
-// Register makes an Idempotency-Key name one request over the operations of all services. Orders keeps it, so that
-// placing an order, the busiest operation, pays nothing for it.
+// Register makes an Idempotency-Key unique over the operations of all services. The orders service keeps the register, so that
+// it costs nothing for placing an order, the most frequent operation.
 type Register struct {
 	Client commonv1.IdempotencyRegisterServiceClient
 	Log    *slog.Logger
 }
 
-// Keeps says whether the service of the package keeps the register, and so registers its requests itself.
+// Keeps reports whether the service of the package keeps the register. It then claims the keys of its requests itself.
 func (r *Register) Keeps(owner string) bool {
 	return owner == string(ordersv1.File_gifting_orders_v1_orders_proto.Package())
 }
 
-// Hold claims the key around a call of another service. The claim stays when the answer is stored, and when nobody
-// knows: the same request may then go on under the key, and no other. call gives the status error of the call.
+// Hold claims the key for a call of another service. The claim is kept if the response was stored, and if that is unknown: then
+// only the same request may use the key again. call returns the status error of the call.
 func (r *Register) Hold(ctx context.Context, claim *commonv1.ClaimKeyRequest, call func() error) error {
 	if _, err := r.Client.ClaimKey(ctx, claim); err != nil {
-		return r.refused(ctx, err)
+		return r.claimError(ctx, err)
 	}
 	err := call()
 	if storedNothing(err) {
@@ -43,8 +43,8 @@ func (r *Register) Hold(ctx context.Context, claim *commonv1.ClaimKeyRequest, ca
 	return err
 }
 
-// refused gives the status error of a claim that failed.
-func (r *Register) refused(ctx context.Context, err error) error {
+// claimError returns the status error of a claim that failed.
+func (r *Register) claimError(ctx context.Context, err error) error {
 	p, ok := problem.As(err)
 	if !ok {
 		p = problem.Internal()
@@ -65,8 +65,8 @@ func (r *Register) release(ctx context.Context, claim *commonv1.ClaimKeyRequest)
 	}
 }
 
-// storedNothing says whether the outcome of a call is known and not stored. A status without the platform's details is
-// the transport's, and a service that could not reach its database may have committed: then nobody knows.
+// storedNothing reports whether it is certain that no response was stored. It is not after an error of the transport, which has
+// no details of the platform, nor if the service could not reach its database, which may have committed.
 func storedNothing(err error) bool {
 	if err == nil {
 		return false

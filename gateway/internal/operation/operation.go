@@ -25,7 +25,7 @@ import (
 type Operation struct {
 	// Name is the full gRPC method.
 	Name string
-	// Owner is the package of the service that decides the operation.
+	// Owner is the package of the service that owns the operation.
 	Owner string
 	// Method is GET or POST.
 	Method string
@@ -115,8 +115,8 @@ func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation
 	return op
 }
 
-// Find gives the operation of a method and path. Without one it gives the methods the path has:
-// none means that the path is unknown.
+// Find returns the operation of a method and path. If there is none, it returns the methods that the path has. A path without
+// any is unknown.
 func (t *Table) Find(method, path string) (op *Operation, allowed []string) {
 	segments, verb := split(path)
 	for _, candidate := range t.operations {
@@ -146,14 +146,14 @@ func (o *Operation) matches(segments []string, verb string) bool {
 
 func isVariable(segment string) bool { return strings.HasPrefix(segment, "{") }
 
-// split gives the segments of a path and the action behind the colon of the last one.
+// split returns the segments of a path, and the action after the colon of the last one.
 func split(path string) (segments []string, verb string) {
 	segments = strings.Split(strings.TrimPrefix(path, "/"), "/")
 	last := len(segments) - 1
 	if i := strings.LastIndexByte(segments[last], ':'); i >= 0 {
 		segments[last], verb = segments[last][:i], segments[last][i+1:]
 		if verb == "" {
-			verb = ":" // A bare colon is no action that exists.
+			verb = ":" // No action has this name.
 		}
 	}
 	return segments, verb

@@ -1,9 +1,8 @@
-// Package operation knows the public operations: which method and path names each, which scope it
-// needs and which status its success has.
+// Package operation is the table of the public operations: the method and path of each, the scope it needs and the status of its
+// success.
 //
-// Method and path come from the google.api.http annotations of the contracts; what they cannot say
-// stands in the one table of this file. An operation of a contract that is missing here, or the
-// other way round, is a fault New reports.
+// Method and path come from the google.api.http annotations of the contracts. The table in this file adds what they do not say.
+// New returns an error if the contracts and the table do not have the same operations.
 package operation
 
 import (
@@ -18,13 +17,13 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// rule is what the contract's annotations do not say of an operation.
+// rule is what the annotations of a contract do not say about an operation.
 type rule struct {
-	// scope needed; unspecified: any valid key.
+	// scope is the required scope; unspecified: any valid key.
 	scope commonv1.Scope
-	// success is the status of a success; zero: 200.
+	// success is the status of a successful response; zero: 200.
 	success int
-	// bodyOptional lets a POST come without body and content type.
+	// bodyOptional allows a POST without body and content type.
 	bodyOptional bool
 }
 
