@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What `make browser` prepares.
+// Variables set by `make browser`.
 const (
 	axeVariable         = "GIFTING_AXE"
 	screenshotsVariable = "GIFTING_SCREENSHOTS"
@@ -38,7 +38,7 @@ var screens = []screen{
 	{"desktop", 1280, 900, nil},
 }
 
-// browser is a Chromium of its own, with an empty profile.
+// browser is a Chromium with an empty profile.
 type browser struct {
 	ctx    context.Context // chromedp keeps the browser in it.
 	screen screen
@@ -46,14 +46,14 @@ type browser struct {
 
 	mu       sync.Mutex
 	requests []*network.Request
-	// complaints are what the browser had to say about the page.
-	complaints []string
+	// messages are what the browser has logged about the page.
+	messages []string
 }
 
-func open(t *testing.T, s screen) *browser {
+func openBrowser(t *testing.T, s screen) *browser {
 	t.Helper()
 	axe, err := os.ReadFile(os.Getenv(axeVariable))
-	require.NoError(t, err, "run the tests by `make browser`")
+	require.NoError(t, err, "run the tests with `make browser`")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("headless", "new"), chromedp.Flag("disable-background-networking", true),
@@ -62,26 +62,26 @@ func open(t *testing.T, s screen) *browser {
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, stopTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // The end of the test may have ended it already.
+		_ = chromedp.Cancel(ctx) // The browser may have ended with the test.
 		stopTab()
 		stop()
 	})
 	b := &browser{ctx: ctx, screen: s, axe: string(axe)}
-	require.NoError(t, chromedp.Listen(ctx, b.hear))
+	require.NoError(t, chromedp.Listen(ctx, b.record))
 	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	require.NoError(t, err)
 	b.do(t, chromedp.EmulateViewport(s.width, s.height, s.options...))
 	return b
 }
 
-func (b *browser) hear(event any) {
+func (b *browser) record(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request)
 	case *log.EventEntryAdded:
-		b.complaints = append(b.complaints, string(e.Entry.Source)+": "+e.Entry.Text)
+		b.messages = append(b.messages, string(e.Entry.Source)+": "+e.Entry.Text)
 	}
 }
 
@@ -94,7 +94,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	require.NoError(t, chromedp.Do(ctx, actions...))
 }
 
-// get runs the action for its value.
+// get runs the action and returns its value.
 func get[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -104,13 +104,13 @@ func get[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
 	return value
 }
 
-// visit opens the address and demands the status.
+// visit opens the address and requires the status.
 func (b *browser) visit(t *testing.T, address string, status int64) {
 	t.Helper()
 	require.Equal(t, status, get(t, b, chromedp.NavigateResponse(address)).Status)
 }
 
-// press presses the button and waits for the page it leads to.
+// press presses the button and waits for the next page.
 func (b *browser) press(t *testing.T, selector string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -129,7 +129,7 @@ func (b *browser) text(t *testing.T, selector string) string {
 	return get(t, b, chromedp.Text(chromedp.CSS(selector)))
 }
 
-// finding is a rule of axe that a page breaks.
+// finding is a rule of axe that a page violates.
 type finding struct {
 	ID     string `json:"id"`
 	Impact string `json:"impact"`
@@ -139,12 +139,12 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// look takes a picture of the whole page and demands that it can be used by everybody.
-func (b *browser) look(t *testing.T, name string) {
+// inspect takes a screenshot of the whole page, and requires that the page is accessible and not wider than the screen.
+func (b *browser) inspect(t *testing.T, name string) {
 	t.Helper()
 	png := get(t, b, chromedp.FullScreenshot(100))
 	dir := os.Getenv(screenshotsVariable)
-	require.NotEmpty(t, dir, "run the tests by `make browser`")
+	require.NotEmpty(t, dir, "run the tests with `make browser`")
 	require.NoError(t, os.MkdirAll(dir, 0o750))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+b.screen.name+".png"), png, 0o600))
 	b.requireAccessible(t)
@@ -164,8 +164,8 @@ func (b *browser) requireAccessible(t *testing.T) {
 	require.Empty(t, found)
 }
 
-// requireDiscreet demands that the browser asked nobody but the site, and told nobody the address of a page.
-func (b *browser) requireDiscreet(t *testing.T, base string) {
+// requireNoLeak requires that the browser sent requests to the site only, and the address of no page to anybody.
+func (b *browser) requireNoLeak(t *testing.T, base string) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +180,7 @@ func (b *browser) requireDiscreet(t *testing.T, base string) {
 			}
 		}
 	}
-	for _, complaint := range b.complaints {
-		require.NotContains(t, complaint, "Content Security Policy")
+	for _, message := range b.messages {
+		require.NotContains(t, message, "Content Security Policy")
 	}
 }

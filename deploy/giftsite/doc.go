@@ -1,3 +1,3 @@
-// Package giftsite tests the gift site in a real browser, Chromium, on the screens of a phone and of a desktop computer.
-// The tests are built with the tag "browser" and run by `make browser`, which fetches what they need.
+// Package giftsite tests the gift site in Chromium, on the screens of a phone and of a desktop computer. The tests have the
+// build tag browser and run with `make browser`, which installs what they need.
 package giftsite

@@ -21,16 +21,16 @@ import (
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
-// platform is the whole stack with its demo, with servers of its own.
+// platform is the whole stack with its demo data and its own servers.
 type platform struct {
 	env map[string]string
-	// tokens are those of the links that were made.
+	// tokens are those of the links that a test has created.
 	tokens []string
 }
 
 func startPlatform(t *testing.T) *platform {
 	t.Helper()
-	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t)}
+	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t, local.PortSpan)}
 	stack, err := local.Start(t.Context(), cfg)
 	if err != nil {
 		log, _ := os.ReadFile(filepath.Join(cfg.Dir, "stack.log"))
@@ -39,22 +39,22 @@ func startPlatform(t *testing.T) *platform {
 	p := &platform{env: stack.Env}
 	t.Cleanup(func() {
 		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
-		p.requireDiscreetLog(t, filepath.Join(cfg.Dir, "stack.log"))
+		p.requireNoSecretsInLog(t, filepath.Join(cfg.Dir, "stack.log"))
 		require.NoError(t, deps.RemoveData(cfg.Dir))
 	})
 	return p
 }
 
-// freePorts finds a row of ports that nothing listens on.
-func freePorts(t *testing.T) int {
+// freePorts returns the first of n consecutive free ports.
+func freePorts(t *testing.T, n int) int {
 	t.Helper()
-	base, err := deps.FreeRow(t.Context(), local.PortSpan)
+	base, err := deps.FreeRow(t.Context(), n)
 	require.NoError(t, err)
 	return base
 }
 
-// requireDiscreetLog demands that no part of the platform wrote down who holds which link, or an address.
-func (p *platform) requireDiscreetLog(t *testing.T, path string) {
+// requireNoSecretsInLog requires that no part of the platform has logged a token or an address.
+func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 	t.Helper()
 	log, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -66,8 +66,8 @@ func (p *platform) requireDiscreetLog(t *testing.T, path string) {
 
 type object = map[string]any
 
-// ask asks the API with the key whose variable is named, and reads the answer.
-func ask[T any](t *testing.T, p *platform, variable, method, path, body string) T {
+// callAPI calls the API with the key in the variable and reads the response.
+func callAPI[T any](t *testing.T, p *platform, variable, method, path, body string) T {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, p.env["GIFTING_URL"]+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -85,10 +85,10 @@ func ask[T any](t *testing.T, p *platform, variable, method, path, body string) 
 	return out
 }
 
-// link makes a link of the selection, which is part of a JSON object.
+// link creates a link to the selection, which is part of a JSON object.
 func (p *platform) link(t *testing.T, variable, selection, locale string) object {
 	t.Helper()
-	made := ask[object](t, p, variable, http.MethodPost, "/personal-links:create-batch", fmt.Sprintf(
+	made := callAPI[object](t, p, variable, http.MethodPost, "/personal-links:create-batch", fmt.Sprintf(
 		`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`, selection, locale))
 	result := made["results"].([]any)[0].(object)
 	require.Equal(t, "CREATED", result["outcome"], made)
@@ -110,9 +110,9 @@ func TestOnTheWholePlatform(t *testing.T) {
 	p := startPlatform(t)
 	for _, screen := range screens {
 		t.Run(screen.name, func(t *testing.T) {
-			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, open(t, screen)) })
-			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, open(t, screen)) })
-			t.Run("links that cannot be claimed say so", func(t *testing.T) { p.testClosed(t, open(t, screen)) })
+			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, openBrowser(t, screen)) })
+			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, openBrowser(t, screen)) })
+			t.Run("links that cannot be claimed say so", func(t *testing.T) { p.testClosed(t, openBrowser(t, screen)) })
 		})
 	}
 }
@@ -121,35 +121,35 @@ func (p *platform) testCampaign(t *testing.T, b *browser) {
 	link := p.link(t, "GIFTING_KEY", p.campaign(), "sv-SE")
 	b.visit(t, link["claimUrl"].(string), 200)
 	require.Contains(t, b.text(t, "h1"), "En gåva till Astrid Lindqvist")
-	b.look(t, "11-campaign")
+	b.inspect(t, "11-campaign")
 	b.press(t, `button[value="`+seed.GiftID("hooded-sweatshirt")+`"]`)
 	b.do(t, chromedp.Click(chromedp.CSS(`input[name="v:Size"][value="M"]`)), chromedp.Click(chromedp.CSS(`#choice-1 input`)))
 	b.fill(t, "070")
-	b.look(t, "11-campaign-form")
+	b.inspect(t, "11-campaign-form")
 	b.press(t, ".send")
 	require.Contains(t, b.text(t, "#phone-error"), "landsnummer")
 	b.fill(t, "+46 70 123 45 67")
 	b.press(t, ".send")
-	b.look(t, "11-campaign-thanks")
+	b.inspect(t, "11-campaign-thanks")
 	p.requireOrdered(t, b, link, "Hooded sweatshirt")
-	b.requireDiscreet(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+	b.requireNoLeak(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
 }
 
 func (p *platform) testOneGift(t *testing.T, b *browser) {
 	link := p.link(t, "GIFTING_KEY", p.catalog(), "de-DE")
 	b.visit(t, link["claimUrl"].(string), 200)
-	b.look(t, "12-one-gift")
+	b.inspect(t, "12-one-gift")
 	b.fill(t, "+46 70 123 45 67")
 	b.press(t, ".send")
 	p.requireOrdered(t, b, link, "")
 }
 
-// requireOrdered demands that the page tells the reference of the order the link was claimed with.
+// requireOrdered requires that the page shows the reference of the order of the link.
 func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) {
 	t.Helper()
-	claimed := ask[object](t, p, "GIFTING_KEY", http.MethodGet, "/personal-links/"+link["id"].(string), "")
+	claimed := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/personal-links/"+link["id"].(string), "")
 	require.Equal(t, "CLAIMED", claimed["status"])
-	order := ask[object](t, p, "GIFTING_KEY", http.MethodGet, "/orders/"+claimed["orderId"].(string), "")
+	order := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/orders/"+claimed["orderId"].(string), "")
 	require.Equal(t, "PERSONAL_LINK", order["source"])
 	require.Equal(t, "SE", order["deliveryCountry"])
 	require.Contains(t, b.text(t, ".reference"), order["reference"])
@@ -159,15 +159,15 @@ func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product
 
 func (p *platform) testClosed(t *testing.T, b *browser) {
 	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
-	ask[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel", `{"reason": "sent by mistake"}`)
+	callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel", `{"reason": "sent by mistake"}`)
 	b.visit(t, cancelled["claimUrl"].(string), 410)
 	require.Contains(t, b.text(t, "h1"), "expired")
 
-	brands := ask[[]object](t, p, "GIFTING_KEY_APPROVAL", http.MethodGet, "/brands", "")
+	brands := callAPI[[]object](t, p, "GIFTING_KEY_APPROVAL", http.MethodGet, "/brands", "")
 	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
 		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.env["GIFTING_PRODUCT_ID"]), "de-DE")
 	b.visit(t, waiting["claimUrl"].(string), 200)
 	require.Contains(t, b.text(t, "h1"), "fast bereit")
-	b.look(t, "13-waiting")
+	b.inspect(t, "13-waiting")
 	b.visit(t, cancelled["claimUrl"].(string)+"x", 404)
 }
