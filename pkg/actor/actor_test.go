@@ -18,6 +18,7 @@ const (
 )
 
 func TestEveryFaultOfAnActorIsFound(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		actor *commonv1.Actor
 		want  []string
@@ -47,6 +48,7 @@ func TestEveryFaultOfAnActorIsFound(t *testing.T) {
 }
 
 func TestAMemberIsActiveAndHasTheRole(t *testing.T) {
+	t.Parallel()
 	const administrator, member = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_MEMBER
 	team := []*tenantsv1.TeamMember{
 		{Id: "ann", Role: administrator, Active: true}, {Id: "bo", Role: member, Active: true}, {Id: "cy", Role: administrator},

@@ -13,6 +13,7 @@ import (
 )
 
 func TestANewKeyNamesItsEnvironment(t *testing.T) {
+	t.Parallel()
 	for _, env := range []apikey.Environment{apikey.Production, apikey.Sandbox} {
 		key := apikey.New(env)
 		got, err := apikey.Parse(key)
@@ -24,6 +25,7 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 }
 
 func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
+	t.Parallel()
 	const checksumLen = 6 // It is computed from the characters before it.
 	for env, prefix := range map[apikey.Environment]string{apikey.Production: "gft_live_", apikey.Sandbox: "gft_sbx_"} {
 		t.Run(string(env), func(t *testing.T) {
@@ -43,6 +45,7 @@ func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
 }
 
 func TestEnvironments(t *testing.T) {
+	t.Parallel()
 	require.NoError(t, apikey.Production.Validate())
 	require.NoError(t, apikey.Sandbox.Validate())
 	require.ErrorIs(t, apikey.Environment("prod").Validate(), apikey.ErrEnvironment)
@@ -50,6 +53,7 @@ func TestEnvironments(t *testing.T) {
 }
 
 func TestOneWrongCharacterIsCaught(t *testing.T) {
+	t.Parallel()
 	key := apikey.New(apikey.Sandbox)
 	for i := range key {
 		changed := []byte(key)
@@ -64,6 +68,7 @@ func TestOneWrongCharacterIsCaught(t *testing.T) {
 }
 
 func TestACorrectChecksumAloneMakesNoKey(t *testing.T) {
+	t.Parallel()
 	body := "gft_sbx_" + strings.Repeat("-", 32)
 	sum := crc32.ChecksumIEEE([]byte(body))
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -38,6 +38,7 @@ func (g *gate) batcher() *batcher.Batcher[int] {
 }
 
 func TestCallsDuringABatchShareTheNext(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	b := g.batcher()
 	var group errgroup.Group
@@ -56,6 +57,7 @@ func TestCallsDuringABatchShareTheNext(t *testing.T) {
 }
 
 func TestTheErrorOfABatchIsReturnedToEachCaller(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	b := g.batcher()
 	results := doInOneBatch(t, g, b)
@@ -65,6 +67,7 @@ func TestTheErrorOfABatchIsReturnedToEachCaller(t *testing.T) {
 }
 
 func TestItemsAreIsolatedWhenOneMayHaveFailed(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	b := g.batcher()
 	b.Isolate = func(err error) bool { return errors.Is(err, errRefused) }
@@ -79,6 +82,7 @@ func TestItemsAreIsolatedWhenOneMayHaveFailed(t *testing.T) {
 }
 
 func TestACancelledCallerCancelsNoOther(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	b := g.batcher()
 	first, leaveFirst := context.WithCancel(t.Context())
@@ -102,6 +106,7 @@ func TestACancelledCallerCancelsNoOther(t *testing.T) {
 }
 
 func TestABatchEndsAtItsTimeout(t *testing.T) {
+	t.Parallel()
 	b := &batcher.Batcher[int]{MaxConcurrent: 1, MaxItems: 1, Timeout: time.Millisecond, Process: func(ctx context.Context, _ []int) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -110,6 +115,7 @@ func TestABatchEndsAtItsTimeout(t *testing.T) {
 }
 
 func TestNoItemIsLostOrProcessedTwiceUnderConcurrency(t *testing.T) {
+	t.Parallel()
 	var sum, items atomic.Int64
 	b := &batcher.Batcher[int]{MaxConcurrent: 2, MaxItems: 16, Timeout: time.Minute, Process: func(_ context.Context, of []int) error {
 		for _, i := range of {
@@ -135,6 +141,7 @@ func TestNoItemIsLostOrProcessedTwiceUnderConcurrency(t *testing.T) {
 	require.EqualValues(t, callers*each*(each-1)/2, sum.Load())
 }
 
+//nolint:paralleltest // It counts goroutines.
 func TestAnIdleWorkerIsReusedAndEndsAfterItsTimeout(t *testing.T) {
 	const idleTimeout = time.Second
 	for _, pause := range []time.Duration{idleTimeout / 2, idleTimeout, 2 * idleTimeout} {

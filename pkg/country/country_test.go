@@ -10,6 +10,7 @@ import (
 )
 
 func TestTheListIsTheOfficialOne(t *testing.T) {
+	t.Parallel()
 	const officiallyAssigned = 249
 	require.Len(t, country.All(), officiallyAssigned)
 	for _, code := range country.All() {
@@ -21,6 +22,7 @@ func TestTheListIsTheOfficialOne(t *testing.T) {
 }
 
 func TestOnlyExactCodesAreValid(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"SE", "IE", "AX"} {
 		require.True(t, country.Valid(code), code)
 	}
@@ -30,6 +32,7 @@ func TestOnlyExactCodesAreValid(t *testing.T) {
 }
 
 func TestPostalCodes(t *testing.T) {
+	t.Parallel()
 	const listed = 48
 	n := 0
 	for _, code := range country.All() {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestACursorComesBackOnlyToItsOwnList(t *testing.T) {
+	t.Parallel()
 	own := cursor.Bind("orders", "tenant", "")
 	at := cursor.Position{Time: time.UnixMicro(1_763_000_000_123_456).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
 	text := own.EncodePosition(at)
@@ -33,6 +34,7 @@ func TestACursorComesBackOnlyToItsOwnList(t *testing.T) {
 }
 
 func TestATimeNoDatabaseTakesIsRefused(t *testing.T) {
+	t.Parallel()
 	b := cursor.Bind("orders")
 	for _, micros := range []int64{math.MaxInt64, math.MinInt64} {
 		text := b.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"})

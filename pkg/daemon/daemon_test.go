@@ -23,6 +23,7 @@ func untilDone(ctx context.Context) error {
 }
 
 func TestAPartThatFailsStopsTheOthers(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	err := daemon.Run(t.Context(), slog.New(slog.DiscardHandler),
 		daemon.Part{Name: "waits", Run: untilDone},
@@ -31,6 +32,7 @@ func TestAPartThatFailsStopsTheOthers(t *testing.T) {
 }
 
 func TestAPartThatEndsEarlyIsAnError(t *testing.T) {
+	t.Parallel()
 	err := daemon.Run(t.Context(), slog.New(slog.DiscardHandler),
 		daemon.Part{Name: "waits", Run: untilDone},
 		daemon.Part{Name: "leaves", Run: func(context.Context) error { return nil }})
@@ -38,6 +40,7 @@ func TestAPartThatEndsEarlyIsAnError(t *testing.T) {
 }
 
 func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
+	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := listener.Addr().String()
@@ -71,12 +74,14 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 }
 
 func TestTheEndOfTheContextIsNoError(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, daemon.Run(ctx, slog.New(slog.DiscardHandler), daemon.Part{Name: "waits", Run: untilDone}))
 }
 
 func TestMainRunsTheNamedCommand(t *testing.T) {
+	t.Parallel()
 	var cfg struct {
 		Addr string `env:"ADDR" doc:"Where to listen."`
 	}

@@ -30,6 +30,7 @@ func (s *service) Run(context.Context) error {
 	return nil
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	var migrated bool
 	program := daemon.Program[config, *service]{

@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
+//nolint:paralleltest // It sets environment variables.
 func TestReadyAsksTheServingProcess(t *testing.T) {
 	program := daemon.Program[config, *service]{
 		Name: "example", Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },
@@ -34,6 +35,7 @@ func TestReadyAsksTheServingProcess(t *testing.T) {
 }
 
 func TestEveryProgramHasTheCommandVersion(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	require.Equal(t, 0, daemon.Main([]string{"example", "version"}, &out, &config{}))
 	require.Equal(t, "(devel)\n", out.String())

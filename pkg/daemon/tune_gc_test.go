@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/daemon"
 )
 
+//nolint:paralleltest // It sets environment variables.
 func TestTheHeapGrowsFurtherUnlessTheEnvironmentSaysHowFar(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })

@@ -14,6 +14,7 @@ import (
 )
 
 func TestViolationsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
+	t.Parallel()
 	ctx := caller.WithRequest(t.Context(), caller.Request{Violations: []problem.Violation{
 		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
 	}})
@@ -27,6 +28,7 @@ func TestViolationsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
 }
 
 func TestAnUnreadableBodyIsTheOnlyViolation(t *testing.T) {
+	t.Parallel()
 	var e fields.Errors
 	e.Add("", problem.FieldInvalid, "is not JSON")
 	e.Required("externalOrderId", "", 128)
@@ -34,6 +36,7 @@ func TestAnUnreadableBodyIsTheOnlyViolation(t *testing.T) {
 }
 
 func TestLengthCountsCodePoints(t *testing.T) {
+	t.Parallel()
 	var e fields.Errors
 	e.Required("a", strings.Repeat("å", 128), 128)
 	require.NoError(t, e.Err())
@@ -42,6 +45,7 @@ func TestLengthCountsCodePoints(t *testing.T) {
 }
 
 func TestNULAndInvalidUTF8AreRefused(t *testing.T) {
+	t.Parallel()
 	for _, s := range []string{"a\x00b", "a\xffb"} {
 		var e fields.Errors
 		e.MaxLen("f", s, 10)
@@ -50,6 +54,7 @@ func TestNULAndInvalidUTF8AreRefused(t *testing.T) {
 }
 
 func TestUUIDsAreReadInOneFormOnly(t *testing.T) {
+	t.Parallel()
 	id, ok := fields.ParseUUID("0198F2E4-7A2B-7C3D-8E4F-5A6B7C8D9E0F")
 	require.True(t, ok)
 	require.Equal(t, "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", id)
@@ -72,6 +77,7 @@ func TestAnOptionalUUIDIsNilOrValid(t *testing.T) {
 }
 
 func TestEmailAddresses(t *testing.T) {
+	t.Parallel()
 	for _, s := range []string{"ann@example.com", "ann.b+c@mail.example.se"} {
 		require.True(t, fields.IsEmail(s), s)
 	}
@@ -81,6 +87,7 @@ func TestEmailAddresses(t *testing.T) {
 }
 
 func TestAResponseListsABoundedNumberOfBoundedViolations(t *testing.T) {
+	t.Parallel()
 	var e fields.Errors
 	for i := range 5000 {
 		e.Add(fmt.Sprintf("customFields[%d].%s", i, strings.Repeat("å", 1000)), problem.FieldInvalid, "must be a UUID")

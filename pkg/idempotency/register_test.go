@@ -43,6 +43,7 @@ func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
 }
 
 func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
@@ -54,6 +55,7 @@ func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
 }
 
 func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	require.NoError(t, r.claim(t.Context(), "g"))
 	for name, fingerprint := range map[string]string{"another request": "f", "even the same fingerprint": "g"} {
@@ -79,6 +81,7 @@ func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 }
 
 func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	require.NoError(t, r.claim(t.Context(), "g"))
 	require.NoError(t, r.claim(t.Context(), "g"), "a crash of the gateway left the first claim")
@@ -93,6 +96,7 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 }
 
 func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	ctx := request(t.Context(), 1, "k", "f")
 	_, err := idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
@@ -104,6 +108,7 @@ func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
 }
 
 func TestAConcurrentClaimAndRunNeverBothSucceed(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	const attempts = 100
 	var ran, claimed int
@@ -137,6 +142,7 @@ func TestAConcurrentClaimAndRunNeverBothSucceed(t *testing.T) {
 }
 
 func TestConcurrentClaimsAndReleasesLeaveTheKeyFree(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	const callers, attempts = 8, 25
 	var group errgroup.Group
@@ -158,6 +164,7 @@ func TestConcurrentClaimsAndReleasesLeaveTheKeyFree(t *testing.T) {
 }
 
 func TestAClaimIsKeptAsLongAsAnAnswerSinceItsLastUse(t *testing.T) {
+	t.Parallel()
 	pool, r := setupRegister(t)
 	age := func() {
 		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = created_at - interval '40 minutes'")

@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
+//nolint:paralleltest // It sets environment variables.
 func TestSettings(t *testing.T) {
 	t.Run("come from the environment under the prefix of transport security", func(t *testing.T) {
 		t.Setenv("GIFTING_TLS_CERT_FILE", "c")
@@ -46,6 +47,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestFilesThatMakeNoIdentityAreRefusedAtStart(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	now := time.Now()
 	for name, c := range map[string]struct {

@@ -31,6 +31,7 @@ func shown(t *testing.T, server *tls.Config) string {
 }
 
 func TestNewFilesAreUsedWithoutARestart(t *testing.T) {
+	t.Parallel()
 	signer, dir := identitytest.New(t), t.TempDir()
 	cfg := signer.Files(t, dir, identitytest.Request(identity.Orders))
 	var log bytes.Buffer
@@ -103,6 +104,7 @@ func TestNewFilesAreUsedWithoutARestart(t *testing.T) {
 // TestFilesReplacedByALink follows how Kubernetes replaces the files of a secret: they are links
 // into a folder that is itself a link, and only that one changes.
 func TestFilesReplacedByALink(t *testing.T) {
+	t.Parallel()
 	signer, volume := identitytest.New(t), t.TempDir()
 	data := filepath.Join(volume, "..data")
 	place := func(version string) {
@@ -128,6 +130,7 @@ func TestFilesReplacedByALink(t *testing.T) {
 }
 
 func TestANewAuthorityIsBelievedByBothSides(t *testing.T) {
+	t.Parallel()
 	old, renewed := identitytest.New(t), identitytest.New(t)
 	at := &clock{now: time.Now()}
 	log := slog.New(slog.DiscardHandler)
@@ -152,6 +155,7 @@ func TestANewAuthorityIsBelievedByBothSides(t *testing.T) {
 // TestAnAuthorityIsReplacedWithoutAGap follows how it is done: both authorities are believed before the first certificate
 // of the new one is in use.
 func TestAnAuthorityIsReplacedWithoutAGap(t *testing.T) {
+	t.Parallel()
 	old, renewed := identitytest.New(t), identitytest.New(t)
 	both := func(cfg identity.Config) *identity.Files {
 		require.NoError(t, os.WriteFile(cfg.CAFile, append(old.Cert, renewed.Cert...), 0o600))

@@ -52,6 +52,7 @@ func exchange(conn *tls.Conn) error {
 }
 
 func TestPartsThatKnowEachOtherMeet(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	orders, gateway := open(t, signer.Config(t, identity.Orders)), open(t, signer.Config(t, identity.Gateway))
 	var peer identity.Name
@@ -102,6 +103,7 @@ func clientOf(t *testing.T, signer identitytest.Authority, r authority.Request) 
 }
 
 func TestAServerRefuses(t *testing.T) {
+	t.Parallel()
 	signer, stranger := identitytest.New(t), identitytest.New(t)
 	server := open(t, signer.Config(t, identity.Orders)).Server()
 	good := func(change func(r *authority.Request)) authority.Request {
@@ -135,6 +137,7 @@ func TestAServerRefuses(t *testing.T) {
 }
 
 func TestAClientRefuses(t *testing.T) {
+	t.Parallel()
 	signer, stranger := identitytest.New(t), identitytest.New(t)
 	client := open(t, signer.Config(t, identity.Gateway)).Client(identity.Orders)
 	for name, c := range map[string]struct {

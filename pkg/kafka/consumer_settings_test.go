@@ -9,6 +9,7 @@ import (
 )
 
 func TestConsumerSettings(t *testing.T) {
+	t.Parallel()
 	cfg := Config{Brokers: []string{"broker:9092"}, ClientID: "events"}
 	c := NewConsumer(cfg, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
 

@@ -81,6 +81,7 @@ func start(t *testing.T, c *Consumer) (stop func()) {
 }
 
 func TestConsumer(t *testing.T) {
+	t.Parallel()
 	t.Run("a new group reads everything from the oldest message on, in order, headers included", func(t *testing.T) {
 		cfg, topic := setup(t, 3)
 		msgs := numbered(3000, 7)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestWatchdog(t *testing.T) {
+	t.Parallel()
 	t.Run("a reader that is stuck is replaced, and nothing is lost", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		msgs := numbered(20, 1)
@@ -81,6 +82,7 @@ func TestWatchdog(t *testing.T) {
 }
 
 func TestConsumerSurvives(t *testing.T) {
+	t.Parallel()
 	for name, key := range map[string]kmsg.Key{
 		"failing fetches": kmsg.Fetch, "failing commits": kmsg.OffsetCommit, "failing heartbeats": kmsg.Heartbeat,
 		"failing joins": kmsg.JoinGroup,
@@ -115,6 +117,7 @@ func firstSeenValues(log map[int][]Message) []string {
 }
 
 func TestGapIsReported(t *testing.T) {
+	t.Parallel()
 	c := NewConsumer(Config{}, options("t", "g"), (&sink{}).handle)
 	p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
 	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 5}))
@@ -125,6 +128,7 @@ func TestGapIsReported(t *testing.T) {
 }
 
 func TestBatch(t *testing.T) {
+	t.Parallel()
 	in := make(chan kafkago.Message, 20)
 	put := func(high int64, offsets ...int64) {
 		for _, o := range offsets {

@@ -13,6 +13,8 @@ import (
 // TestNoMessageWaitsForABatch publishes at steady rates that do not depend on how fast messages arrive, and compares the
 // way from before Publish to the handler with Publish alone, which is one round trip to the broker, in the same run.
 // kafka-go as it comes lets a lone message wait a second for others.
+//
+//nolint:paralleltest // It measures times.
 func TestNoMessageWaitsForABatch(t *testing.T) {
 	const total = 600
 	for _, every := range []time.Duration{20 * time.Millisecond, 5 * time.Millisecond, 2 * time.Millisecond} {

@@ -46,6 +46,7 @@ func requireOneWork(t *testing.T, spans []sdktrace.ReadOnlySpan, causes []trace.
 }
 
 func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	p := NewProducer(Config{}, "t")
 	require.NoError(t, p.Observe(tel.Telemetry))
@@ -87,6 +88,7 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 }
 
 func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	tel.Tracing = false
 	p := NewProducer(Config{}, "t")
@@ -101,6 +103,7 @@ func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
 }
 
 func TestAConsumerMeasuresHowFarBehindItIs(t *testing.T) {
+	t.Parallel()
 	cfg, topic := setup(t, 1)
 	producer := newProducer(t, cfg, topic)
 	tel := telemetrytest.New()

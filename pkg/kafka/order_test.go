@@ -35,6 +35,7 @@ func failFirstProduce(cluster *kfake.Cluster) {
 }
 
 func TestOrderWhenABatchFails(t *testing.T) {
+	t.Parallel()
 	t.Run("a failed batch is not overtaken by the next one", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		p := newProducer(t, cfg, topic)
@@ -68,6 +69,7 @@ func TestOrderWhenABatchFails(t *testing.T) {
 }
 
 func TestOrderUnderManyFailures(t *testing.T) {
+	t.Parallel()
 	const partitions = 3
 	cluster, cfg, topic := setupFake(t, partitions)
 	random := rand.New(rand.NewPCG(1, 2))

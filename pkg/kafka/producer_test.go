@@ -11,6 +11,7 @@ import (
 )
 
 func TestPublish(t *testing.T) {
+	t.Parallel()
 	t.Run("messages of a key stay in order, in one partition", func(t *testing.T) {
 		cfg, topic := setup(t, 4)
 		p := newProducer(t, cfg, topic)
@@ -78,6 +79,7 @@ func TestPublish(t *testing.T) {
 }
 
 func TestPublishRefusesAChangedNumberOfPartitions(t *testing.T) {
+	t.Parallel()
 	cfg, topic := setup(t, 2)
 	p := newProducer(t, cfg, topic)
 	require.NoError(t, p.Publish(t.Context(), numbered(1, 1)))
@@ -97,6 +99,7 @@ func TestPublishRefusesAChangedNumberOfPartitions(t *testing.T) {
 }
 
 func TestProducerSettings(t *testing.T) {
+	t.Parallel()
 	t.Run("all replicas must acknowledge, in one uncompressed batch per request", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		var seen []*kmsg.ProduceRequest
@@ -144,6 +147,7 @@ func TestProducerSettings(t *testing.T) {
 }
 
 func TestEnsureTopic(t *testing.T) {
+	t.Parallel()
 	cfg, topic := setup(t, 3)
 	client := &kafkago.Client{Addr: cfg.address(), Transport: cfg.transport(topic)}
 	ids, err := partitionIDs(t.Context(), client, topic)

@@ -58,6 +58,7 @@ func receiver(t *testing.T, handler http.HandlerFunc) (server *httptest.Server, 
 func ok(http.ResponseWriter, *http.Request) {}
 
 func TestLoopback(t *testing.T) {
+	t.Parallel()
 	t.Run("a server on loopback is refused by default, before a connection is made", func(t *testing.T) {
 		server, roots, hits := receiver(t, ok)
 		_, err := get(t, NewClient(Options{TLS: roots}), server.URL)
@@ -85,6 +86,7 @@ func TestLoopback(t *testing.T) {
 }
 
 func TestDialerRefusesEveryForm(t *testing.T) {
+	t.Parallel()
 	client := NewClient(Options{})
 	for _, host := range []string{
 		"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "192.168.0.1", "100.64.0.1",
@@ -98,6 +100,7 @@ func TestDialerRefusesEveryForm(t *testing.T) {
 }
 
 func TestNameThatChangesItsAddress(t *testing.T) {
+	t.Parallel()
 	server, roots, hits := receiver(t, ok)
 	u, err := url.Parse(server.URL)
 	require.NoError(t, err)
@@ -115,6 +118,7 @@ func TestNameThatChangesItsAddress(t *testing.T) {
 }
 
 func TestRedirectsAreAnswers(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server, roots, hits := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
@@ -128,11 +132,13 @@ func TestRedirectsAreAnswers(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+	t.Parallel()
 	// The standard library reads the environment once per process, so the setting itself is looked at.
 	require.Nil(t, Options{}.transport(time.Second).Proxy)
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	t.Run("a server that speaks TLS 1.1 at most is refused", func(t *testing.T) {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(ok))
 		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
@@ -156,6 +162,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	t.Run("time", func(t *testing.T) {
 		release := make(chan struct{})
 		server, roots, _ := receiver(t, func(http.ResponseWriter, *http.Request) { <-release })

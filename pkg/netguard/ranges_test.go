@@ -20,6 +20,7 @@ func last(p netip.Prefix) netip.Addr {
 // TestRangeEdges names each range by its first and last address and by the public neighbours of those, so that
 // neither a missing line nor a wrong length in the table goes unseen.
 func TestRangeEdges(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, first, last, before, after string
 	}{
@@ -63,6 +64,7 @@ func TestRangeEdges(t *testing.T) {
 }
 
 func TestEveryLineOfTheTableIsRefusedAtBothEdges(t *testing.T) {
+	t.Parallel()
 	for _, prefix := range forbidden {
 		require.Equal(t, prefix.Masked(), prefix, "the prefix has bits beyond its length")
 		require.False(t, public(prefix.Addr()), prefix)
@@ -71,6 +73,7 @@ func TestEveryLineOfTheTableIsRefusedAtBothEdges(t *testing.T) {
 }
 
 func TestAddressesThatHideAnother(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"::1", "::", "::127.0.0.1", "::8.8.8.8", // loopback, unspecified, compatible
 		"::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:8.8.8.8", // mapped
@@ -92,6 +95,7 @@ func TestAddressesThatHideAnother(t *testing.T) {
 }
 
 func TestAllowLoopbackAllowsLoopbackAndNothingElse(t *testing.T) {
+	t.Parallel()
 	o := Options{AllowLoopback: true}
 	for _, text := range []string{"127.0.0.1", "127.255.255.255", "::1", "8.8.8.8"} {
 		require.True(t, o.allowed(netip.MustParseAddr(text)), text)

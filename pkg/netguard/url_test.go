@@ -8,6 +8,7 @@ import (
 )
 
 func TestCheckURL(t *testing.T) {
+	t.Parallel()
 	long := "https://example.com/" + strings.Repeat("a", 2048-len("https://example.com/"))
 	for _, good := range []string{
 		"https://example.com", "https://example.com/hook?x=1&y=%20", "https://EXAMPLE.com./", "https://example.com:8443/a",
@@ -49,6 +50,7 @@ func TestCheckURL(t *testing.T) {
 }
 
 func TestCheckURLWithLoopbackAllowed(t *testing.T) {
+	t.Parallel()
 	o := Options{AllowLoopback: true}
 	for _, good := range []string{
 		"http://127.0.0.1:8080/hook", "http://localhost:8080/hook", "http://[::1]:8080/", "https://127.0.0.1/", "https://example.com/",

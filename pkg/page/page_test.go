@@ -12,6 +12,7 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	var errs fields.Errors
 	require.Equal(t, 50, page.Limit(nil, &errs))
 	for _, limit := range []int32{1, 100} {
@@ -26,6 +27,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCursors(t *testing.T) {
+	t.Parallel()
 	own := cursor.Bind("orders", "a")
 	at := cursor.Position{Time: time.UnixMicro(1).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
 	text, nonsense := own.EncodePosition(at), "nonsense"

@@ -24,6 +24,7 @@ func observedPool(t *testing.T, tel *telemetrytest.Record) *pgxpool.Pool {
 }
 
 func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	pool := observedPool(t, tel)
 	database := pool.Config().ConnConfig.Database
@@ -87,12 +88,14 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 }
 
 func TestWithoutTracingNothingIsInstalled(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	tel.Tracing = false
 	require.Nil(t, observedPool(t, tel).Config().ConnConfig.Tracer)
 }
 
 func TestAPoolMeasuresItsConnections(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	pool := observedPool(t, tel)
 	conn, err := pool.Acquire(t.Context())

@@ -11,6 +11,7 @@ import (
 )
 
 func TestPendingNamesWhatHasNotRunAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	first := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE a (id int);\n")}
 	second := &fstest.MapFile{Data: []byte("-- +goose Up\nALTER TABLE a ADD COLUMN b int;\n")}
 	old := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first}}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestOptionsOfAServiceHoldForItsStatements(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	pool, err := postgres.OpenObserved(t.Context(), postgres.Config{URL: pgtest.NewURL(t, table())}, tel.Telemetry,
 		postgres.ByIndex, postgres.PlanOnce)

@@ -21,6 +21,7 @@ INSERT INTO counter VALUES (1, 0);`)}}}
 }
 
 func TestAPipelineCommitsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, table())
 	read := func() (n int) {
 		require.NoError(t, pool.QueryRow(t.Context(), "SELECT n FROM counter WHERE id = 1").Scan(&n))
@@ -49,6 +50,7 @@ func TestAPipelineCommitsAllOrNothing(t *testing.T) {
 }
 
 func TestSerializationFailuresRunTheWorkAgain(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, table())
 	var group errgroup.Group
 	const writers = 4
@@ -74,6 +76,7 @@ func TestSerializationFailuresRunTheWorkAgain(t *testing.T) {
 }
 
 func TestMigrationsRunOnceUnderConcurrency(t *testing.T) {
+	t.Parallel()
 	url := pgtest.NewURL(t)
 	var group errgroup.Group
 	for range 4 {
@@ -83,6 +86,7 @@ func TestMigrationsRunOnceUnderConcurrency(t *testing.T) {
 }
 
 func TestAnUnavailableDatabaseIsDistinguishedFromARefusedStatement(t *testing.T) {
+	t.Parallel()
 	require.True(t, postgres.Unavailable(&pgconn.PgError{Code: "57P01"}))
 	require.False(t, postgres.Unavailable(&pgconn.PgError{Code: "23505"}))
 	require.False(t, postgres.Unavailable(errors.New("a bug")))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestWhatIsReadDecidesWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, table())
 	n := 0
 	read := func(b *pgx.Batch) {

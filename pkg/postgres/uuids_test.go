@@ -12,6 +12,7 @@ import (
 )
 
 func TestUUIDsArriveAsTheyAre(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t)
 	for _, ids := range []postgres.UUIDs{{}, {uuid.NewString()}, {uuid.NewString(), uuid.NewString(), uuid.NewString()}} {
 		var got []string
@@ -24,6 +25,7 @@ func TestUUIDsArriveAsTheyAre(t *testing.T) {
 }
 
 func TestUUIDsTravelInBinary(t *testing.T) {
+	t.Parallel()
 	ids := postgres.UUIDs{uuid.NewString(), uuid.NewString()}
 	raw, err := pgtype.NewMap().Encode(pgtype.UUIDArrayOID, pgtype.BinaryFormatCode, ids, nil)
 	require.NoError(t, err)
@@ -32,6 +34,7 @@ func TestUUIDsTravelInBinary(t *testing.T) {
 }
 
 func TestWhatIsNoUUIDFailsTheStatement(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t)
 	for _, none := range []string{"", "no uuid", "0190aaaa-0000-7000-8000-00000000000g"} {
 		_, err := pool.Exec(t.Context(), "SELECT $1::uuid[]", postgres.UUIDs{none})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAnErrorSurvivesTheJourneyOverGRPC(t *testing.T) {
+	t.Parallel()
 	for _, info := range problem.Registry() {
 		t.Run(string(info.Code), func(t *testing.T) {
 			sent := &problem.Error{
@@ -33,6 +34,7 @@ func TestAnErrorSurvivesTheJourneyOverGRPC(t *testing.T) {
 }
 
 func TestAStatusOfAnotherOriginNeverShowsItsText(t *testing.T) {
+	t.Parallel()
 	for code, want := range map[codes.Code]problem.Code{
 		codes.Unavailable:      problem.ServiceUnavailable,
 		codes.DeadlineExceeded: problem.ServiceUnavailable,
@@ -46,11 +48,13 @@ func TestAStatusOfAnotherOriginNeverShowsItsText(t *testing.T) {
 }
 
 func TestAWrappedErrorIsFound(t *testing.T) {
+	t.Parallel()
 	err := fmt.Errorf("place order: %w", problem.New(problem.OutOfStock, "none left"))
 	require.True(t, problem.Is(err, problem.OutOfStock))
 	require.False(t, problem.Is(errors.New("other"), problem.OutOfStock))
 }
 
 func TestAnUnregisteredCodeCountsAsInternalError(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, problem.InternalError, problem.Lookup("no_such_code").Code)
 }

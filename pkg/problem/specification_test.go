@@ -55,6 +55,7 @@ var specified = []struct {
 }
 
 func TestTheRegistryIsTheTableOfTheSpecification(t *testing.T) {
+	t.Parallel()
 	registry := problem.Registry()
 	titles := map[string]problem.Code{}
 	for i, info := range registry {
@@ -69,6 +70,7 @@ func TestTheRegistryIsTheTableOfTheSpecification(t *testing.T) {
 }
 
 func TestTheFieldCodesAreThoseOfTheSpecification(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, []string{
 		"required", "invalid", "too_long", "duplicate", "not_enabled", "manager_not_found", "not_allowed_with_catalog_selection",
 	}, []string{

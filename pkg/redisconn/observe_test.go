@@ -22,6 +22,7 @@ func observedClient(t *testing.T, tel *telemetrytest.Record) *redis.Client {
 }
 
 func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	client := observedClient(t, tel)
 	// Connections are opened first, which takes commands too.
@@ -52,6 +53,7 @@ func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
 }
 
 func TestACommandForSeveralCallersIsASpanOfEach(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	ctx, _ := tel.Within(t.Context())
 	_, span := redisconn.Start(ctx, "EVALSHA")
@@ -65,6 +67,7 @@ func TestACommandForSeveralCallersIsASpanOfEach(t *testing.T) {
 }
 
 func TestAClientMeasuresItsConnections(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	client := observedClient(t, tel)
 	require.NoError(t, client.Ping(t.Context()).Err())

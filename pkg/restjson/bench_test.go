@@ -118,6 +118,7 @@ func BenchmarkDecodePlaceOrder(b *testing.B) {
 }
 
 func TestSampleBodiesAgreeWithProtojson(t *testing.T) {
+	t.Parallel()
 	var ours, theirs ordersv1.PlaceOrderRequest
 	require.Empty(t, restjson.Unmarshal([]byte(placeOrderBody), &ours))
 	require.NoError(t, protojson.Unmarshal([]byte(placeOrderBody), &theirs))

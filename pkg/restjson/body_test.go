@@ -11,6 +11,7 @@ import (
 )
 
 func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
+	t.Parallel()
 	const notJSON, duplicate = "the body is not valid JSON, at byte ", "the body has an object with a duplicate member name, at byte "
 	tests := []struct {
 		name string
@@ -60,6 +61,7 @@ func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
 }
 
 func TestHundredLevelsAreAllowed(t *testing.T) {
+	t.Parallel()
 	body := `{"x":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `,"externalOrderId":"o"}`
 	var got ordersv1.PlaceOrderRequest
 	require.Empty(t, decode(body, &got))
@@ -67,6 +69,7 @@ func TestHundredLevelsAreAllowed(t *testing.T) {
 }
 
 func TestViolationsAreCapped(t *testing.T) {
+	t.Parallel()
 	body := `{"items":[` + strings.Repeat("1,", 2000) + `1]}`
 	found := decode(body, &ordersv1.PlaceOrderRequest{})
 	require.Len(t, found, 1000)
@@ -77,6 +80,7 @@ func TestViolationsAreCapped(t *testing.T) {
 }
 
 func TestAViolationRepeatsNoValue(t *testing.T) {
+	t.Parallel()
 	const secret = "Zoe"
 	for _, body := range []string{
 		`{"urgent":"Zoe"}`, `{"status":"Zoe"}`, `{"updatedSince":"Zoe"}`, `{"limit":"Zoe"}`,

@@ -35,6 +35,7 @@ func decode(body string, m proto.Message) []problem.Violation {
 }
 
 func TestUnmarshalAccepts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		body string
@@ -75,6 +76,7 @@ func TestUnmarshalAccepts(t *testing.T) {
 }
 
 func TestUnmarshalIntegers(t *testing.T) {
+	t.Parallel()
 	const range32, range64 = "must be an integer from -2147483648 to 2147483647", "must be an integer from -9223372036854775808 to 9223372036854775807"
 	huge := strings.Repeat("9", 1<<20)
 	tests := []struct {
@@ -138,6 +140,7 @@ func TestUnmarshalIntegers(t *testing.T) {
 }
 
 func TestUnmarshalReportsInvalidFields(t *testing.T) {
+	t.Parallel()
 	const (
 		decimal  = "must be a decimal number, as a string or a number"
 		nul      = "must not contain the character U+0000"
@@ -197,6 +200,7 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 }
 
 func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
+	t.Parallel()
 	var got ordersv1.PlaceOrderRequest
 	found := decode(`{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`, &got)
 	require.Len(t, found, 4)
@@ -220,6 +224,7 @@ func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 }
 
 func TestUnmarshalOtherKinds(t *testing.T) {
+	t.Parallel()
 	const largest = "must be a number within the range of its type"
 	tests := []struct {
 		name    string
@@ -256,6 +261,7 @@ func TestUnmarshalOtherKinds(t *testing.T) {
 
 // Generated messages of other packages have fields that the platform's own do not have.
 func TestUnmarshalMessagesOfOtherPackages(t *testing.T) {
+	t.Parallel()
 	t.Run("numbers and bytes with presence, empty ones too", func(t *testing.T) {
 		var got descriptorpb.UninterpretedOption
 		require.Empty(t, decode(`{"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":""}`, &got))
@@ -274,12 +280,14 @@ func TestUnmarshalMessagesOfOtherPackages(t *testing.T) {
 }
 
 func TestUnmarshalRefusesUnsupportedMessages(t *testing.T) {
+	t.Parallel()
 	found := restjson.Unmarshal([]byte(`{}`), newOf(t, "Waits"))
 	require.Equal(t, []problem.Violation{invalid("", "cannot be read: google.protobuf.Duration is not supported")}, found)
 	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")}, restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))
 }
 
 func TestUnmarshalKeepsNothingOfTheBody(t *testing.T) {
+	t.Parallel()
 	body := []byte(placeOrderBody)
 	var got ordersv1.PlaceOrderRequest
 	require.Empty(t, restjson.Unmarshal(body, &got))

@@ -13,6 +13,7 @@ import (
 )
 
 func TestListsAndMapsAreReadUpToABound(t *testing.T) {
+	t.Parallel()
 	const bound, given = 2000, 100_000
 	tooMany := func(field string) []problem.Violation {
 		return []problem.Violation{{Field: field, Code: problem.FieldInvalid, Message: "holds too many elements"}}

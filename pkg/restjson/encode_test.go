@@ -29,6 +29,7 @@ func requireJSON(t *testing.T, want string, m proto.Message) {
 }
 
 func TestMarshalPlatformMessages(t *testing.T) {
+	t.Parallel()
 	price := &commonv1.Money{Amount: "12.50", Currency: "EUR"}
 	tests := []struct {
 		name string
@@ -63,6 +64,7 @@ func TestMarshalPlatformMessages(t *testing.T) {
 }
 
 func TestMarshalOtherKinds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		message protoreflect.Name
@@ -88,6 +90,7 @@ func TestMarshalOtherKinds(t *testing.T) {
 }
 
 func TestMarshalTimestamps(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		seconds int64
@@ -113,6 +116,7 @@ func TestMarshalTimestamps(t *testing.T) {
 }
 
 func TestMarshalRefuses(t *testing.T) {
+	t.Parallel()
 	nan := &descriptorpb.UninterpretedOption{DoubleValue: proto.Float64(math.NaN())}
 	tests := []struct {
 		name string
@@ -143,6 +147,7 @@ func TestMarshalRefuses(t *testing.T) {
 }
 
 func TestNilMessagesAreNull(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		give proto.Message
@@ -163,6 +168,7 @@ func TestNilMessagesAreNull(t *testing.T) {
 }
 
 func TestMarshalIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
 	want, err := restjson.Marshal(samplePage(3))
 	require.NoError(t, err)
 	require.True(t, json.Valid(want))
@@ -178,6 +184,7 @@ func TestMarshalIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestMarshalledBytesAreTheCallersOwn(t *testing.T) {
+	t.Parallel()
 	first, err := restjson.Marshal(sampleOrder(1))
 	require.NoError(t, err)
 	before := string(first)

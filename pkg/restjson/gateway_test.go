@@ -33,6 +33,7 @@ func (b *body) Close() error { return nil }
 func (b *body) AddViolations(found []problem.Violation) { b.found = append(b.found, found...) }
 
 func TestMarshalerDecodes(t *testing.T) {
+	t.Parallel()
 	t.Run("violations go to a body that takes them", func(t *testing.T) {
 		from := &body{Reader: iotest.OneByteReader(strings.NewReader(`{"urgent":1,"brandId":"b"}`))}
 		var got ordersv1.PlaceOrderRequest
@@ -69,6 +70,7 @@ func TestMarshalerDecodes(t *testing.T) {
 }
 
 func TestMarshalerEncodes(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "application/json", restjson.Marshaler{}.ContentType(nil))
 	for want, give := range map[string]any{
 		`null`:                        nil,
@@ -119,6 +121,7 @@ func (o *orders) ListOrders(_ context.Context, req *ordersv1.ListOrdersRequest) 
 }
 
 func TestGatewaySpeaksThisJSON(t *testing.T) {
+	t.Parallel()
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
 		runtime.SetQueryParameterParser(restjson.QueryParser{}),

@@ -25,6 +25,7 @@ func query(t testing.TB, raw string) url.Values {
 }
 
 func TestUnmarshalQuery(t *testing.T) {
+	t.Parallel()
 	const (
 		integer   = "must be an integer"
 		in32      = "must be an integer from -2147483648 to 2147483647"
@@ -75,6 +76,7 @@ func TestUnmarshalQuery(t *testing.T) {
 }
 
 func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		message protoreflect.Name
@@ -101,6 +103,7 @@ func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
 }
 
 func TestFieldsBoundToThePathAreSkipped(t *testing.T) {
+	t.Parallel()
 	values := query(t, "productId=other&productId=twice&country=DE&country=FR")
 	got := &catalogv1.GetProductRequest{ProductId: "p"}
 	found := restjson.UnmarshalQuery(values, got, "product_id")
@@ -109,6 +112,7 @@ func TestFieldsBoundToThePathAreSkipped(t *testing.T) {
 }
 
 func TestQueryParser(t *testing.T) {
+	t.Parallel()
 	filter := utilities.NewDoubleArray([][]string{{"product_id"}})
 	got := &catalogv1.GetProductRequest{ProductId: "p"}
 	values := query(t, "productId=other&country=DE&locale=de&locale=fr")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestUnmarshalTimestamps(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		give string

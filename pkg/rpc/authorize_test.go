@@ -31,6 +31,7 @@ const (
 )
 
 func TestOnlyTheGatewaySaysForWhichKeyItActs(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))
 	whole, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: "t"}, caller.Request{ID: "r"})
@@ -61,6 +62,7 @@ func (operations) ApproveOrder(context.Context, *ordersv1.ApproveOrderRequest) (
 }
 
 func TestASystemActsForItsOwnPeople(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	server, err := NewServer(Config{TLS: signer.Config(t, identity.Orders)}, telemetry.Discard())
 	require.NoError(t, err)
@@ -94,6 +96,7 @@ func TestASystemActsForItsOwnPeople(t *testing.T) {
 }
 
 func TestWithoutACertificateNobodyComesIn(t *testing.T) {
+	t.Parallel()
 	signer, stranger := identitytest.New(t), identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))
 	untrusted := stranger.Config(t, identity.Gateway)
@@ -122,6 +125,7 @@ func TestWithoutACertificateNobodyComesIn(t *testing.T) {
 }
 
 func TestAClientOfTheWrongServerCallsNothing(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Catalog))
 	conn, err := Dial(Target{Addr: addr, Service: identity.Orders, TLS: signer.Config(t, identity.Gateway)}, telemetry.Discard())
@@ -133,6 +137,7 @@ func TestAClientOfTheWrongServerCallsNothing(t *testing.T) {
 }
 
 func TestARefusedCallIsAFaultOfOursAtTheEdge(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))
 	conn, err := Dial(Target{Addr: addr, Service: identity.Orders, TLS: signer.Config(t, identity.Catalog)}, telemetry.Discard())
@@ -146,6 +151,7 @@ func TestARefusedCallIsAFaultOfOursAtTheEdge(t *testing.T) {
 }
 
 func TestSettingsThatMakeNoIdentityFailAtStart(t *testing.T) {
+	t.Parallel()
 	part := identitytest.New(t).Config(t, identity.Orders)
 	part.KeyFile = ""
 	_, err := NewServer(Config{Addr: "127.0.0.1:0", TLS: part}, telemetry.Discard())
@@ -159,6 +165,7 @@ func TestSettingsThatMakeNoIdentityFailAtStart(t *testing.T) {
 	require.ErrorContains(t, err, ".gone")
 }
 
+//nolint:paralleltest // It counts allocations.
 func TestACallCostsNoMemoryToAuthorize(t *testing.T) {
 	ctx := peer.NewContext(t.Context(), &peer.Peer{AuthInfo: &callerInfo{name: identity.Orders, may: callers[identity.Orders]}})
 	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs("traceparent", "00-1-2-01"))

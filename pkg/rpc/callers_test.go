@@ -67,6 +67,7 @@ func callersOf(service string) []identity.Name {
 var people = []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator}
 
 func TestTheTableOfCallers(t *testing.T) {
+	t.Parallel()
 	known := map[string]bool{reflectionV1: true, reflectionV1Alpha: true}
 	t.Run("has every service, on the right plane", func(t *testing.T) {
 		require.GreaterOrEqual(t, len(contracts()), 20)
@@ -167,6 +168,7 @@ func connect(t *testing.T, addr string, cfg identity.Config) *grpc.ClientConn {
 }
 
 func TestEveryCallerReachesWhatTheTableSaysAndNothingElse(t *testing.T) {
+	t.Parallel()
 	signer := identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))
 	for _, name := range append(slices.Sorted(maps.Keys(callers)), "stranger") {

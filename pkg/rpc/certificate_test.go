@@ -14,6 +14,7 @@ import (
 )
 
 func TestTheEndOfTheCertificateIsMeasured(t *testing.T) {
+	t.Parallel()
 	reader, tel := sdkmetric.NewManualReader(), telemetry.Discard()
 	tel.Meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	request := identitytest.Request(identity.Orders)

@@ -75,6 +75,7 @@ func dialAll(t *testing.T, addr string) *grpc.ClientConn {
 func nothing(context.Context) error { return nil }
 
 func TestCallsGoToEveryInstance(t *testing.T) {
+	t.Parallel()
 	a, b := newInstance(t, 0, nothing), newInstance(t, 0, nothing)
 	conn := dialAll(t, a.addr+","+b.addr)
 	require.Eventually(t, func() bool {
@@ -84,6 +85,7 @@ func TestCallsGoToEveryInstance(t *testing.T) {
 }
 
 func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
+	t.Parallel()
 	const lameDuck = 300 * time.Millisecond
 	a, b := newInstance(t, lameDuck, nothing), newInstance(t, lameDuck, nothing)
 	conn := dialAll(t, a.addr+","+b.addr)
@@ -107,6 +109,7 @@ func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
 }
 
 func TestALameDuckTakesCallsAndSaysThatItEnds(t *testing.T) {
+	t.Parallel()
 	i := newInstance(t, time.Second, nothing)
 	conn := dialAll(t, i.addr)
 	require.NoError(t, call(t.Context(), conn))
@@ -122,6 +125,7 @@ func TestALameDuckTakesCallsAndSaysThatItEnds(t *testing.T) {
 }
 
 func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
+	t.Parallel()
 	const soon = 10 * time.Second // Less than DrainTimeout.
 	ends := func(t *testing.T, i *instance) {
 		t.Helper()
@@ -151,6 +155,7 @@ func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
 }
 
 func TestWhatIsRepeated(t *testing.T) {
+	t.Parallel()
 	t.Run("a call whose instance died goes to another one", func(t *testing.T) {
 		b := newInstance(t, 0, nothing)
 		var a *instance

@@ -47,6 +47,7 @@ func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Co
 }
 
 func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	var failure error
 	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })
@@ -85,6 +86,7 @@ func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 }
 
 func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	tel.Tracing = false
 	var seen trace.SpanContext
@@ -99,6 +101,7 @@ func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
 }
 
 func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {
+	t.Parallel()
 	tel := telemetrytest.New()
 	var failure error
 	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })

@@ -57,6 +57,7 @@ func call(ctx context.Context, conn *grpc.ClientConn) error {
 }
 
 func TestFaultsOfAHandler(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		handle func(context.Context) error
 		want   problem.Code
@@ -76,6 +77,7 @@ func TestFaultsOfAHandler(t *testing.T) {
 }
 
 func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
+	t.Parallel()
 	sent := caller.Principal{TenantID: "t", KeyID: 7, BrandIDs: []string{"b"}, TenantVersion: 3}
 	req := caller.Request{IdempotencyKey: "k", Fingerprint: []byte{0, 1, 255}, ID: "trace"}
 	conn, _ := setup(t, func(ctx context.Context) error {
@@ -94,6 +96,7 @@ func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 }
 
 func TestAFaultyRequestRunsOnlyWhereFaultsAreCollected(t *testing.T) {
+	t.Parallel()
 	violation := problem.Violation{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"}
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{}, caller.Request{Violations: []problem.Violation{violation}})
 	require.NoError(t, err)
@@ -112,6 +115,7 @@ func TestAFaultyRequestRunsOnlyWhereFaultsAreCollected(t *testing.T) {
 }
 
 func TestTheEndWaitsForRunningCalls(t *testing.T) {
+	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
 	conn, stop := setup(t, func(context.Context) error { close(entered); <-release; return nil })
 	answered, stopped := make(chan error, 1), make(chan error, 1)
@@ -125,6 +129,7 @@ func TestTheEndWaitsForRunningCalls(t *testing.T) {
 }
 
 func TestPlainTextStaysOnLoopback(t *testing.T) {
+	t.Parallel()
 	server, err := rpc.NewServer(rpc.Config{Addr: "0.0.0.0:0"}, telemetry.Discard())
 	require.NoError(t, err)
 	require.Error(t, server.Run(t.Context()))

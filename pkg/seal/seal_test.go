@@ -16,6 +16,7 @@ func key(fill string) string {
 }
 
 func TestASealedValueOpensInItsPlaceOnly(t *testing.T) {
+	t.Parallel()
 	ring, err := seal.ParseRing("k1:" + key("a"))
 	require.NoError(t, err)
 	sealed := ring.Seal([]byte("Storgatan 1"), "order-1")
@@ -36,6 +37,7 @@ func TestASealedValueOpensInItsPlaceOnly(t *testing.T) {
 }
 
 func TestOlderKeysOpenAndAreStale(t *testing.T) {
+	t.Parallel()
 	old, err := seal.ParseRing("k1:" + key("a"))
 	require.NoError(t, err)
 	sealed := old.Seal([]byte("x"), "p")
@@ -57,6 +59,7 @@ func TestOlderKeysOpenAndAreStale(t *testing.T) {
 }
 
 func TestABadRingIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "k1", "k1:short", ":" + key("a"), "k1:" + key("a") + ",k1:" + key("b")} {
 		_, err := seal.ParseRing(text)
 		require.ErrorIs(t, err, seal.ErrRing, text)

@@ -27,6 +27,7 @@ type ruled struct {
 	Level   slog.Level    `env:"LEVEL"`
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestRules(t *testing.T) {
 	for name, tc := range map[string]struct {
 		good, bad []string
@@ -63,6 +64,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestAnEmptyVariableIsNotSet(t *testing.T) {
 	t.Setenv("GIFTING_LISTEN", "")
 	t.Setenv("GIFTING_ADDR", "")
@@ -73,6 +75,7 @@ func TestAnEmptyVariableIsNotSet(t *testing.T) {
 	require.Equal(t, "127.0.0.1:9000", cfg.Addr)
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestASecretIsNotRepeated(t *testing.T) {
 	t.Setenv("GIFTING_URL", "mysql://user:hunter2@h/db")
 	t.Setenv("GIFTING_KEY", "hunter2")
@@ -85,6 +88,7 @@ func TestASecretIsNotRepeated(t *testing.T) {
 }
 
 func TestTagsThatMeanNothingAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, cfg := range map[string]any{
 		"a rule": &struct {
 			A string `env:"A" check:"purple"`

@@ -20,6 +20,7 @@ type config struct {
 	Database database      `envPrefix:"DATABASE_"`
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestConfigurationComesFromTheEnvironment(t *testing.T) {
 	t.Setenv("GIFTING_DATABASE_URL", "postgres://x")
 	var cfg config
@@ -28,6 +29,7 @@ func TestConfigurationComesFromTheEnvironment(t *testing.T) {
 }
 
 func TestAMissingRequiredVariableIsNamed(t *testing.T) {
+	t.Parallel()
 	var cfg config
 	require.ErrorContains(t, settings.Load(&cfg), "GIFTING_DATABASE_URL")
 }
@@ -52,6 +54,7 @@ func (p pair) Validate() error {
 	return errors.Join(settings.Invalid("HIGH", order), settings.Invalid("FORM", form))
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Setenv("GIFTING_TIMEOUT", "soon")
 	t.Setenv("GIFTING_LOW", "7")
@@ -77,12 +80,14 @@ func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 }
 
 func TestUnknownVariablesAreNamed(t *testing.T) {
+	t.Parallel()
 	environment := []string{"GIFTING_ADDR=x", "GIFTING_DATABSE_URL=y", "PATH=/bin", "GIFTING_ADDRESS="}
 	require.Equal(t, []string{"GIFTING_ADDRESS", "GIFTING_DATABSE_URL"}, settings.Unknown(&config{}, environment))
 	require.Empty(t, settings.Unknown(&config{}, environment[:1]))
 }
 
 func TestFieldsSayWhatAValueIs(t *testing.T) {
+	t.Parallel()
 	fields, err := settings.Fields(&ruled{})
 	require.NoError(t, err)
 	formats := map[string]string{}
@@ -97,6 +102,7 @@ func TestFieldsSayWhatAValueIs(t *testing.T) {
 }
 
 func TestDescribeListsEveryVariable(t *testing.T) {
+	t.Parallel()
 	text, err := settings.Describe(&config{})
 	require.NoError(t, err)
 	require.Regexp(t, `GIFTING_ADDR +127.0.0.1:9000 +Where to listen.`, text)

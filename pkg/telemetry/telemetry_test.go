@@ -18,6 +18,7 @@ import (
 )
 
 func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, &log)
 	require.NoError(t, err)
@@ -32,6 +33,7 @@ func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T)
 	tel.Close(t.Context())
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestTheStandardVariables(t *testing.T) {
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	for name, c := range map[string]struct {
@@ -70,6 +72,7 @@ func TestTheStandardVariables(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // It sets environment variables.
 func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
@@ -88,6 +91,7 @@ func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 }
 
 func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	ctx := trace.ContextWithSpanContext(t.Context(), telemetry.ParseTraceParent(parent))
 	require.Equal(t, parent, telemetry.TraceParent(ctx))
@@ -98,6 +102,7 @@ func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
+	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := listener.Addr().String()
@@ -133,6 +138,7 @@ func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 }
 
 func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	var reads int
 	var failure error

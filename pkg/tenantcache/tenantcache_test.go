@@ -42,6 +42,7 @@ func (d *directory) GetTenantSettings(
 }
 
 func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
+	t.Parallel()
 	d := newDirectory(3)
 	close(d.let)
 	cache := tenantcache.New(d)
@@ -60,6 +61,7 @@ func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
 }
 
 func TestFreshSettingsAreAskedForEachTime(t *testing.T) {
+	t.Parallel()
 	d := newDirectory(3)
 	close(d.let)
 	cache := tenantcache.New(d)
@@ -77,6 +79,7 @@ func TestFreshSettingsAreAskedForEachTime(t *testing.T) {
 }
 
 func TestCallersAtOnceShareOneFlightThatNoneOfThemEnds(t *testing.T) {
+	t.Parallel()
 	d := newDirectory(1)
 	cache := tenantcache.New(d)
 	first, leave := context.WithCancel(t.Context())

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAProgramSaysWhatItWasStampedWith(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		flags []string
 		want  string
