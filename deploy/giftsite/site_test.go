@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/deploy/local/seed/picture"
+	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -95,12 +95,11 @@ func check(r *linksv1.ClaimRecipient) error {
 }
 
 func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
-	name, figure, _ := strings.Cut(r.GetFileId(), ".")
-	content, err := picture.PNG(name, figure)
+	content, err := seed.Image(r.GetFileId())
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.GetImageResponse{ContentType: "image/png", Content: content, Digest: r.GetFileId()}, nil
+	return &catalogv1.GetImageResponse{ContentType: "image/jpeg", Content: content, Digest: r.GetFileId()}, nil
 }
 
 // fixture is a gateway in front of links.
@@ -150,16 +149,16 @@ func listens(t *testing.T, addr string) bool {
 }
 
 // gift has a picture of the demo data.
-func (f *fixture) gift(slug, figure, name, description string) *linksv1.ClaimGift {
+func (f *fixture) gift(slug, image, name, description string) *linksv1.ClaimGift {
 	return &linksv1.ClaimGift{
 		ProductId: slug, Name: name, Description: description, Countries: []string{"SE", "NO", "DK", "FI", "DE", "IE", "AX"},
-		Images: []*linksv1.ClaimImage{{Url: f.base + "/api/public/v1/catalog/images/" + slug + "." + figure}},
+		Images: []*linksv1.ClaimImage{{Url: f.base + "/api/public/v1/catalog/images/" + image}},
 	}
 }
 
 // openPage is a link that shows everything: choices, some of them out of stock, and a gift that is out of stock.
 func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse {
-	shirt := f.gift("hooded-sweatshirt", "shirt", "Hooded sweatshirt", "Heavy organic cotton, brushed inside.")
+	shirt := f.gift("hooded-sweatshirt", "sweater", "Hooded sweatshirt", "Heavy organic cotton, brushed inside.")
 	shirt.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"S", "M", "L"}}, {Dimension: "Colour", Values: []string{"Navy", "Grey"}},
 	}
@@ -170,16 +169,16 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 	bottle.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"0.5 l", "0.75 l"}}, {Dimension: "Colour", Values: []string{"Steel", "White", "Black"}},
 	}
-	vase := f.gift("glass-vase", "cup", "Glass vase", "Mouth-blown in Småland.")
+	vase := f.gift("glass-vase", "vase", "Glass vase", "Mouth-blown in Småland.")
 	vase.OutOfStock = true
 	return &linksv1.GetClaimPageResponse{
 		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: locale, Label: "Astrid",
 		Message: proto.String("Happy birthday! Thank you for five years with us."),
 		Brand:   &linksv1.ClaimBrand{Name: "Nordlys Casino", PrimaryColour: proto.String(colour)},
 		Gifts: []*linksv1.ClaimGift{
-			f.gift("dark-truffles", "box", "Dark truffles, box of 24", "Hand-rolled truffles with 70 % cocoa in a linen-covered box."),
+			f.gift("dark-truffles", "chocolates", "Dark truffles, box of 24", "Hand-rolled truffles with 70 % cocoa in a linen-covered box."),
 			bottle, shirt, vase,
-			f.gift("scented-candle", "ball", "Scented candle", "Birch and sea salt, burns for sixty hours."),
+			f.gift("scented-candle", "candle", "Scented candle", "Birch and sea salt, burns for sixty hours."),
 		},
 	}
 }

@@ -23,7 +23,7 @@ func TestCatalogData(t *testing.T) {
 		require.Equal(t, 60, total)
 		require.Len(t, gifts, 60)
 	})
-	t.Run("every text stands in three locales", func(t *testing.T) {
+	t.Run("every text has three locales", func(t *testing.T) {
 		for _, c := range categories {
 			for _, l := range append(c.Subcategories, c.label) {
 				require.ElementsMatch(t, locales, keys(l.Names), l.Code)
@@ -37,7 +37,7 @@ func TestCatalogData(t *testing.T) {
 			}
 		}
 	})
-	t.Run("every gift has known categories, a reach, prices and a form", func(t *testing.T) {
+	t.Run("every gift has known categories, a reach, prices and an image", func(t *testing.T) {
 		known := map[string]bool{}
 		for _, c := range categories {
 			for _, sub := range c.Subcategories {
@@ -54,6 +54,8 @@ func TestCatalogData(t *testing.T) {
 			require.Len(t, prices, len(within(g.Reach))-len(g.UnpricedIn), slug)
 			require.NotEmpty(t, prices, slug)
 			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
+			_, err = Image(g.Image)
+			require.NoError(t, err, slug)
 		}
 	})
 }

@@ -12,21 +12,22 @@ import (
 	"github.com/shopspring/decimal"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/partnergifting/platform/deploy/local/seed/picture"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// data holds one file for each category, in display order.
+// data holds a file for each category, in display order, and the pictures of the gifts.
 //
-//go:embed data/*.json
+//go:embed data/*.json images/*.jpg
 var data embed.FS
+
+// Image returns the picture with the name, such as mug.
+func Image(name string) ([]byte, error) { return data.ReadFile("images/" + name + ".jpg") }
 
 const baseLocale = "en-US"
 
 // category is a data file. Names and texts are by locale.
 type category struct {
 	label
-	Shape         string  `json:"shape"`
 	Subcategories []label `json:"subcategories"`
 	Gifts         []gift  `json:"gifts"`
 }
@@ -38,10 +39,11 @@ type label struct {
 
 type gift struct {
 	Slug       string   `json:"slug"`
+	Image      string   `json:"image"`
 	Categories []string `json:"categories"`
 	PriceEUR   string   `json:"priceEur"`
 	Reach      string   `json:"reach"`
-	// UnpricedIn are regions the gift can go to that nobody has set a price for yet.
+	// UnpricedIn are regions where the gift can be delivered but has no price yet.
 	UnpricedIn    []string           `json:"unpricedIn"`
 	Variations    []variation        `json:"variations"`
 	Customization bool               `json:"customization"`
@@ -68,7 +70,7 @@ func dataFiles() ([]string, error) {
 	return names, nil
 }
 
-// readCategories gives the data files in display order.
+// readCategories reads the data files in display order.
 func readCategories() ([]category, error) {
 	names, err := dataFiles()
 	if err != nil {
@@ -99,13 +101,13 @@ func (s *seeder) putGifts(ctx context.Context) error {
 			return fmt.Errorf("category %s: %w", c.Code, err)
 		}
 	}
-	// Drawing the pictures is the work; the calls wait for each other in the catalog.
+	// The catalog spends most of the time on the images.
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for _, c := range categories {
 		for _, g := range c.Gifts {
 			group.Go(func() error {
-				if err := s.putGift(ctx, g, c.Shape); err != nil {
+				if err := s.putGift(ctx, g); err != nil {
 					return fmt.Errorf("gift %s: %w", g.Slug, err)
 				}
 				return nil
@@ -115,14 +117,14 @@ func (s *seeder) putGifts(ctx context.Context) error {
 	return group.Wait()
 }
 
-func (s *seeder) putGift(ctx context.Context, g gift, figure string) error {
-	drawn, err := picture.PNG(g.Slug, figure)
+func (s *seeder) putGift(ctx context.Context, g gift) error {
+	image, err := Image(g.Image)
 	if err != nil {
 		return err
 	}
-	stored, err := s.catalog.UploadImage(ctx, &catalogv1.UploadImageRequest{Content: drawn})
+	stored, err := s.catalog.UploadImage(ctx, &catalogv1.UploadImageRequest{Content: image})
 	if err != nil {
-		return fmt.Errorf("picture: %w", err)
+		return fmt.Errorf("image: %w", err)
 	}
 	request, err := g.request(stored.GetFileId())
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package seed fills an empty platform with a demo: two tenants with their brands, teams and order fields, a catalog of
 // 60 gifts, and campaigns. It uses the operations plane over gRPC and nothing else.
 //
-// Every record has a fixed id and every call puts, so placing the demo again changes nothing. Digest tells whether what
-// was placed once is still what this package would place.
+// Every record has a fixed id and every call is a put, so placing the demo again changes nothing. Digest shows whether a demo
+// placed earlier is still the same.
 package seed
 
 import (
@@ -18,10 +18,10 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// revision stands for everything of the demo that is not in the data files; change it with that.
-const revision = "1"
+// revision covers everything of the demo that is not in the data files. Change it with that.
+const revision = "2"
 
-// The records of the demo that others need to know.
+// The records of the demo that its users need.
 var (
 	// Direct is the tenant whose orders start at once, Approving the one whose orders wait for approval.
 	Direct    = id("tenant/nordlys")
@@ -32,7 +32,7 @@ var (
 	// Brand and Campaign belong to Direct.
 	Brand    = id("brand/nordlys-casino")
 	Campaign = id("campaign/midsummer")
-	// Product comes in no variations, can go to Sweden, and the campaign offers it without limit.
+	// Product has no variations, is delivered to Sweden, and the campaign offers it without limit.
 	Product = GiftID("dark-truffles")
 )
 
