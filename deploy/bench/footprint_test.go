@@ -15,16 +15,12 @@ import (
 // BenchmarkFootprint starts every program in a process of its own, as a deployment does. It measures how long that takes,
 // and the memory of each before and after as many requests as the clients can send.
 func BenchmarkFootprint(b *testing.B) {
-	binaries := buildPrograms(b)
 	f := &ordersFixture{}
 	fixture.Prepare(b, func(p *fixture.Platform) {
 		f.Platform = p
 		f.use(b, p.NewTenant(b))
 	})
-	var programs []*program
-	for _, at := range places() {
-		programs = append(programs, launch(b, f.Platform, binaries, at))
-	}
+	programs := launch(b, f.Platform)
 	idle := memory(b, programs, "VmRSS")
 	all := f.clients(b, clients)
 	perSecond, _ := sendAll(b, clients, func(i int) error { return f.send(all[i]) })
@@ -35,12 +31,12 @@ func BenchmarkFootprint(b *testing.B) {
 	})
 	loaded := memory(b, programs, "VmHWM")
 	b.Logf("%.0f orders/s; all programs in one process are ready %s after their start on empty databases", perSecond, f.Took.Round(time.Millisecond))
-	for i, at := range places() {
-		b.Run(string(at.name), func(b *testing.B) {
-			b.ReportMetric(float64(programs[i].took.Milliseconds()), "start-ms")
+	for i, p := range programs {
+		b.Run(p.name, func(b *testing.B) {
+			b.ReportMetric(float64(p.took.Milliseconds()), "start-ms")
 			b.ReportMetric(idle[i], "idle-MB")
 			b.ReportMetric(loaded[i], "loaded-MB")
-			b.ReportMetric(float64(programs[i].bytes)/(1<<20), "binary-MB")
+			b.ReportMetric(float64(p.bytes)/(1<<20), "binary-MB")
 		})
 	}
 }

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// answerWithin is how long a request is repeated, which covers everything that is done to the platform.
-	answerWithin = 2 * time.Minute
-	attemptTime  = 15 * time.Second
-	retryEvery   = 300 * time.Millisecond
+	// answerTimeout is how long a request is repeated. It covers every fault.
+	answerTimeout = 2 * time.Minute
+	tryTimeout    = 15 * time.Second
+	retryInterval = 300 * time.Millisecond
 )
 
-// notNow are the refusals that may come to any request. Retry-After says after how many seconds to try again: wait, where
+// temporary are the problems that any request may get. Retry-After must say when to try again: after wait seconds, where
 // that is fixed.
-var notNow = map[string]struct{ status, wait int }{
+var temporary = map[string]struct{ status, wait int }{
 	"idempotency_request_in_progress": {http.StatusConflict, 2},
 	"rate_limited":                    {status: http.StatusTooManyRequests},
 	"service_unavailable":             {status: http.StatusServiceUnavailable},
@@ -33,8 +33,8 @@ var notNow = map[string]struct{ status, wait int }{
 // call is one request of the API.
 type call struct {
 	method, path, body, idempotencyKey string
-	// may are the codes of the refusals that are right here.
-	may []string
+	// problems are the codes that are right answers.
+	problems []string
 }
 
 type answer struct {
@@ -43,8 +43,8 @@ type answer struct {
 	body   string
 }
 
-// settles says whether the answer is the last one to a request that may be refused so: one that a repetition gets again.
-func (a answer) settles(may []string) bool { return a.good() || slices.Contains(may, a.code()) }
+// final reports whether the answer to a call is the one that every repetition gets again.
+func (a answer) final(c call) bool { return a.success() || slices.Contains(c.problems, a.code()) }
 
 // code is that of a problem.
 func (a answer) code() string {
@@ -53,74 +53,70 @@ func (a answer) code() string {
 	return problem.Code
 }
 
-func (a answer) good() bool {
+func (a answer) success() bool {
 	return a.status >= http.StatusOK && a.status < http.StatusMultipleChoices
 }
 
-// kind names an outcome for the count.
-func kind(a answer, err error) string {
-	switch {
-	case err != nil:
+// outcome names the answer for the count.
+func outcome(a answer, err error) string {
+	if err != nil {
 		return "no answer"
-	case a.good():
-		return strconv.Itoa(a.status)
-	default:
-		return strconv.Itoa(a.status) + " " + a.code()
 	}
+	return strings.TrimSpace(strconv.Itoa(a.status) + " " + a.code())
 }
 
-// client asks the gateways in turn, by a key, and holds each answer against what answers may be.
+// client sends requests to the gateways alternately, with an API key, and checks each answer.
 type client struct {
 	http    *http.Client
 	bases   []string
-	turn    *atomic.Uint64
-	verdict *verdict
+	next    *atomic.Uint64
+	results *results
 	key     string
 }
 
-// with gives a client with another key.
+// with returns a client with another key.
 func (c *client) with(key string) *client {
 	other := *c
 	other.key = key
 	return &other
 }
 
-// exchange repeats a call until it is answered: with a success, or a refusal that is right here.
-func (c *client) exchange(ctx context.Context, what call) (answer, bool) {
+// send repeats a call until it has its final answer.
+func (c *client) send(ctx context.Context, what call) (answer, bool) {
 	began := time.Now()
-	for time.Since(began) < answerWithin {
-		if a, err := c.attempt(ctx, what); err == nil && a.settles(what.may) {
+	for time.Since(began) < answerTimeout {
+		if a, err := c.try(ctx, what); err == nil && a.final(what) {
 			return a, true
-		} else if err == nil && dishonest(a, what.may) != "" {
-			return a, false // Written down already, and no better the next time.
+		} else if err == nil && invalid(what, a) != "" {
+			return a, false // It is recorded, and a repetition gets the same.
 		}
-		pauseFor(ctx, retryEvery)
+		sleep(ctx, retryInterval)
 	}
-	c.verdict.broken(answers, began, time.Now(), "%s %s: not answered within %s", what.method, what.path, answerWithin)
+	c.results.failed(answers, began, time.Now(), "%s %s: not answered within %s", what.method, what.path, answerTimeout)
 	return answer{}, false
 }
 
-// attempt makes a call once.
-func (c *client) attempt(ctx context.Context, what call) (answer, error) {
+// try sends a call once and checks the answer.
+func (c *client) try(ctx context.Context, what call) (answer, error) {
 	began := time.Now()
-	a, err := c.send(ctx, what)
-	c.verdict.count(what.method + " " + kind(a, err))
+	a, err := c.sendOnce(ctx, what)
+	c.results.count(what.method + " " + outcome(a, err))
 	if err != nil {
 		return a, err
 	}
-	wrong := dishonest(a, what.may)
-	if wrong != "" {
-		wrong = fmt.Sprintf("%s %s: %s: %d %s", what.method, what.path, wrong, a.status, a.body)
+	violation := invalid(what, a)
+	if violation != "" {
+		violation = fmt.Sprintf("%s %s: %s: %d %s", what.method, what.path, violation, a.status, a.body)
 	}
-	c.verdict.hold(answers, began, time.Now(), wrong)
-	c.verdict.hold(leak, began, time.Now(), personal(what.method+" "+what.path, a.body))
+	c.results.check(answers, began, time.Now(), violation)
+	c.results.check(leak, began, time.Now(), findPersonal(what.method+" "+what.path, a.body))
 	return a, nil
 }
 
-func (c *client) send(ctx context.Context, what call) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, attemptTime)
+func (c *client) sendOnce(ctx context.Context, what call) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	base := c.bases[c.turn.Add(1)%uint64(len(c.bases))]
+	base := c.bases[c.next.Add(1)%uint64(len(c.bases))]
 	req, err := http.NewRequestWithContext(ctx, what.method, base+what.path, strings.NewReader(what.body))
 	if err != nil {
 		return answer{}, err
@@ -139,12 +135,12 @@ func (c *client) send(ctx context.Context, what call) (answer, error) {
 	return answer{status: res.StatusCode, header: res.Header, body: string(content)}, err
 }
 
-// dishonest says what is wrong with an answer that is neither a success nor one of the refusals that are right here nor
-// an honest word that there is no answer now and when to ask again.
-func dishonest(a answer, may []string) string {
-	if a.good() {
+// invalid describes what is wrong with an answer. Right are successes, the problems of the call, and temporary problems that
+// say when to try again.
+func invalid(c call, a answer) string {
+	if a.success() {
 		if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
-			return "no JSON"
+			return "not JSON"
 		}
 		return ""
 	}
@@ -155,39 +151,39 @@ func dishonest(a answer, may []string) string {
 	err := json.Unmarshal([]byte(a.body), &problem)
 	switch {
 	case err != nil || a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
-		return "no problem"
-	case notNow[problem.Code].status == a.status:
-		fixed := notNow[problem.Code].wait
-		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || seconds < 1 || fixed > 0 && seconds != fixed {
-			return "no time to try again, or a wrong one"
+		return "not a problem"
+	case temporary[problem.Code].status == a.status:
+		wait := temporary[problem.Code].wait
+		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || seconds < 1 || wait > 0 && seconds != wait {
+			return "no Retry-After, or a wrong one"
 		}
 		return ""
-	case !slices.Contains(may, problem.Code):
-		return "wrongly refused"
+	case !slices.Contains(c.problems, problem.Code):
+		return "wrong problem"
 	default:
 		return ""
 	}
 }
 
-// named gives the text of a member, or the id of one that is an object.
-func (a answer) named(member string) string {
+// member returns the text of a member, or the id of one that is an object.
+func (a answer) member(name string) string {
 	var read map[string]json.RawMessage
 	var value string
 	var inner struct{ ID string }
-	if json.Unmarshal([]byte(a.body), &read) == nil && json.Unmarshal(read[member], &value) != nil {
-		_ = json.Unmarshal(read[member], &inner) // Then it has none.
+	if json.Unmarshal([]byte(a.body), &read) == nil && json.Unmarshal(read[name], &value) != nil {
+		_ = json.Unmarshal(read[name], &inner) // Then it has none.
 		return inner.ID
 	}
 	return value
 }
 
-// length is that of the list in a member, or of the list that the answer is.
-func (a answer) length(member string) int {
+// length is that of the list in a member, or of the answer if it is a list.
+func (a answer) length(name string) int {
 	raw, list := json.RawMessage(a.body), []json.RawMessage{}
-	if member != "" {
+	if name != "" {
 		var read map[string]json.RawMessage
 		_ = json.Unmarshal(raw, &read) // Then it is empty.
-		raw = read[member]
+		raw = read[name]
 	}
 	_ = json.Unmarshal(raw, &list) // Then it is empty.
 	return len(list)

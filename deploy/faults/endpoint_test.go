@@ -12,59 +12,62 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// endpoint receives the webhooks of a key. It refuses one in so many of those that have not arrived.
+// endpoint receives the webhooks of an API key. It refuses one in refuseIn of those that have not arrived; 0: none.
 type endpoint struct {
 	reader
-	verdict  *verdict
+	results  *results
 	refuseIn int
 
 	lock   sync.Mutex
 	random *mathrand.Rand
 	bodies map[string]string
-	// at is when each event has arrived first.
-	at map[string]time.Time
-	// refusals counts them by event.
+	// at is when each event arrived first, refusals counts the refusals of each.
+	at       map[string]time.Time
 	refusals map[string]int
 }
 
-func newEndpoint(r reader, v *verdict, random *mathrand.Rand, refuseIn int) *endpoint {
-	return &endpoint{reader: r, verdict: v, refuseIn: refuseIn, random: random, bodies: map[string]string{}, at: map[string]time.Time{}, refusals: map[string]int{}}
+func newEndpoint(r reader, to *results, random *mathrand.Rand, refuseIn int) *endpoint {
+	return &endpoint{
+		reader: r, results: to, refuseIn: refuseIn, random: random,
+		bodies: map[string]string{}, at: map[string]time.Time{}, refusals: map[string]int{},
+	}
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // The sender was killed while it sent, or the connection was cut.
+		return // The sender was killed, or the connection was closed.
 	}
 	id, now := r.Header.Get("Service-Event-Id"), time.Now()
 	if !inbox.Verify(e.secret, r.Header.Get(inbox.SignatureHeader), raw, now) {
-		e.verdict.broken(delivery, now, now, "receiver %s: event %s is not signed", e.name, id)
+		e.results.failed(delivery, now, now, "receiver %s: event %s is not signed", e.name, id)
 	}
-	e.verdict.hold(leak, now, now, personal("webhook", string(raw)))
+	e.results.check(leak, now, now, findPersonal("webhook", string(raw)))
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	if _, again := e.at[id]; !again && e.refuseIn > 0 && e.random.IntN(e.refuseIn) == 0 {
+	before, known := e.bodies[id]
+	if !known && e.refuseIn > 0 && e.random.IntN(e.refuseIn) == 0 {
 		e.refusals[id]++
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if before, again := e.bodies[id]; again && before != string(raw) {
-		e.verdict.broken(delivery, now, now, "receiver %s: event %s comes with another body", e.name, id)
-	} else if !again {
+	if known && before != string(raw) {
+		e.results.failed(delivery, now, now, "receiver %s: event %s comes with another body", e.name, id)
+	} else if !known {
 		e.bodies[id], e.at[id] = string(raw), now
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// refused says how often the event was.
+// refused is how often the event was refused.
 func (e *endpoint) refused(id string) int {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	return e.refusals[id]
 }
 
-// missing gives those of the events that have not arrived.
-func (e *endpoint) missing(events []seen) (missing []seen) {
+// missing are those of the events that have not arrived.
+func (e *endpoint) missing(events []event) (missing []event) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	for _, sent := range events {

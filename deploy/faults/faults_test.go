@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// seedVariable repeats the choices of a run, secondsVariable says how long it goes on, logsVariable where the runs
-	// that failed are kept: .local/faults of the workspace.
+	// seedVariable repeats the choices of a run, secondsVariable is its length, logsVariable the folder of failed runs:
+	// .local/faults of the workspace by default.
 	seedVariable    = "GIFTING_TEST_SEED"
 	secondsVariable = "GIFTING_TEST_SECONDS"
 	logsVariable    = "GIFTING_TEST_LOG_DIR"
 	defaultSeconds  = 600
 
 	refuseOneIn = 300
-	// manyOf bounds how often the same fault is told.
-	manyOf = 10
+	// maxLines bounds how many violations of an invariant are printed.
+	maxLines = 10
 )
 
-// TestFaultsBreakNoInvariant uses two instances of each program for minutes, while what a seed has drawn is done to them,
-// to their servers and to the connections between them. Then it holds what was answered, stored, published and delivered
-// against each other.
+// TestFaultsBreakNoInvariant uses two instances of each program for minutes, while a schedule of faults that depends on a
+// seed hits them, their servers and the connections between them. Then it compares what was answered, stored, published and
+// delivered.
 func TestFaultsBreakNoInvariant(t *testing.T) {
 	seconds, seeded := setting(t, secondsVariable, defaultSeconds), setting(t, seedVariable, time.Now().UnixNano())
-	r := newRecord(t, seeded)
-	r.say("%d seconds of faults; the same again: make faults MINUTES=%g SEED=%d", seconds, float64(seconds)/60, seeded)
-	s := newSite(t, plan{binaries: buildPrograms(t, "", ""), slowCommits: true, logs: r.dir})
-	c := newScene(t, s, seeded, refuseOneIn)
+	r := newReport(t, seeded)
+	r.printf("%d seconds of faults; to repeat: make faults MINUTES=%g SEED=%d", seconds, float64(seconds)/60, seeded)
+	d := newDeployment(t, options{binaries: buildPrograms(t, "", nil), slowCommits: true, logs: r.dir})
+	f := newFixture(t, d, seeded, refuseOneIn)
 	total := time.Duration(seconds) * time.Second
-	all := s.schedule(c.source(), total)
-	r.keep("schedule.txt", listed(all))
-	j := &injector{site: s, say: r.say, ended: map[string]int{}}
-	c.use(t, total, func(ctx context.Context) { j.run(ctx, all) })
-	require.NoError(t, j.failed)
-	r.say("%d faults; instances that ended by themselves: %v", len(j.done), j.ended)
-	c.judge(t, patient(), r.say)
-	r.verdict(c.verdict, j.done)
-	require.Empty(t, c.wrong(), "seed %d, see %s", seeded, r.dir)
+	all := d.schedule(f.newRandom(), total)
+	r.write("schedule.txt", formatSchedule(all))
+	j := &injector{deployment: d, printf: r.printf, restarts: map[string]int{}}
+	f.use(t, total, func(ctx context.Context) { j.run(ctx, all) })
+	require.NoError(t, j.err)
+	r.printf("%d faults; instances that ended by themselves: %v", len(j.injected), j.restarts)
+	f.checkAll(t, timeouts{feed: 3 * time.Minute, webhooks: 3 * time.Minute, stock: 2 * time.Minute}, r.printf)
+	r.summary(f.results, j.injected)
+	require.Empty(t, f.violations(), "seed %d, see %s", seeded, r.dir)
 }
 
 func setting(t *testing.T, variable string, otherwise int64) int64 {
@@ -61,20 +61,19 @@ func setting(t *testing.T, variable string, otherwise int64) int64 {
 	return value
 }
 
-// record is what is kept of a run that fails, and told of every run.
-type record struct {
+// report prints a run and writes it to a folder, which is kept if the run fails.
+type report struct {
 	t   *testing.T
 	dir string
 }
 
-// newRecord makes the folder of a run, which goes when the run does not fail.
-func newRecord(t *testing.T, seeded int64) *record {
+func newReport(t *testing.T, seeded int64) *report {
 	t.Helper()
 	base := os.Getenv(logsVariable)
 	if base == "" {
 		base = filepath.Join(root(t), ".local", "faults")
 	}
-	r := &record{t: t, dir: filepath.Join(base, fmt.Sprintf("%s seed %d", time.Now().Format("2006-01-02 15.04.05"), seeded))}
+	r := &report{t: t, dir: filepath.Join(base, fmt.Sprintf("%s seed %d", time.Now().Format("2006-01-02 15.04.05"), seeded))}
 	require.NoError(t, os.MkdirAll(r.dir, 0o750))
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -84,7 +83,7 @@ func newRecord(t *testing.T, seeded int64) *record {
 	return r
 }
 
-func (r *record) say(format string, args ...any) {
+func (r *report) printf(format string, args ...any) {
 	line := fmt.Sprintf(format, args...) + "\n"
 	fmt.Print(line)
 	file, err := os.OpenFile(filepath.Join(r.dir, "run.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -94,28 +93,28 @@ func (r *record) say(format string, args ...any) {
 	}
 }
 
-func (r *record) keep(name, text string) {
+func (r *report) write(name, text string) {
 	r.t.Helper()
 	require.NoError(r.t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
 }
 
-// verdict prints what came of the requests, the table, and what was broken.
-func (r *record) verdict(v *verdict, faults []done) {
-	for _, outcome := range slices.Sorted(maps.Keys(v.outcomes)) {
-		r.say("%8d %s", v.outcomes[outcome], outcome)
+// summary prints the outcomes of the requests, the table of faults and invariants, and the violations.
+func (r *report) summary(of *results, faults []injected) {
+	for _, outcome := range slices.Sorted(maps.Keys(of.outcomes)) {
+		r.printf("%8d %s", of.outcomes[outcome], outcome)
 	}
-	r.say("\nHow many checks were under way while a fault was around, by invariant:\n\n%s", table(faults, v.checks))
-	wrong := v.wrong()
+	r.printf("\nHow many checks overlap a fault, by invariant:\n\n%s", table(faults, of.checks))
+	violations := of.violations()
 	for i := range invariants {
-		for _, line := range few(wrong[i]) {
-			r.say("BROKEN %s: %s", i, line)
+		for _, line := range shorten(violations[i]) {
+			r.printf("BROKEN %s: %s", i, line)
 		}
 	}
 }
 
-func few(wrong []string) []string {
-	if len(wrong) > manyOf {
-		return append(wrong[:manyOf:manyOf], fmt.Sprintf("and %d more", len(wrong)-manyOf))
+func shorten(lines []string) []string {
+	if len(lines) > maxLines {
+		return append(lines[:maxLines:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
 	}
-	return wrong
+	return lines
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// follower reads the feed while it grows, and holds what comes against what came.
+// follower reads the feed while it grows, and checks at once that no event comes twice or before an older one.
 type follower struct {
 	reader
 	client *client
@@ -21,8 +21,8 @@ type follower struct {
 
 	lock   sync.Mutex
 	cursor string
-	events []seen
-	// at is when each event was seen first, step the last one of each record.
+	events []event
+	// at is when each event was first seen, step the last one of each record.
 	at   map[string]time.Time
 	step map[string]int64
 }
@@ -31,39 +31,39 @@ func newFollower(r reader, c *client, random *mathrand.Rand) *follower {
 	return &follower{reader: r, client: c.with(r.key), random: random, at: map[string]time.Time{}, step: map[string]int64{}}
 }
 
-const followEvery = 500 * time.Millisecond
+const pollInterval = 500 * time.Millisecond
 
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if more, err := f.page(ctx); err == nil && more {
+		if more, err := f.readPage(ctx); err == nil && more {
 			continue
 		}
-		pauseFor(ctx, followEvery)
+		sleep(ctx, pollInterval)
 	}
 }
 
 var errNoPage = errors.New("no page")
 
-// page reads the next page, of a random size, and says whether it was full.
-func (f *follower) page(ctx context.Context) (full bool, err error) {
-	asked, limit := time.Now(), 1+f.random.IntN(100)
+// readPage reads the next page, of a random size, and reports whether it was full.
+func (f *follower) readPage(ctx context.Context) (full bool, err error) {
+	began, limit := time.Now(), 1+f.random.IntN(100)
 	path := fmt.Sprintf("/events?limit=%d", limit)
 	if f.cursor != "" {
 		path += "&after=" + f.cursor
 	}
-	a, err := f.client.attempt(ctx, call{method: http.MethodGet, path: path})
-	if err != nil || !a.good() {
+	a, err := f.client.try(ctx, call{method: http.MethodGet, path: path})
+	if err != nil || !a.success() {
 		return false, errors.Join(errNoPage, err)
 	}
-	events, next, err := readPage(a.body)
+	events, next, err := parsePage(a.body, parseEvent)
 	if err != nil {
-		f.client.verdict.broken(answers, asked, time.Now(), "%s: %v: %s", path, err, a.body)
+		f.client.results.failed(answers, began, time.Now(), "%s: %v: %s", path, err, a.body)
 		return false, err
 	}
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, e := range events {
-		f.take(e, asked)
+		f.add(e, began)
 	}
 	if next != "" {
 		f.cursor = next
@@ -71,14 +71,13 @@ func (f *follower) page(ctx context.Context) (full bool, err error) {
 	return len(events) == limit, nil
 }
 
-// take notices at once what comes again, and what comes behind a later change of its record.
-func (f *follower) take(e seen, asked time.Time) {
+func (f *follower) add(e event, requested time.Time) {
 	now := time.Now()
-	if _, again := f.at[e.id]; again {
-		f.client.verdict.broken(twice, asked, now, "follower %s: event %s comes again", f.name, e.id)
+	if _, known := f.at[e.id]; known {
+		f.client.results.failed(duplicate, requested, now, "follower %s: event %s comes again", f.name, e.id)
 	}
 	if last, known := f.step[e.subject]; known && e.kind != messagePosted && last >= e.step() {
-		f.client.verdict.broken(order, asked, now, "follower %s: %s comes behind step %d", f.name, e.mark, last)
+		f.client.results.failed(order, requested, now, "follower %s: %s comes after step %d", f.name, e.name, last)
 	}
 	if e.kind != messagePosted {
 		f.step[e.subject] = e.step()
@@ -92,7 +91,7 @@ func (f *follower) length() int {
 	return len(f.events)
 }
 
-// times gives when each event was seen first.
+// times is when each event was first seen.
 func (f *follower) times() map[string]time.Time {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -1,26 +1,27 @@
 package faults_test
 
-// invariant is a promise that no fault may break.
+// invariant is a requirement that no fault may break.
 type invariant int
 
 const (
-	// effect: a request has one effect and one answer for each Idempotency-Key, and what was answered is there.
+	// effect: a request has one effect and one answer for each Idempotency-Key, and the services hold what was answered.
 	effect invariant = iota
-	// lost, twice, order: each committed change stands in the feed once, and in causal order.
+	// lost, duplicate, order: each committed change is in the feed exactly once, in causal order.
 	lost
-	twice
+	duplicate
 	order
 	// delivery: each event reaches every receiver it is for.
 	delivery
-	// stock: what is left and what orders hold add up, and no unit is sold twice at any time.
+	// stock: remaining and held units add up, and at no time are more units held than exist.
 	stock
-	// leak: nobody sees what is another tenant's, another brand's, or personal.
+	// leak: no key sees another tenant's or brand's records; personal data is nowhere outside the sealed columns.
 	leak
-	// answers: each answer is right, or says that there is none now and when to ask again: 503, 409 or 429.
+	// answers: each answer is right, or a problem that says when to try again: 503, 409 or 429.
 	answers
+	// invariants is their number.
 	invariants
 )
 
 func (i invariant) String() string {
-	return [invariants]string{"effect", "lost", "twice", "order", "delivery", "stock", "leak", "answers"}[i]
+	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "stock", "leak", "answers"}[i]
 }

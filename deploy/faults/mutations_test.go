@@ -55,7 +55,7 @@ var mutations = []mutation{
 	}, slowRead...)},
 	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {relayMerge, `return out, nil`,
 		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`}}},
-	{"duplicate event", twice, []replacement{
+	{"duplicate event", duplicate, []replacement{
 		imports(relayMerge, randPackage), imports(relayMerge, uuidPackage),
 		{relayMerge, `out := make([]kafka.Message, len(rows))`, `
 	for _, r := range rows {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The classes of links, by what they lead to.
+// The classes of routes, by their target.
 const (
 	toPostgres  = "PostgreSQL"
 	toRedis     = "Redis"
@@ -26,36 +27,33 @@ const (
 	toReceivers = "the receivers"
 )
 
-// network is a proxy in front of whatever somebody connects to, so that connections can be cut and slowed down.
+// network has a proxy on every route between the parts of a deployment, which can cut the route or slow it down.
 type network struct {
 	server *toxiproxy.ApiServer
 	next   int
-	links  []*link
+	routes []*route
 }
 
-// link is the way of one part to another.
-type link struct {
-	// class is what all links to the same kind of part have in common.
-	class string
-	name  string
-	// busy is held by the one fault that is under way with this link.
+type route struct {
+	class, name string
+	// busy is held by the fault that uses the route.
 	busy  sync.Mutex
 	proxy *toxiproxy.Proxy
 }
 
-// newNetwork gives its links the ports from the first on.
+// newNetwork uses ports from the first on.
 func newNetwork(t *testing.T, first int) *network {
 	t.Helper()
 	n := &network{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), next: first}
 	t.Cleanup(func() {
-		for _, l := range n.links {
-			l.proxy.Stop()
+		for _, r := range n.routes {
+			r.proxy.Stop()
 		}
 	})
 	return n
 }
 
-// to gives the address of a new proxy in front of target. No network is the straight way.
+// to returns the address of a new proxy in front of the target, or the target itself if there is no network.
 func (n *network) to(t *testing.T, class, name, target string) string {
 	t.Helper()
 	if n == nil {
@@ -63,36 +61,44 @@ func (n *network) to(t *testing.T, class, name, target string) string {
 	}
 	listen := loopback(n.next)
 	n.next++
-	l := &link{class: class, name: name, proxy: toxiproxy.NewProxy(n.server, name, listen, target)}
-	require.NoError(t, l.proxy.Start())
-	n.links = append(n.links, l)
+	r := &route{class: class, name: name, proxy: toxiproxy.NewProxy(n.server, name, listen, target)}
+	require.NoError(t, r.proxy.Start())
+	n.routes = append(n.routes, r)
 	return listen
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// cut closes all connections and refuses new ones.
-func (l *link) cut() { l.proxy.Stop() }
-
-func (l *link) mend() error { return l.proxy.Start() }
-
-// silence lets connections stand on which nothing arrives any more; they are closed in the end.
-func (l *link) silence() error { return l.add("timeout", `{"timeout": 0}`) }
-
-// slow delays what is sent, either way.
-func (l *link) slow(milliseconds int64) error {
-	return l.add("latency", fmt.Sprintf(`{"latency": %d, "jitter": %d}`, milliseconds, milliseconds/2))
+// of returns the routes of a class.
+func (n *network) of(class string) []*route {
+	return slices.DeleteFunc(slices.Clone(n.routes), func(r *route) bool { return r.class != class })
 }
 
-func (l *link) add(kind, attributes string) error {
+// cut closes all connections and refuses new ones.
+func (r *route) cut() { r.proxy.Stop() }
+
+func (r *route) restore() error { return r.proxy.Start() }
+
+// silence keeps connections open while nothing arrives; clear closes them.
+func (r *route) silence() error { return r.add("timeout", `{"timeout": 0}`) }
+
+// slow delays data in both directions.
+func (r *route) slow(milliseconds int64) error {
+	return r.add("latency", fmt.Sprintf(`{"latency": %d, "jitter": %d}`, milliseconds, milliseconds/2))
+}
+
+func (r *route) add(kind, attributes string) error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name": %q, "type": %q, "stream": %q, "attributes": %s}`, kind+" "+stream, kind, stream, attributes)
-		if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+		if _, err := r.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clear ends silence and slowness.
-func (l *link) clear(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
+// clear ends silence and delays.
+func (r *route) clear(ctx context.Context) error {
+	r.proxy.Toxics.ResetToxics(ctx)
+	return nil
+}

@@ -4,15 +4,17 @@ package faults_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // mutationTime is enough to notice a bug while nothing else goes wrong.
@@ -20,41 +22,39 @@ const mutationTime = 25 * time.Second
 
 // TestPlantedBugsAreFound shows that the checks work: they find each mutation, and nothing else.
 func TestPlantedBugsAreFound(t *testing.T) {
-	unchanged := buildPrograms(t, "", "")
+	unchanged := buildPrograms(t, "", nil)
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
-			r := newRecord(t, 1)
-			s := newSite(t, plan{binaries: m.build(t, unchanged), slowCommits: true, logs: r.dir})
-			c := newScene(t, s, time.Now().UnixNano(), 0)
-			c.use(t, mutationTime, func(ctx context.Context) { <-ctx.Done() })
-			c.judge(t, patience{feed: 15 * time.Second, arrive: 2 * time.Minute, stock: time.Minute}, r.say)
-			r.verdict(c.verdict, nil)
+			r := newReport(t, 1)
+			d := newDeployment(t, options{binaries: m.build(t, unchanged), slowCommits: true, logs: r.dir})
+			f := newFixture(t, d, time.Now().UnixNano(), 0)
+			f.use(t, mutationTime, func(ctx context.Context) { <-ctx.Done() })
+			f.checkAll(t, timeouts{feed: 15 * time.Second, webhooks: 2 * time.Minute, stock: time.Minute}, r.printf)
+			r.summary(f.results, nil)
 			if m.breaks == invariants {
-				require.Empty(t, c.wrong())
+				require.Empty(t, f.violations())
 				return
 			}
-			require.NotEmpty(t, c.wrong()[m.breaks], "the mutation is not found")
+			require.NotEmpty(t, f.violations()[m.breaks], "the mutation is not found")
 		})
 	}
 }
 
-// build returns a folder of programs with the mutation. Those that it does not change are the unchanged ones.
+// build returns a folder of programs with the mutation. Programs that it does not change are links to the unchanged ones.
 func (m mutation) build(t *testing.T, unchanged string) string {
 	t.Helper()
-	var changed []string
-	for _, p := range programs {
-		for _, c := range m.changes {
-			if strings.HasPrefix(c.file, "pkg/") || strings.HasPrefix(c.file, "services/"+string(p.name)+"/") {
-				changed = append(changed, string(p.name))
-				break
-			}
+	var changed []identity.Name
+	for _, p := range processes.Programs() {
+		if slices.ContainsFunc(m.changes, func(c replacement) bool {
+			return strings.HasPrefix(c.file, "pkg/") || strings.HasPrefix(c.file, "services/"+string(p.Name)+"/")
+		}) {
+			changed = append(changed, p.Name)
 		}
 	}
-	dir := buildPrograms(t, "", overlay(t, m.changes), changed...)
-	for _, p := range programs {
-		err := os.Symlink(filepath.Join(unchanged, string(p.name)), filepath.Join(dir, string(p.name)))
-		if !errors.Is(err, fs.ErrExist) {
-			require.NoError(t, err)
+	dir := buildPrograms(t, "", []string{"-overlay", overlay(t, m.changes)}, changed...)
+	for _, p := range processes.Programs() {
+		if !slices.Contains(changed, p.Name) {
+			require.NoError(t, os.Symlink(filepath.Join(unchanged, string(p.Name)), filepath.Join(dir, string(p.Name))))
 		}
 	}
 	return dir

@@ -12,31 +12,35 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/deploy/processes"
 )
 
-// startWithin bounds the start of anything.
-const startWithin = 2 * time.Minute
+// startTimeout bounds the start of any process.
+const startTimeout = 2 * time.Minute
 
-// instance is a program of the platform as a process that a supervisor starts again when it ends.
+// instance is one of the two processes of a program. A supervisor starts it again when it ends.
 type instance struct {
-	// program is its name, and that of its twin; name is its own.
-	program, name string
-	path, log     string
-	env           []string
+	program   processes.Program
+	name      string
+	path, log string
+	env       []string
 	// addr is where it listens, metrics where it answers /readyz.
 	addr, metrics string
 
-	// busy is held by the one fault that is under way with this instance.
+	// busy is held by the fault that uses the instance.
 	busy    sync.Mutex
 	command *exec.Cmd
 	exited  chan struct{}
 }
 
-var errNoInstance = errors.New("does not take connections")
+var errNotListening = errors.New("does not accept connections")
 
-// start returns when the instance takes connections. One that ends because a server is down is started again.
+// start returns when the instance accepts connections. If it ends because a server is down, it is started again.
 func (i *instance) start(ctx context.Context) error {
-	deadline := time.Now().Add(startWithin)
+	deadline := time.Now().Add(startTimeout)
 	for time.Now().Before(deadline) && ctx.Err() == nil {
 		if err := i.launch(ctx); err != nil {
 			return err
@@ -44,10 +48,10 @@ func (i *instance) start(ctx context.Context) error {
 		if i.listens(ctx, deadline) {
 			return nil
 		}
-		i.end()
-		pauseFor(ctx, 200*time.Millisecond)
+		i.kill()
+		sleep(ctx, 200*time.Millisecond)
 	}
-	return fmt.Errorf("%s %w, see %s", i.name, errNoInstance, i.log)
+	return fmt.Errorf("%s %w, see %s", i.name, errNotListening, i.log)
 }
 
 func (i *instance) launch(ctx context.Context) error {
@@ -63,7 +67,7 @@ func (i *instance) launch(ctx context.Context) error {
 	exited, command := make(chan struct{}), i.command
 	i.exited = exited
 	go func() {
-		_ = command.Wait() // It is killed, or its log says why it ended.
+		_ = command.Wait() // It was killed, or its log says why it ended.
 		_ = output.Close()
 		close(exited)
 	}()
@@ -85,17 +89,37 @@ func (i *instance) listens(ctx context.Context, deadline time.Time) bool {
 	return false
 }
 
-// end kills the instance.
-func (i *instance) end() {
+func (i *instance) kill() {
 	if i.command != nil && i.command.Process != nil {
 		_ = i.command.Process.Kill()
 		<-i.exited
 	}
 }
 
+// killFor kills the instances and starts them again after a while.
+func killFor(ctx context.Context, instances []*instance, down time.Duration) error {
+	for _, i := range instances {
+		i.kill()
+	}
+	sleep(ctx, down)
+	var group errgroup.Group
+	for _, i := range instances {
+		group.Go(func() error { return i.start(ctx) })
+	}
+	return group.Wait()
+}
+
+func (i *instance) pause(ctx context.Context, d time.Duration) error {
+	if err := i.signal(syscall.SIGSTOP); err != nil {
+		return i.start(ctx) // It had ended because a server was down.
+	}
+	sleep(ctx, d)
+	return i.signal(syscall.SIGCONT)
+}
+
 func (i *instance) signal(signal syscall.Signal) error { return i.command.Process.Signal(signal) }
 
-// ended says whether the instance has ended by itself.
+// ended reports whether the instance has ended by itself.
 func (i *instance) ended() bool {
 	select {
 	case <-i.exited:
@@ -105,8 +129,8 @@ func (i *instance) ended() bool {
 	}
 }
 
-// pauseFor waits without a clock of its own to hold on to.
-func pauseFor(ctx context.Context, d time.Duration) {
+// sleep returns after d, or when ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

@@ -6,44 +6,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/processes"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// previousVariable names the revision that the instances run before they are restarted; without it that is the last
-// release, and before there is one, the version that is tested.
+// previousVariable names the revision that the instances run before they are restarted. The default is the last release,
+// or the tested version if there is none.
 const previousVariable = "GIFTING_TEST_PREVIOUS"
 
-// buildPrograms builds the named programs, or all, of this version or of the sources in the folder, and returns their folder.
-// overlay names a list of replaced source files.
-func buildPrograms(t *testing.T, sources, overlay string, names ...string) string {
+// buildPrograms builds the named programs, or all, and returns their folder.
+func buildPrograms(t *testing.T, sources string, flags []string, names ...identity.Name) string {
 	t.Helper()
-	const platform = "github.com/partnergifting/platform/"
 	dir := t.TempDir()
-	args := []string{"build", "-overlay", overlay, "-o", dir + "/"}
-	for _, p := range programs {
-		folder := "services/" + string(p.name)
-		if p.name == identity.Gateway {
-			folder = "gateway"
-		}
-		if len(names) == 0 || slices.Contains(names, string(p.name)) {
-			args = append(args, platform+folder+"/cmd/"+string(p.name))
-		}
-	}
-	command := exec.CommandContext(t.Context(), "go", args...)
-	command.Dir = sources
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", output)
+	require.NoError(t, processes.Build(t.Context(), dir, sources, flags, names...))
 	return dir
 }
 
-// previousPrograms builds those of the version before, so that the restart is an upgrade and that version runs on this
-// one's schema and beside its instances. It gives none when there is no version before.
+// previousPrograms builds the programs of the previous version: the restart is then an upgrade, during which that version runs
+// on the new schema beside new instances. It returns an empty string if there is no previous version.
 func previousPrograms(t *testing.T) string {
 	t.Helper()
 	revision := os.Getenv(previousVariable)
@@ -57,14 +42,12 @@ func previousPrograms(t *testing.T) string {
 	}
 	t.Logf("the instances are upgraded from %s", revision)
 	sources := t.TempDir()
-	root, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--show-toplevel").Output()
-	require.NoError(t, err)
 	packed := filepath.Join(sources, "sources.tar")
 	pack := exec.CommandContext(t.Context(), "git", "archive", "--output", packed, revision)
-	pack.Dir = strings.TrimSpace(string(root))
+	pack.Dir = root(t)
 	output, err := pack.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	output, err = exec.CommandContext(t.Context(), "tar", "-x", "-f", packed, "-C", sources).CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	return buildPrograms(t, sources, "")
+	return buildPrograms(t, sources, nil)
 }

@@ -16,47 +16,47 @@ import (
 
 const (
 	invalidKey = "invalid_api_key"
-	// believedFor is how long a gateway that cannot be told may still believe in a key, and a second more.
-	believedFor = 6 * time.Second
+	// cachedFor is how long a gateway that cannot reach the rest may go on accepting a revoked key, and a second more.
+	cachedFor = 6 * time.Second
 )
 
-// revoke makes keys, uses them, and revokes them: after the answer to that, and what a gateway may miss, they open nothing.
-func (c *scene) revoke(ctx context.Context) {
+// revokeKeys makes keys, uses them, and revokes them. Once revoked and no longer cached, they must be refused.
+func (f *fixture) revokeKeys(ctx context.Context) {
 	for ctx.Err() == nil {
-		c.revokeOne(context.WithoutCancel(ctx))
-		pauseFor(ctx, meanRest)
+		f.revokeKey(context.WithoutCancel(ctx))
+		sleep(ctx, meanPause)
 	}
 }
 
-func (c *scene) revokeOne(ctx context.Context) {
-	key, id, err := c.newKey(ctx)
+func (f *fixture) revokeKey(ctx context.Context) {
+	key, id, err := f.newKey(ctx)
 	if err != nil {
 		return
 	}
-	asking, what := c.client.with(key), call{method: http.MethodGet, path: "/orders?limit=1"}
-	for range asking.bases { // Each gateway remembers it now.
-		if _, ok := asking.exchange(ctx, what); !ok {
+	by, what := f.client.with(key), call{method: http.MethodGet, path: "/orders?limit=1"}
+	for range by.bases { // Each gateway caches it now.
+		if _, ok := by.send(ctx, what); !ok {
 			return
 		}
 	}
 	for revoked := false; !revoked; {
-		attempt, cancel := context.WithTimeout(ctx, attemptTime)
-		_, err := c.keys.RevokeKey(attempt, &tenantsv1.RevokeKeyRequest{KeyId: id})
+		try, cancel := context.WithTimeout(ctx, tryTimeout)
+		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{KeyId: id})
 		cancel()
-		c.count("revoke " + status.Code(err).String())
+		f.count("revoke " + status.Code(err).String())
 		if revoked = err == nil || status.Code(err) == codes.NotFound; !revoked {
-			pauseFor(ctx, retryEvery)
+			sleep(ctx, retryInterval)
 		}
 	}
-	pauseFor(ctx, believedFor)
-	what.may = []string{invalidKey}
-	for range asking.bases {
+	sleep(ctx, cachedFor)
+	what.problems = []string{invalidKey}
+	for range by.bases {
 		began := time.Now()
-		a, ok := asking.exchange(ctx, what)
-		wrong := ""
+		a, ok := by.send(ctx, what)
+		violation := ""
 		if ok && a.code() != invalidKey {
-			wrong = fmt.Sprintf("key %d was revoked and sees %s", id, a.body)
+			violation = fmt.Sprintf("key %d was revoked and sees %s", id, a.body)
 		}
-		c.hold(leak, began, time.Now(), wrong)
+		f.check(leak, began, time.Now(), violation)
 	}
 }

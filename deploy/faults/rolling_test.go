@@ -23,53 +23,52 @@ import (
 
 const (
 	requestsPerSecond = 100
-	// lameDuck is enough for balancer and clients to find the instance restarted before.
+	// lameDuck is long enough for balancer and clients to find the instance that was restarted before.
 	lameDuck = 2 * time.Second
 )
 
-// TestFaultARollingRestartFailsNoRequest runs two instances of every service and of the gateway, on the schema of this
-// version, and restarts each in turn while requests come, open loop. All of them are answered, and every order placed
-// stands in the feed once.
+// TestFaultARollingRestartFailsNoRequest runs two instances of every program on the schema of this version and restarts one
+// after the other, while requests come at a fixed rate. Every request must succeed, and every order must be in the feed once.
 func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
-	binaries := buildPrograms(t, "", "")
+	binaries := buildPrograms(t, "", nil)
 	before := previousPrograms(t)
 	if before == "" {
 		before = binaries
 	}
-	s := newSite(t, plan{binaries: before, straight: true, logs: newRecord(t, 0).dir, more: []string{"GIFTING_LAME_DUCK=" + lameDuck.String()}})
-	for _, i := range s.instances {
+	d := newDeployment(t, options{binaries: before, direct: true, logs: newReport(t, 0).dir, env: []string{"GIFTING_LAME_DUCK=" + lameDuck.String()}})
+	for _, i := range d.instances {
 		i.requireMigrated(t)
 		i.awaitReady(t)
 	}
-	tr := newTraffic(t, s)
+	tr := newTraffic(t, d)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go tr.balancer.look(ctx)
+	go tr.balancer.watch(ctx)
 	require.Eventually(t, func() bool {
 		return tr.balancer.gateways[0].ready.Load() && tr.balancer.gateways[1].ready.Load()
-	}, startWithin, lookEvery)
+	}, startTimeout, readinessInterval)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		tr.run(ctx, requestsPerSecond)
 	}()
-	for _, i := range s.instances {
+	for _, i := range d.instances {
 		i.path = filepath.Join(binaries, filepath.Base(i.path))
-		took := i.replace(t)
+		took := i.restart(t)
 		t.Logf("%s %s is back after %s", time.Now().Format("15:04:05.000"), i.name, took.Round(time.Millisecond))
 	}
-	pauseFor(ctx, lameDuck)
+	sleep(ctx, lameDuck)
 	stop()
 	<-done
-	require.Empty(t, few(tr.report(t)))
-	require.Greater(t, len(tr.orders), len(s.instances)*int(lameDuck.Seconds())*requestsPerSecond/5, "the traffic went on")
-	requireOnceInFeed(t, s, tr.orders)
+	require.Empty(t, shorten(tr.report(t)))
+	require.Greater(t, len(tr.orders), len(d.instances)*int(lameDuck.Seconds())*requestsPerSecond/5, "the traffic went on")
+	requireOnceInFeed(t, d, tr.orders)
 }
 
-// requireMigrated asks its program whether its database is up to date, as a deployment may. The gateway has none.
+// requireMigrated checks the schema with the program's own command. The gateway has no database.
 func (i *instance) requireMigrated(t *testing.T) {
 	t.Helper()
-	if i.program == string(identity.Gateway) {
+	if i.program.Name == identity.Gateway {
 		return
 	}
 	check := exec.CommandContext(t.Context(), i.path, "migrate", "--check")
@@ -78,22 +77,22 @@ func (i *instance) requireMigrated(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 }
 
-// awaitReady returns when the instance says that it is ready.
+// awaitReady returns when the instance is ready.
 func (i *instance) awaitReady(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		return (&balancer{client: http.DefaultClient}).answersOK(t.Context(), "http://"+i.metrics+"/readyz")
-	}, startWithin, lookEvery, "%s does not get ready, see %s", i.name, i.log)
+		return ready(t.Context(), http.DefaultClient, "http://"+i.metrics+"/readyz")
+	}, startTimeout, readinessInterval, "%s does not get ready, see %s", i.name, i.log)
 }
 
-// replace ends the instance as an orderly rollout does, and starts it again.
-func (i *instance) replace(t *testing.T) time.Duration {
+// restart ends the instance as a rollout does, and starts it again.
+func (i *instance) restart(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
 	require.NoError(t, i.signal(syscall.SIGTERM))
 	select {
 	case <-i.exited:
-	case <-time.After(startWithin):
+	case <-time.After(startTimeout):
 		require.FailNow(t, i.name+" does not end")
 	}
 	require.True(t, i.command.ProcessState.Success(), "%s: %s, see %s", i.name, i.command.ProcessState, i.log)
@@ -102,37 +101,37 @@ func (i *instance) replace(t *testing.T) time.Duration {
 	return time.Since(began)
 }
 
-func newTraffic(t *testing.T, s *site) *traffic {
+func newTraffic(t *testing.T, d *deployment) *traffic {
 	t.Helper()
-	body := orderBody(s.env["GIFTING_PRODUCT_ID"], s.env["GIFTING_BRAND_ID"])
+	body := orderBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"])
 	body["externalOrderId"] = externalID
 	tr := &traffic{
 		balancer: &balancer{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: requestsPerSecond}}},
-		order:    text(body), batch: text(batchBody(s.env["GIFTING_PRODUCT_ID"], s.env["GIFTING_BRAND_ID"], 1)), asked: map[string]int{},
+		order:    toJSON(body), batch: toJSON(batchBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"], 1)), sent: map[string]int{},
 	}
-	for _, i := range s.of(identity.Gateway) {
+	for _, i := range d.of(identity.Gateway) {
 		tr.balancer.gateways = append(tr.balancer.gateways, &upstream{base: baseOf(i.addr), readyz: "http://" + i.metrics + "/readyz"})
 	}
-	for range keysOfTraffic {
-		tr.keys = append(tr.keys, s.newReader(t, "traffic", seed.Direct, "", allScopes...).key)
+	for range trafficKeys {
+		tr.keys = append(tr.keys, d.newReader(t, "traffic", seed.Direct, "", allScopes...).key)
 	}
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(hook.Close)
-	r := s.newReader(t, "webhook", seed.Direct, "", allScopes...)
-	_, err := s.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: r.keyID, Url: proto.String(hook.URL)})
+	r := d.newReader(t, "webhook", seed.Direct, "", allScopes...)
+	_, err := d.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: r.keyID, Url: proto.String(hook.URL)})
 	require.NoError(t, err)
 	tr.webhookKey = r.key
 	return tr
 }
 
-func requireOnceInFeed(t *testing.T, s *site, orders []string) {
+func requireOnceInFeed(t *testing.T, d *deployment, orders []string) {
 	t.Helper()
-	v := newVerdict()
-	f := newFollower(s.newReader(t, "feed", seed.Direct, "", allScopes...), s.newClient(t, v), mathrand.New(mathrand.NewPCG(0, 0)))
+	r := newResults()
+	f := newFollower(d.newReader(t, "feed", seed.Direct, "", allScopes...), d.newClient(t, r), mathrand.New(mathrand.NewPCG(0, 0)))
 	times := map[string]int{}
 	require.Eventually(t, func() bool {
 		for more := true; more; {
-			more, _ = f.page(t.Context())
+			more, _ = f.readPage(t.Context())
 		}
 		times = map[string]int{}
 		for _, e := range f.events {
@@ -145,5 +144,5 @@ func requireOnceInFeed(t *testing.T, s *site, orders []string) {
 	for _, id := range orders {
 		require.Equal(t, 1, times[id], "order %s", id)
 	}
-	require.Empty(t, v.wrong())
+	require.Empty(t, r.violations())
 }

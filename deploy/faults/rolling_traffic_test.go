@@ -16,44 +16,44 @@ import (
 )
 
 const (
-	// keysOfTraffic are so many that no key reaches its limit of 300 a minute.
-	keysOfTraffic = 40
-	lookEvery     = 20 * time.Millisecond
-	// externalID stands in the body of an order for the id that each has of its own.
+	// trafficKeys are enough that no key reaches its limit of 300 requests a minute.
+	trafficKeys       = 40
+	readinessInterval = 20 * time.Millisecond
+	// externalID is replaced in the body of each order by an id of its own.
 	externalID = "an id of the tenant"
 )
 
-// balancer sends requests to the gateways that say they are ready, in turn, and tries none again.
+// balancer sends each request once, to the gateways that are ready, alternately.
 type balancer struct {
 	gateways []*upstream
 	next     atomic.Uint64
 	client   *http.Client
 }
 
-// upstream is a gateway as the balancer knows it.
+// upstream is a gateway of the balancer.
 type upstream struct {
 	base, readyz string
 	ready        atomic.Bool
 }
 
-// look asks the gateways for their readiness until ctx ends.
-func (b *balancer) look(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+// watch checks the readiness of the gateways until ctx ends.
+func (b *balancer) watch(ctx context.Context) {
+	ticker := time.NewTicker(readinessInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		for _, g := range b.gateways {
-			g.ready.Store(b.answersOK(ctx, g.readyz))
+			g.ready.Store(ready(ctx, b.client, g.readyz))
 		}
 		<-ticker.C
 	}
 }
 
-func (b *balancer) answersOK(ctx context.Context, url string) bool {
+func ready(ctx context.Context, client *http.Client, url string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return false
 	}
-	res, err := b.client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return false
 	}
@@ -61,7 +61,7 @@ func (b *balancer) answersOK(ctx context.Context, url string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// base gives the address of the next gateway.
+// base returns the address of the next gateway that is ready.
 func (b *balancer) base() string {
 	for range b.gateways {
 		g := b.gateways[b.next.Add(1)%uint64(len(b.gateways))]
@@ -72,7 +72,7 @@ func (b *balancer) base() string {
 	return "http://no.gateway.is.ready.invalid"
 }
 
-// traffic makes requests at a rate, however long their answers take.
+// traffic sends requests at a fixed rate, however long their answers take.
 type traffic struct {
 	balancer *balancer
 	keys     []string
@@ -82,12 +82,12 @@ type traffic struct {
 	group        sync.WaitGroup
 
 	lock   sync.Mutex
-	asked  map[string]int
+	sent   map[string]int
 	failed []string
 	orders []string
 }
 
-// run makes requests until ctx ends and waits for their answers.
+// run sends requests until ctx ends and waits for their answers.
 func (tr *traffic) run(ctx context.Context, perSecond int) {
 	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer ticker.Stop()
@@ -102,43 +102,43 @@ func (tr *traffic) run(ctx context.Context, perSecond int) {
 	}
 }
 
-// request makes the n-th request.
+// request sends the n-th request.
 func (tr *traffic) request(ctx context.Context, n int) {
 	key := tr.keys[n%len(tr.keys)]
 	switch n % 20 {
 	case 0, 4, 8, 12, 16:
-		if answer, ok := tr.exchange(ctx, key, call{method: http.MethodPost, path: "/orders", body: strings.Replace(tr.order, externalID, rand.Text(), 1)}); ok {
+		if answer, ok := tr.send(ctx, key, call{method: http.MethodPost, path: "/orders", body: strings.Replace(tr.order, externalID, rand.Text(), 1)}); ok {
 			tr.placed(answer)
 		}
 	case 1, 5, 9, 13, 17:
-		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/catalog/products?country=SE&limit=20"})
+		tr.send(ctx, key, call{method: http.MethodGet, path: "/catalog/products?country=SE&limit=20"})
 	case 2, 10:
 		if id := tr.anOrder(n); id != "" {
-			tr.exchange(ctx, key, call{method: http.MethodGet, path: "/orders/" + id})
+			tr.send(ctx, key, call{method: http.MethodGet, path: "/orders/" + id})
 		}
 	case 3, 11:
-		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/orders?limit=20"})
+		tr.send(ctx, key, call{method: http.MethodGet, path: "/orders?limit=20"})
 	case 6, 18:
-		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/events?limit=20"})
+		tr.send(ctx, key, call{method: http.MethodGet, path: "/events?limit=20"})
 	case 7, 15:
-		tr.exchange(ctx, key, call{method: http.MethodPost, path: "/personal-links:create-batch", body: tr.batch})
+		tr.send(ctx, key, call{method: http.MethodPost, path: "/personal-links:create-batch", body: tr.batch})
 	case 19:
-		tr.exchange(ctx, tr.webhookKey, call{method: http.MethodPost, path: "/webhooks:test", body: "{}"})
+		tr.send(ctx, tr.webhookKey, call{method: http.MethodPost, path: "/webhooks:test", body: "{}"})
 	default:
-		tr.exchange(ctx, key, call{method: http.MethodGet, path: "/me"})
+		tr.send(ctx, key, call{method: http.MethodGet, path: "/me"})
 	}
 }
 
-func (tr *traffic) exchange(ctx context.Context, key string, c call) (body string, ok bool) {
+func (tr *traffic) send(ctx context.Context, key string, c call) (body string, ok bool) {
 	began := time.Now()
 	c.idempotencyKey = rand.Text()
-	asking := client{http: tr.balancer.client, bases: []string{tr.balancer.base()}, turn: &atomic.Uint64{}, key: key}
-	a, err := asking.send(ctx, c)
+	by := client{http: tr.balancer.client, bases: []string{tr.balancer.base()}, next: &atomic.Uint64{}, key: key}
+	a, err := by.sendOnce(ctx, c)
 	path, _, _ := strings.Cut(c.path, "?")
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
-	tr.asked[c.method+" /"+strings.Split(path, "/")[1]]++
-	if err == nil && a.good() {
+	tr.sent[c.method+" /"+strings.Split(path, "/")[1]]++
+	if err == nil && a.success() {
 		return a.body, true
 	}
 	tr.failed = append(tr.failed, fmt.Sprintf("%s %s %s after %s: %d %v %s",
@@ -152,7 +152,7 @@ func (tr *traffic) placed(answer string) {
 	tr.lock.Lock()
 	defer tr.lock.Unlock()
 	if err != nil || order.ID == "" {
-		tr.failed = append(tr.failed, "no order: "+answer)
+		tr.failed = append(tr.failed, "not an order: "+answer)
 		return
 	}
 	tr.orders = append(tr.orders, order.ID)
@@ -167,13 +167,13 @@ func (tr *traffic) anOrder(n int) string {
 	return tr.orders[n%len(tr.orders)]
 }
 
-// report logs what was asked and gives what failed.
+// report logs the number of requests and returns those that failed.
 func (tr *traffic) report(t *testing.T) []string {
 	t.Helper()
 	total := 0
-	for _, n := range tr.asked {
+	for _, n := range tr.sent {
 		total += n
 	}
-	t.Logf("%d requests: %v; %d failed", total, tr.asked, len(tr.failed))
+	t.Logf("%d requests: %v; %d failed", total, tr.sent, len(tr.failed))
 	return tr.failed
 }

@@ -19,46 +19,46 @@ import (
 	"github.com/partnergifting/platform/deploy/local"
 )
 
-// searchPersonalData looks for the marked values in everything that the platform keeps or tells: logs, databases, Redis and
-// the files of Kafka. No log may tell of a panic either, whether it ended a program, a request or a call.
-func (c *scene) searchPersonalData(t *testing.T) {
+// searchPersonalData looks for the marked values in everything that the platform stores or writes: logs, databases, Redis
+// and the files of Kafka. No log may contain a panic.
+func (f *fixture) searchPersonalData(t *testing.T) {
 	t.Helper()
-	found := func(where, text string) {
-		if wrong := personal(where, text); wrong != "" {
-			c.broken(leak, c.began, time.Now(), "%s", wrong)
+	search := func(where, text string) {
+		if violation := findPersonal(where, text); violation != "" {
+			f.failed(leak, f.began, time.Now(), "%s", violation)
 		}
 	}
-	eachFile(t, c.logs, func(name, text string) {
-		found(name, text)
+	eachFile(t, f.logs, func(name, text string) {
+		search(name, text)
 		for _, crash := range []string{"panic: ", `"msg":"panic"`, "fatal error: "} {
 			if strings.Contains(text, crash) {
-				c.broken(answers, c.began, time.Now(), "%s has %q", name, crash)
+				f.failed(answers, f.began, time.Now(), "%s has %q", name, crash)
 			}
 		}
 	})
-	eachFile(t, filepath.Join(filepath.Dir(c.config.Dir), "kafka"), found)
-	for _, database := range local.Databases(c.config.Name) {
-		for _, row := range c.rows(t, strings.TrimPrefix(database, c.config.Name+"_")) {
-			found("a row of "+database, row)
+	eachFile(t, filepath.Join(filepath.Dir(f.config.Dir), "kafka"), search)
+	for _, database := range local.Databases(f.config.Name) {
+		for _, row := range f.rows(t, strings.TrimPrefix(database, f.config.Name+"_")) {
+			search("a row of "+database, row)
 		}
 	}
-	values, err := c.inRedis(t.Context())
+	values, err := f.inRedis(t.Context())
 	require.NoError(t, err)
 	for key, value := range values {
-		found("Redis", key+value)
+		search("Redis", key+value)
 	}
-	c.kept(leak, c.began, time.Now())
+	f.passed(leak, f.began, time.Now())
 }
 
-// inRedis gives what each key holds, as Redis would write it down. A key may run out meanwhile.
-func (c *scene) inRedis(ctx context.Context) (map[string]string, error) {
-	options, err := redis.ParseURL(c.redis.instance.Address)
+// inRedis returns what each key holds, as Redis writes it to its file. A key may expire meanwhile.
+func (f *fixture) inRedis(ctx context.Context) (map[string]string, error) {
+	options, err := redis.ParseURL(f.redis.instance.Address)
 	if err != nil {
 		return nil, err
 	}
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
-	// What is compressed cannot be searched.
+	// Compressed values cannot be searched.
 	if err := client.ConfigSet(ctx, "rdbcompression", "no").Err(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func eachFile(t *testing.T, dir string, look func(name, text string)) {
 	files := os.DirFS(dir)
 	require.NoError(t, fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !entry.Type().IsRegular() {
-			return nil // A server still tidies up, or it is a folder.
+			return nil // A server has deleted it meanwhile, or it is a folder.
 		}
 		if err != nil {
 			return err
@@ -94,10 +94,10 @@ func eachFile(t *testing.T, dir string, look func(name, text string)) {
 	}))
 }
 
-// rows gives every row of every table of the database as text.
-func (c *scene) rows(t *testing.T, database string) (rows []string) {
+// rows returns every row of every table of the database as text.
+func (f *fixture) rows(t *testing.T, database string) (rows []string) {
 	t.Helper()
-	conn := c.connect(t, database)
+	conn := f.connect(t, database)
 	query := func(sql string) []string {
 		found, err := conn.Query(t.Context(), sql)
 		require.NoError(t, err)

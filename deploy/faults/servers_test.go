@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 // server is PostgreSQL, Redis or Kafka as a process of its own.
 type server struct {
 	name string
-	// busy is held by the one fault that is under way with this server.
+	// busy is held by the fault that uses the server.
 	busy     sync.Mutex
 	launch   func(ctx context.Context) (*deps.Instance, error)
 	instance *deps.Instance
@@ -32,7 +33,7 @@ func (s *server) start(ctx context.Context) (err error) {
 	return err
 }
 
-// end signals the server, waits until it is gone and gives its folder free.
+// end signals the server, waits for its end and releases its folder.
 func (s *server) end(ctx context.Context, signal os.Signal) error {
 	if err := s.instance.Signal(signal); err != nil {
 		return err
@@ -41,16 +42,27 @@ func (s *server) end(ctx context.Context, signal os.Signal) error {
 	return s.instance.Stop(ctx)
 }
 
-// servers are what the platform stands on.
+func (s *server) restart(ctx context.Context, signal os.Signal, down time.Duration) error {
+	if err := s.end(ctx, signal); err != nil {
+		return err
+	}
+	sleep(ctx, down)
+	return s.start(ctx)
+}
+
+func (s *server) pause(ctx context.Context, d time.Duration) error {
+	err := s.instance.Signal(syscall.SIGSTOP)
+	sleep(ctx, d)
+	return errors.Join(err, s.instance.Signal(syscall.SIGCONT))
+}
+
+// servers are those that the platform uses.
 type servers struct{ postgres, redis, kafka *server }
 
 func (s servers) all() []*server { return []*server{s.kafka, s.redis, s.postgres} }
 
-// portsOfServers are one for each.
-const portsOfServers = 3
-
-// startServers starts them on the ports from the first on, with their data below dir. Kafka tells its clients to come
-// over the network.
+// startServers starts them on ports from the first on, with their data below dir. Kafka advertises its address on the
+// network.
 func startServers(t *testing.T, dir string, first int, n *network) servers {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -73,7 +85,7 @@ func startServers(t *testing.T, dir string, first int, n *network) servers {
 }
 
 func (s servers) stop(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var failures error
 	for _, one := range s.all() {
@@ -84,7 +96,7 @@ func (s servers) stop(ctx context.Context, dir string) error {
 	return errors.Join(failures, deps.RemoveData(dir))
 }
 
-// flushRedis takes everything out of Redis.
+// flushRedis deletes everything in Redis.
 func (s servers) flushRedis(ctx context.Context) error {
 	options, err := redis.ParseURL(s.redis.instance.Address)
 	if err != nil {

@@ -18,40 +18,40 @@ import (
 )
 
 const (
-	// meanRest is a writer's rest between two steps.
-	meanRest = 600 * time.Millisecond
-	// atHand is how many orders and links a writer keeps changing, and how many requests it repeats.
-	atHand = 12
+	// meanPause is a writer's pause between two steps.
+	meanPause = 600 * time.Millisecond
+	// maxRecords bounds the orders, links and requests that a writer goes on with.
+	maxRecords = 12
 )
 
-// writer changes orders and links, one change after the answer to the other, in whichever service comes. Between that it
-// reads what it wrote, repeats what it asked, and asks for what is not its own.
+// writer changes orders and links, one change after the answer to the other. In between it reads its records, repeats
+// requests, and tries to read records of others.
 type writer struct {
 	*client
-	ledger *ledger
-	random *mathrand.Rand
-	desk   ordersv1.OrderOperationsServiceClient
-	team   linksv1.PersonalLinkOperationsServiceClient
-	gifts  linksv1.GiftSiteServiceClient
+	history         *history
+	random          *mathrand.Rand
+	orderOperations ordersv1.OrderOperationsServiceClient
+	linkOperations  linksv1.PersonalLinkOperationsServiceClient
+	giftSite        linksv1.GiftSiteServiceClient
 
 	tenant, other, brand, product string
-	// brands are all of the tenant.
+	// brands are all brands of the tenant.
 	brands []string
-	// campaign is the one with stock, if the writer may order from it; limited says that its key has one brand only.
+	// campaign is the one with stock, if the writer may order from it. limited says that its key has one brand only.
 	campaign string
 	limited  bool
 	keyID    int32
 
 	orders, links []snapshot
 	stocked       []string
-	asked         []repeat
+	requests      []sent
 }
 
-// run steps until ctx ends, and ends what it has begun.
+// run makes steps until ctx ends, and finishes the last one.
 func (w *writer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.step(context.WithoutCancel(ctx))
-		pauseFor(ctx, time.Duration(w.random.Int64N(int64(2*meanRest))))
+		sleep(ctx, time.Duration(w.random.Int64N(int64(2*meanPause))))
 	}
 }
 
@@ -70,74 +70,65 @@ func (w *writer) step(ctx context.Context) {
 	case n < 83:
 		w.readBack(ctx)
 	case n < 88:
-		w.browse(ctx)
+		w.readFixed(ctx)
 	case n < 94:
 		w.repeat(ctx)
 	default:
-		w.intrude(ctx)
+		w.readForeign(ctx)
 	}
-	w.orders, w.links, w.asked = forget(w, w.orders), forget(w, w.links), forget(w, w.asked)
+	w.orders, w.links, w.requests = trim(w, w.orders), trim(w, w.links), trim(w, w.requests)
 }
 
-func forget[T any](w *writer, records []T) []T {
-	if len(records) <= atHand {
+func trim[T any](w *writer, records []T) []T {
+	if len(records) <= maxRecords {
 		return records
 	}
 	i := w.random.IntN(len(records))
 	return slices.Delete(records, i, i+1)
 }
 
-// post makes a request under a new idempotency key, at times several at once, and writes down what note makes of the
-// answer.
-func (w *writer) post(ctx context.Context, target, body string, note func(d *deed, a answer), may ...string) {
-	d := deed{tenant: w.tenant, key: w.keyID, asked: time.Now()}
-	r := repeat{call: call{method: http.MethodPost, path: target, body: body, idempotencyKey: rand.Text(), may: may}}
-	twins := 0
+// post sends a request with a new idempotency key, at times several copies at once. After a success, note adds the events
+// of the change, and the change is recorded.
+func (w *writer) post(ctx context.Context, path, body string, note func(c *change, a answer), problems ...string) {
+	c := change{tenant: w.tenant, keyID: w.keyID, requested: time.Now()}
+	r := sent{call: call{method: http.MethodPost, path: path, body: body, idempotencyKey: rand.Text(), problems: problems}}
+	copies := 0
 	if w.random.IntN(5) == 0 {
-		twins = 1 + w.random.IntN(2)
+		copies = 1 + w.random.IntN(2)
 	}
 	var ok bool
-	if r.answer, ok = w.together(ctx, r.call, twins); !ok {
+	if r.answer, ok = w.sendConcurrently(ctx, r.call, copies); !ok {
 		return
 	}
-	d.answered = time.Now()
-	w.asked = append(w.asked, r)
-	if !r.answer.good() {
-		return
+	c.answered = time.Now()
+	w.requests = append(w.requests, r)
+	if r.answer.success() {
+		note(&c, r.answer)
+		w.history.add(c)
 	}
-	note(&d, r.answer)
-	w.ledger.write(d)
 }
 
-func (w *writer) read(raw []byte) (snapshot, bool) {
-	r, err := readRecord(raw)
-	if err != nil {
-		w.verdict.broken(answers, time.Now(), time.Now(), "%v: %s", err, raw)
-	}
-	return r, err == nil
-}
-
-// person repeats a call until it is answered. With marks it is written down.
-func (w *writer) person(ctx context.Context, name string, marks []mark, act func(ctx context.Context) error) bool {
-	asked := time.Now()
-	for time.Since(asked) < answerWithin {
-		attempt, cancel := context.WithTimeout(ctx, attemptTime)
-		err := act(attempt)
+// operate repeats a call of a person until it is answered. With events, the change is recorded.
+func (w *writer) operate(ctx context.Context, name string, events []eventName, act func(ctx context.Context) error) bool {
+	began := time.Now()
+	for time.Since(began) < answerTimeout {
+		try, cancel := context.WithTimeout(ctx, tryTimeout)
+		err := act(try)
 		cancel()
-		w.verdict.count(name + " " + status.Code(err).String())
+		w.results.count(name + " " + status.Code(err).String())
 		switch status.Code(err) {
 		case codes.OK:
-			if len(marks) > 0 {
-				w.ledger.write(deed{tenant: w.tenant, asked: asked, answered: time.Now(), marks: marks})
+			if len(events) > 0 {
+				w.history.add(change{tenant: w.tenant, requested: began, answered: time.Now(), events: events})
 			}
 			return true
 		case codes.FailedPrecondition, codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
-			w.verdict.broken(answers, asked, time.Now(), "%s: %v", name, err)
+			w.results.failed(answers, began, time.Now(), "%s: %v", name, err)
 			return false
 		default:
-			pauseFor(ctx, retryEvery)
+			sleep(ctx, retryInterval)
 		}
 	}
-	w.verdict.broken(answers, asked, time.Now(), "%s: not answered within %s", name, answerWithin)
+	w.results.failed(answers, began, time.Now(), "%s: not answered within %s", name, answerTimeout)
 	return false
 }

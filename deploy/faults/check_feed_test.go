@@ -1,0 +1,115 @@
+//go:build faults
+
+package faults_test
+
+import "time"
+
+// checkExactlyOnce requires that each committed change is in the feed exactly once, and nothing else.
+func (c *checker) checkExactlyOnce() {
+	expected, times, ids := c.expected(), map[eventName]int{}, map[string]bool{}
+	for _, e := range c.feed {
+		from, to := c.span(e.name, e.id)
+		times[e.name]++
+		switch {
+		case ids[e.id]:
+			c.failed(duplicate, from, to, "duplicate: event %s", e.id)
+		case times[e.name] > 1:
+			c.failed(duplicate, from, to, "duplicate: %s", e.name)
+		case !expected[e.name]:
+			c.failed(duplicate, from, to, "never happened: %s, event %s", e.name, e.raw)
+		default:
+			c.passed(duplicate, from, to)
+		}
+		ids[e.id] = true
+		if times[e.name] == 1 {
+			c.passed(lost, from, to)
+		}
+	}
+	for e := range expected {
+		if times[e] == 0 {
+			from, to := c.span(e, "")
+			c.failed(lost, from, to, "missing: %s", e)
+		}
+	}
+}
+
+// checkRecordOrder requires that the changes of each order and each link are in the order of their versions.
+func (c *checker) checkRecordOrder() {
+	last := map[string]int64{}
+	for _, e := range c.feed {
+		from, to := c.span(e.name, e.id)
+		before, known := last[e.subject]
+		switch {
+		case e.kind == messagePosted && !known:
+			c.failed(order, from, to, "order of a record: %s is before its order", e.name)
+		case e.kind != messagePosted && known && before >= e.step():
+			c.failed(order, from, to, "order of a record: %s is after step %d", e.name, before)
+		}
+		if e.kind != messagePosted {
+			last[e.subject] = e.step()
+		}
+	}
+}
+
+// checkCausalOrder requires of any two changes, in all services and by all writers: if one was answered before the other
+// was requested, it is first in the feed.
+func (c *checker) checkCausalOrder() {
+	var newest time.Time
+	var newestEvent eventName
+	for _, e := range c.feed {
+		of, known := c.byEvent[e.name]
+		if !known {
+			continue
+		}
+		from, to := c.span(e.name, e.id)
+		if of.answered.Before(newest) {
+			c.failed(order, from, to, "causal order: %s was answered %s before %s was requested and is behind it",
+				e.name, newest.Sub(of.answered), newestEvent)
+		} else {
+			c.passed(order, from, to)
+		}
+		if of.requested.After(newest) {
+			newest, newestEvent = of.requested, e.name
+		}
+	}
+}
+
+// feedOf are the events in the key's feed: all that it may see, except its own messages.
+func (c *checker) feedOf(r reader) (events []event) {
+	for _, e := range c.feed {
+		if c.visible(r, e) && !c.ownMessage(r, e) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// checkFollower requires that the follower has read the events of its feed in the same order.
+func (c *checker) checkFollower(f *follower) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	want := c.feedOf(f.reader)
+	allowed := map[string]bool{}
+	for _, e := range want {
+		allowed[e.id] = true
+	}
+	at := 0
+	for _, e := range f.events {
+		from, to := c.span(e.name, e.id)
+		switch {
+		case !allowed[e.id]:
+			c.failed(leak, from, to, "follower %s: got %s, which is not for it", f.name, e.name)
+		case at < len(want) && want[at].id == e.id:
+			c.passed(leak, from, to)
+		case at < len(want):
+			c.failed(order, from, to, "follower %s: got %s instead of %s", f.name, e.name, want[at].name)
+		}
+		if allowed[e.id] {
+			at++
+		}
+	}
+	for _, e := range want[min(at, len(want)):] {
+		from, to := c.span(e.name, e.id)
+		c.failed(lost, from, to, "follower %s: did not get %s", f.name, e.name)
+	}
+}

@@ -1,0 +1,144 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// checker compares what a tenant's readers received with what its writers were answered.
+type checker struct {
+	*results
+	tenant string
+	// began and ended are those of the whole run, for what has no known time of its own.
+	began, ended time.Time
+	// feed is the tenant's whole feed, read from the start at the end of the run; seenAt is when each event was first seen.
+	feed   []event
+	seenAt map[string]time.Time
+	// orders and links are what the services hold, by id.
+	orders, links map[string]snapshot
+	// messages are those that the public API shows, by id, with the time they were posted.
+	messages map[string]time.Time
+	changes  []change
+	byEvent  map[eventName]change
+}
+
+func (c *checker) index() {
+	c.byEvent = map[eventName]change{}
+	for _, of := range c.changes {
+		for _, e := range of.events {
+			c.byEvent[e] = of
+		}
+	}
+}
+
+// expected are the events of all committed changes: each version of an order, each change of a link, and each message.
+func (c *checker) expected() map[eventName]bool {
+	events := map[eventName]bool{}
+	for _, o := range c.orders {
+		for version := range o.Version + 1 {
+			events[orderEvent(o.ID, version)] = true
+		}
+	}
+	for _, l := range c.links {
+		events[linkEvent(l.ID, "created")] = true
+		for change, at := range map[string]*string{"approved": l.ApprovedAt, "claimed": l.ClaimedAt, "cancelled": l.CancelledAt} {
+			if at != nil {
+				events[linkEvent(l.ID, change)] = true
+			}
+		}
+	}
+	for id := range c.messages {
+		events[messageEvent(id)] = true
+	}
+	return events
+}
+
+// span is the time from the request of a change to its event in the feed.
+func (c *checker) span(e eventName, id string) (from, to time.Time) {
+	from, to = c.began, c.ended
+	if of, known := c.byEvent[e]; known {
+		from = of.requested
+	}
+	if at, known := c.seenAt[id]; known {
+		to = at
+	}
+	return from, to
+}
+
+// checkEffects requires that the services hold what was answered, and nothing else: anything else is the second effect of
+// a request.
+func (c *checker) checkEffects() {
+	expected := c.expected()
+	for _, of := range c.changes {
+		for _, e := range of.events {
+			if expected[e] {
+				c.passed(effect, of.requested, of.answered)
+			} else {
+				c.failed(effect, of.requested, of.answered, "lost effect: %s was answered and is not in its service", e)
+			}
+		}
+	}
+	for e := range expected {
+		if _, known := c.byEvent[e]; !known {
+			at := c.createdAt(e)
+			c.failed(effect, at, at, "second effect: %s was never answered", e)
+		}
+	}
+}
+
+func (c *checker) createdAt(e eventName) time.Time {
+	id := strings.Fields(string(e))[1]
+	for _, records := range []map[string]snapshot{c.orders, c.links} {
+		if at, err := time.Parse(time.RFC3339Nano, records[id].CreatedAt); err == nil {
+			return at
+		}
+	}
+	if at, posted := c.messages[id]; posted {
+		return at
+	}
+	return c.began
+}
+
+// checkContent requires that an event contains what was answered, the time of its record, and no personal data.
+func (c *checker) checkContent() {
+	for _, e := range c.feed {
+		from, to := c.span(e.name, e.id)
+		if answer, known := c.byEvent[e.name].data[e.name]; known && !sameJSON(answer, e.record.raw) {
+			c.failed(answers, from, to, "other data: %s was answered %s, its event has %s", e.name, answer, e.record.raw)
+		}
+		if e.kind != messagePosted && e.occurredAt != e.record.UpdatedAt {
+			c.failed(answers, from, to, "other time: %s occurred at %s, its record has %s", e.name, e.occurredAt, e.record.UpdatedAt)
+		}
+		c.check(leak, from, to, findPersonal("event "+e.id, e.raw))
+	}
+}
+
+func sameJSON(a, b string) bool {
+	var left, right any
+	return a == b || json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && reflect.DeepEqual(left, right)
+}
+
+// visible reports whether a key may see the event in the feed.
+func (c *checker) visible(r reader, e event) bool {
+	scope := commonv1.Scope_SCOPE_PERSONAL_LINKS
+	if strings.HasPrefix(e.kind, orderEvents) {
+		scope = commonv1.Scope_SCOPE_ORDERS
+	}
+	brand := e.record.BrandID
+	if e.kind == messagePosted {
+		brand = c.orders[e.subject].BrandID
+	}
+	return r.tenant == c.tenant && slices.Contains(r.scopes, scope) && (r.brand == "" || r.brand == brand)
+}
+
+// ownMessage reports whether the key itself posted the message of the event: its feed leaves that out.
+func (c *checker) ownMessage(r reader, e event) bool {
+	return e.kind == messagePosted && c.byEvent[e.name].keyID == r.keyID
+}

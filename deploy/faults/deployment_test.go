@@ -1,0 +1,220 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/pkg/identity"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// deployment is a platform with two instances of each program as processes, on servers of its own, with a proxy on every
+// route.
+type deployment struct {
+	servers
+	config local.Config
+	// env has the addresses and keys of the demo.
+	env map[string]string
+	// logs is the folder of the instances' logs.
+	logs      string
+	network   *network
+	instances []*instance
+	keys      tenantsv1.TenantOperationsServiceClient
+}
+
+type options struct {
+	// binaries is the folder of the programs.
+	binaries string
+	// direct leaves the network out.
+	direct bool
+	// slowCommits makes it more likely that changes commit in another order than they were recorded.
+	slowCommits bool
+	logs        string
+	// env has further variables of all instances.
+	env []string
+}
+
+// Ports of a deployment, in a row: those of a stack, those of the second instances, the servers, the network.
+const (
+	portsOfServers = 3
+	portsOfNetwork = 2*local.PortSpan + portsOfServers
+	allPorts       = portsOfNetwork + 40
+)
+
+// newDeployment prepares the databases and the demo with a stack in this process, then starts the instances.
+func newDeployment(t *testing.T, o options) *deployment {
+	t.Helper()
+	dir := t.TempDir()
+	first, err := deps.FreeRow(t.Context(), allPorts)
+	require.NoError(t, err)
+	d := &deployment{logs: o.logs}
+	if !o.direct {
+		d.network = newNetwork(t, first+portsOfNetwork)
+	}
+	d.servers = startServers(t, dir, first+2*local.PortSpan, d.network)
+	d.config = local.Config{
+		Dir: filepath.Join(dir, "stack"), PortBase: first, Name: "faults",
+		PostgresURL: d.postgres.instance.Address, RedisURL: d.redis.instance.Address,
+		KafkaBrokers: []string{d.kafka.instance.Address},
+	}
+	stack, err := local.Start(t.Context(), d.config)
+	require.NoError(t, err)
+	d.env = stack.Env
+	require.NoError(t, stack.Stop(t.Context()))
+	if o.slowCommits {
+		for _, database := range []string{"orders", "links"} {
+			_, err := d.connect(t, database).Exec(t.Context(), slowCommits)
+			require.NoError(t, err)
+		}
+	}
+	d.addInstances(t, o)
+	t.Cleanup(func() {
+		for _, i := range d.instances {
+			i.kill()
+		}
+	})
+	for _, i := range d.instances {
+		require.NoError(t, i.start(t.Context()))
+	}
+	d.keys = tenantsv1.NewTenantOperationsServiceClient(d.dial(t, identity.Tenants, 0))
+	return d
+}
+
+// slowCommits makes each commit of an event wait for a random, mostly short time, after its time of record is set and
+// before it is visible.
+const slowCommits = `CREATE FUNCTION slow_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_sleep(0.25 * power(random(), 4));
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON outbox DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION slow_commit()`
+
+// addInstances prepares two instances of each program. Every instance has its own routes to PostgreSQL and Redis.
+func (d *deployment) addInstances(t *testing.T, o options) {
+	t.Helper()
+	peers := map[string]string{}
+	for _, program := range processes.Programs() {
+		var routes []string
+		for n := range 2 {
+			port := d.config.PortBase + n*local.PortSpan + program.Port
+			name := string(program.Name) + "-" + strconv.Itoa(n+1)
+			i := &instance{
+				program: program, name: name,
+				path: filepath.Join(o.binaries, string(program.Name)), log: filepath.Join(o.logs, name+".log"),
+				addr: loopback(port), metrics: loopback(port + processes.MetricsAbove),
+			}
+			d.instances = append(d.instances, i)
+			if program.Peer != "" {
+				routes = append(routes, d.network.to(t, toServices, "to "+name, i.addr))
+			}
+		}
+		if program.Peer != "" {
+			peers[program.Peer] = strings.Join(routes, ",")
+		}
+	}
+	for _, i := range d.instances {
+		at := processes.Addresses{Listen: i.addr, Metrics: i.metrics, Peers: peers}
+		if i.program.Database != "" {
+			at.Postgres = d.network.to(t, toPostgres, i.name+" to PostgreSQL", hostOf(t, d.config.PostgresURL))
+		}
+		if i.program.Name == identity.Gateway || i.program.Name == identity.Tenants {
+			at.Redis = d.network.to(t, toRedis, i.name+" to Redis", hostOf(t, d.config.RedisURL))
+		}
+		env, err := processes.Environment(d.config, d.env, i.program, at)
+		require.NoError(t, err)
+		i.env = append(append(env, "GIFTING_LOG_LEVEL=WARN"), o.env...)
+	}
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	return u.Host
+}
+
+// of returns the instances of a program.
+func (d *deployment) of(program identity.Name) []*instance {
+	return slices.DeleteFunc(slices.Clone(d.instances), func(i *instance) bool { return i.program.Name != program })
+}
+
+// connect connects directly to a database, until the test ends.
+func (d *deployment) connect(t *testing.T, name string) *pgx.Conn {
+	t.Helper()
+	u, err := url.Parse(d.config.PostgresURL)
+	require.NoError(t, err)
+	u.Path = "/" + d.config.Name + "_" + name
+	conn, err := pgx.Connect(t.Context(), u.String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+// dial connects directly to the first or second instance of a service, for even or odd n.
+func (d *deployment) dial(t *testing.T, service identity.Name, n int) *local.Conn {
+	t.Helper()
+	variable := map[identity.Name]string{
+		identity.Tenants: "GIFTING_GRPC_TENANTS", identity.Catalog: "GIFTING_GRPC_CATALOG", identity.Orders: "GIFTING_GRPC_ORDERS",
+		identity.PersonalLinks: "GIFTING_GRPC_LINKS", identity.Webhook: "GIFTING_GRPC_WEBHOOK",
+	}[service]
+	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: d.of(service)[n%2].addr}, variable)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	return conn
+}
+
+// newClient reaches both gateways over the network.
+func (d *deployment) newClient(t *testing.T, to *results) *client {
+	t.Helper()
+	c := &client{
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * writers}}, next: &atomic.Uint64{}, results: to,
+	}
+	for _, i := range d.of(identity.Gateway) {
+		c.bases = append(c.bases, baseOf(d.network.to(t, toGateways, "to "+i.name, i.addr)))
+	}
+	return c
+}
+
+// baseOf is the base address of the API of a gateway.
+func baseOf(addr string) string { return "http://" + addr + "/api/public/v1" }
+
+// newReader makes a key, limited to the brand if there is one.
+func (d *deployment) newReader(t *testing.T, name, tenant, brand string, scopes ...commonv1.Scope) reader {
+	t.Helper()
+	req := &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: name, Scopes: scopes, AllBrands: brand == ""}
+	if brand != "" {
+		req.BrandIds = []string{brand}
+	}
+	created, err := d.keys.CreateKey(t.Context(), req)
+	require.NoError(t, err)
+	return reader{
+		name: name, tenant: tenant, key: created.GetApiKey(), keyID: created.GetKey().GetId(), secret: created.GetWebhookSecret(),
+		scopes: scopes, brand: brand,
+	}
+}
+
+// newKey makes a key during the run.
+func (d *deployment) newKey(ctx context.Context) (key string, id int32, err error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	created, err := d.keys.CreateKey(ctx, &tenantsv1.CreateKeyRequest{TenantId: seed.Direct, Name: "burst", Scopes: allScopes, AllBrands: true})
+	return created.GetApiKey(), created.GetKey().GetId(), err
+}

@@ -1,0 +1,161 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/partnergifting/platform/deploy/processes"
+)
+
+// fault is something that goes wrong in a deployment.
+type fault struct {
+	// kind is its row in the table; description says where and for how long.
+	kind, description string
+	// busy are the locks of the parts that it uses.
+	busy []*sync.Mutex
+	// long faults do not count as concurrent ones.
+	long   bool
+	inject func(ctx context.Context) error
+}
+
+// draw draws a fault of one kind.
+type draw func(random *mathrand.Rand) fault
+
+// faultKinds has every kind of fault at least once. Used up before it begins again, it leaves none out for long.
+func (d *deployment) faultKinds() []draw {
+	draws := []draw{d.killBoth, d.killAll, d.flush}
+	for _, p := range processes.Programs() {
+		both := d.of(p.Name)
+		kill := func(random *mathrand.Rand) fault { return d.kill(oneOf(random, both), shortTime(random)) }
+		pause := func(random *mathrand.Rand) fault { return d.pause(oneOf(random, both), mostlyShortTime(random)) }
+		draws = append(draws, kill, kill, kill, pause, pause)
+	}
+	for _, of := range []struct {
+		server        *server
+		normal, crash syscall.Signal
+	}{
+		{d.postgres, syscall.SIGINT, syscall.SIGQUIT}, {d.kafka, syscall.SIGTERM, syscall.SIGKILL}, {d.redis, syscall.SIGTERM, syscall.SIGKILL},
+	} {
+		draws = append(draws,
+			func(random *mathrand.Rand) fault {
+				return d.restart("restart ", of.server, of.normal, shortTime(random))
+			},
+			func(random *mathrand.Rand) fault { return d.restart("crash ", of.server, of.crash, shortTime(random)) },
+			func(random *mathrand.Rand) fault { return d.pauseServer(of.server, shortTime(random)) })
+	}
+	for _, class := range []string{toPostgres, toRedis, toKafka, toServices, toGateways, toReceivers} {
+		routes := d.network.of(class)
+		cut := func(random *mathrand.Rand) fault { return cutRoute(oneOf(random, routes), shortTime(random)) }
+		draws = append(draws, cut, cut,
+			func(random *mathrand.Rand) fault {
+				return silenceRoute(oneOf(random, routes), mostlyShortTime(random))
+			},
+			func(random *mathrand.Rand) fault {
+				return slowRoute(oneOf(random, routes), random, mostlyShortTime(random))
+			})
+	}
+	return draws
+}
+
+func oneOf[T any](random *mathrand.Rand, list []T) T { return list[random.IntN(len(list))] }
+
+func shortTime(random *mathrand.Rand) time.Duration {
+	return time.Duration(random.Int64N(int64(2 * time.Second))).Round(time.Millisecond)
+}
+
+// mostlyShortTime is at times longer than the lease of a leader, the time-out of a statement, and a consumer's session.
+func mostlyShortTime(random *mathrand.Rand) time.Duration {
+	if random.IntN(5) == 0 {
+		return shortTime(random) + 12*time.Second
+	}
+	return shortTime(random)
+}
+
+func (d *deployment) kill(i *instance, down time.Duration) fault {
+	return fault{
+		kind: "kill -9 " + string(i.program.Name), description: fmt.Sprintf("kill -9 %s, down for %s", i.name, down),
+		busy:   []*sync.Mutex{&i.busy},
+		inject: func(ctx context.Context) error { return killFor(ctx, []*instance{i}, down) },
+	}
+}
+
+// killBoth leaves no instance of a program.
+func (d *deployment) killBoth(random *mathrand.Rand) fault {
+	both, down := d.of(oneOf(random, processes.Programs()).Name), shortTime(random)
+	return fault{
+		kind: "kill -9 both instances", description: fmt.Sprintf("kill -9 %s and %s, down for %s", both[0].name, both[1].name, down),
+		busy:   []*sync.Mutex{&both[0].busy, &both[1].busy},
+		inject: func(ctx context.Context) error { return killFor(ctx, both, down) },
+	}
+}
+
+func (d *deployment) killAll(random *mathrand.Rand) fault {
+	down := shortTime(random)
+	f := fault{
+		kind: "kill -9 everything", description: fmt.Sprintf("kill -9 of every instance, down for %s", down),
+		inject: func(ctx context.Context) error { return killFor(ctx, d.instances, down) },
+	}
+	for _, i := range d.instances {
+		f.busy = append(f.busy, &i.busy)
+	}
+	return f
+}
+
+func (d *deployment) pause(i *instance, length time.Duration) fault {
+	return fault{
+		kind: "pause " + string(i.program.Name), description: fmt.Sprintf("pause %s for %s", i.name, length), busy: []*sync.Mutex{&i.busy},
+		inject: func(ctx context.Context) error { return i.pause(ctx, length) },
+	}
+}
+
+func (d *deployment) restart(word string, s *server, signal syscall.Signal, down time.Duration) fault {
+	return fault{
+		kind: word + s.name, description: fmt.Sprintf("%s%s (%s), down for %s", word, s.name, signal, down), busy: []*sync.Mutex{&s.busy},
+		inject: func(ctx context.Context) error { return s.restart(ctx, signal, down) },
+	}
+}
+
+func (d *deployment) pauseServer(s *server, length time.Duration) fault {
+	return fault{
+		kind: "pause " + s.name, description: fmt.Sprintf("pause %s for %s", s.name, length), busy: []*sync.Mutex{&s.busy},
+		inject: func(ctx context.Context) error { return s.pause(ctx, length) },
+	}
+}
+
+func (d *deployment) flush(*mathrand.Rand) fault {
+	return fault{kind: "flush Redis", description: "flush Redis", busy: []*sync.Mutex{&d.redis.busy}, inject: d.flushRedis}
+}
+
+func cutRoute(r *route, length time.Duration) fault {
+	return onRoute(r, "cut", "cut "+r.name, length, func() error {
+		r.cut()
+		return nil
+	}, func(context.Context) error { return r.restore() })
+}
+
+func silenceRoute(r *route, length time.Duration) fault {
+	return onRoute(r, "silence", "silence "+r.name, length, r.silence, r.clear)
+}
+
+func slowRoute(r *route, random *mathrand.Rand, length time.Duration) fault {
+	delay := 20 + random.Int64N(400)
+	return onRoute(r, "slow", fmt.Sprintf("slow %s by %d ms", r.name, delay), length, func() error { return r.slow(delay) }, r.clear)
+}
+
+func onRoute(r *route, word, description string, length time.Duration, begin func() error, end func(ctx context.Context) error) fault {
+	return fault{
+		kind: word + " to " + r.class, description: fmt.Sprintf("%s for %s", description, length), busy: []*sync.Mutex{&r.busy},
+		inject: func(ctx context.Context) error {
+			err := begin()
+			sleep(ctx, length)
+			return errors.Join(err, end(ctx))
+		},
+	}
+}

@@ -1,0 +1,159 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+// timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made
+// due, and for the release of stock that was reserved by a killed instance.
+type timeouts struct{ feed, webhooks, stock time.Duration }
+
+// checkAll waits for the final state and checks all invariants.
+func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format string, args ...any)) {
+	t.Helper()
+	stockViolation, retries := f.awaitStock(t, within.stock), f.newRetries(t)
+	for _, tenant := range []string{seed.Direct, seed.Approving} {
+		c := f.readFinalState(t, tenant, within.feed)
+		printf("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks",
+			tenant, len(c.orders), len(c.links), len(c.feed), len(f.missingWebhooks(c)))
+		if len(c.feed) >= len(c.expected()) {
+			waitFor(within.webhooks, func() bool {
+				retries.makeAllDue(t, c)
+				return f.complete(c)
+			})
+			retries.printMissing(t.Context(), c, printf)
+		}
+		c.ended = time.Now()
+		c.checkEffects()
+		c.checkContent()
+		c.checkExactlyOnce()
+		c.checkRecordOrder()
+		c.checkCausalOrder()
+		for _, of := range f.followers {
+			if of.tenant == tenant {
+				c.checkFollower(of)
+			}
+		}
+		for _, to := range f.endpoints {
+			if to.tenant == tenant {
+				c.checkDelivery(to)
+			}
+		}
+	}
+	printf("%d failed webhooks were made due before their next attempt", retries.madeDue)
+	f.check(stock, f.began, time.Now(), stockViolation)
+	f.history.checkOversold(f.results)
+	f.searchPersonalData(t)
+}
+
+// awaitStock waits until remaining and held units add up, and returns the violation if they do not.
+func (f *fixture) awaitStock(t *testing.T, within time.Duration) (violation string) {
+	t.Helper()
+	by := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
+	waitFor(within, func() bool {
+		held := heldUnits(f.list(t, by, "/orders?updatedSince="+f.began.UTC().Format("2006-01-02T15:04:05Z")), f.campaign)
+		remaining, ok := remainingUnits(t.Context(), by, f.campaign)
+		violation = ""
+		if !ok || held+remaining != units {
+			violation = fmt.Sprintf("of %d units orders hold %d and %d remain", units, held, remaining)
+		}
+		return violation == ""
+	})
+	return violation
+}
+
+// readFinalState reads what the services hold, waits for its events in the feed, and reads the feed again from its start.
+func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Duration) *checker {
+	t.Helper()
+	r := f.newReader(t, "checker", tenant, "", allScopes...)
+	by := f.client.with(r.key)
+	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
+	c := &checker{
+		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant),
+		orders: f.list(t, by, "/orders"), links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
+	}
+	c.index()
+	expected := len(c.expected())
+	waitFor(within, func() bool { return all.length() >= expected })
+	// A duplicate may come after the last expected event.
+	sleep(t.Context(), 3*time.Second)
+	again := newFollower(r, f.client, f.newRandom())
+	for before := -1; before < again.length(); {
+		before = again.length()
+		for _, err := again.readPage(t.Context()); err != nil; _, err = again.readPage(t.Context()) {
+			sleep(t.Context(), time.Second) // The rate limit.
+			require.NoError(t, t.Context().Err())
+		}
+	}
+	c.feed, c.seenAt = again.events, all.times()
+	return c
+}
+
+// messages reads the tenant's messages from their table, because the API lists those of one order at a time.
+func (f *fixture) messages(t *testing.T, tenant string) map[string]time.Time {
+	t.Helper()
+	rows, err := f.connect(t, "orders").Query(t.Context(), `SELECT id::text, created_at FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
+	require.NoError(t, err)
+	posted := map[string]time.Time{}
+	var id string
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
+		posted[id] = at
+		return nil
+	})
+	require.NoError(t, err)
+	return posted
+}
+
+// list reads all pages of a list, by id.
+func (f *fixture) list(t *testing.T, by *client, path string) map[string]snapshot {
+	t.Helper()
+	records, separator := map[string]snapshot{}, "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	path += separator + "limit=100"
+	for target := path; target != ""; {
+		a, ok := by.send(t.Context(), call{method: http.MethodGet, path: target})
+		require.True(t, ok, a.body)
+		page, next, err := parsePage(a.body, parseRecord)
+		require.NoError(t, err)
+		for _, r := range page {
+			records[r.ID] = r
+		}
+		if target = ""; next != "" {
+			target = path + "&after=" + next
+		}
+	}
+	return records
+}
+
+// complete reports whether the tenant's followers and endpoints have all their events.
+func (f *fixture) complete(c *checker) bool {
+	for _, of := range f.followers {
+		if of.tenant == c.tenant && of.length() < len(c.feedOf(of.reader)) {
+			return false
+		}
+	}
+	return len(f.missingWebhooks(c)) == 0
+}
+
+func waitFor(within time.Duration, ready func() bool) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(within); time.Now().Before(deadline) && !ready(); {
+		<-ticker.C
+	}
+}

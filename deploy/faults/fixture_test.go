@@ -1,0 +1,195 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/identity"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+const writers, approvingWriters = 32, 8
+
+// fixture is a deployment with all its users.
+type fixture struct {
+	*deployment
+	*results
+	history   *history
+	random    *mathrand.Rand
+	client    *client
+	campaign  string
+	writers   []*writer
+	followers []*follower
+	endpoints []*endpoint
+	// receivers is the address of all endpoints.
+	receivers string
+	refuseIn  int
+	brands    map[string][]string
+	began     time.Time
+}
+
+func newFixture(t *testing.T, d *deployment, seeded int64, refuseIn int) *fixture {
+	t.Helper()
+	f := &fixture{
+		deployment: d, results: newResults(), history: newHistory(), random: mathrand.New(mathrand.NewPCG(uint64(seeded), 0)),
+		refuseIn: refuseIn, campaign: uuid.NewString(), brands: map[string][]string{},
+	}
+	f.client = d.newClient(t, f.results)
+	f.brands[seed.Direct], f.brands[seed.Approving] = f.brandsOf(t, d.env["GIFTING_KEY"]), f.brandsOf(t, d.env["GIFTING_KEY_APPROVAL"])
+	f.putCampaign(t)
+	f.listen(t)
+	for i := range writers {
+		f.addWriter(t, i)
+	}
+	orders, links := commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS
+	for _, r := range []reader{
+		f.newReader(t, allOf+seed.Direct, seed.Direct, "", allScopes...),
+		f.newReader(t, allOf+seed.Approving, seed.Approving, "", allScopes...),
+		f.newReader(t, "orders", seed.Direct, "", orders),
+		f.newReader(t, "links", seed.Direct, "", links),
+		f.newReader(t, "one brand", seed.Direct, f.brands[seed.Direct][1], orders, links),
+		f.newReader(t, "catalog", seed.Direct, "", commonv1.Scope_SCOPE_CATALOG),
+	} {
+		f.addReader(t, r)
+	}
+	return f
+}
+
+// allOf begins the name of the reader that sees every event of a tenant.
+const allOf = "all of "
+
+// newRandom is for one goroutine. Its choices depend on the seed alone.
+func (f *fixture) newRandom() *mathrand.Rand {
+	return mathrand.New(mathrand.NewPCG(f.random.Uint64(), 0))
+}
+
+// brandsOf returns the tenant's brands. If that of the demo is among them, it is the first.
+func (f *fixture) brandsOf(t *testing.T, key string) (ids []string) {
+	t.Helper()
+	a, ok := f.client.with(key).send(t.Context(), call{method: http.MethodGet, path: "/brands"})
+	require.True(t, ok, a.body)
+	var brands []struct {
+		ID string `json:"id"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &brands))
+	for _, b := range brands {
+		ids = append(ids, b.ID)
+		if b.ID == f.env["GIFTING_BRAND_ID"] {
+			ids[0], ids[len(ids)-1] = ids[len(ids)-1], ids[0]
+		}
+	}
+	return ids
+}
+
+func (f *fixture) putCampaign(t *testing.T) {
+	t.Helper()
+	_, err := catalogv1.NewCatalogOperationsServiceClient(f.dial(t, identity.Catalog, 0)).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
+		Id: f.campaign, TenantId: seed.Direct, BrandId: f.env["GIFTING_BRAND_ID"], Name: "Too few",
+		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
+		Offerings: []*catalogv1.OfferingInput{{
+			ProductId: f.env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
+			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(units)}},
+		}},
+	})
+	require.NoError(t, err)
+}
+
+func (f *fixture) addWriter(t *testing.T, i int) {
+	t.Helper()
+	tenant, other, limited := seed.Direct, seed.Approving, ""
+	if i < approvingWriters {
+		tenant, other = other, tenant
+	}
+	brands := f.brands[tenant]
+	if i%4 == 3 {
+		limited = brands[i%len(brands)]
+	}
+	r := f.newReader(t, fmt.Sprintf("writer %d", i), tenant, limited, allScopes...)
+	links := f.dial(t, identity.PersonalLinks, i)
+	w := &writer{
+		client: f.client.with(r.key), history: f.history, random: f.newRandom(),
+		orderOperations: ordersv1.NewOrderOperationsServiceClient(f.dial(t, identity.Orders, i)),
+		linkOperations:  linksv1.NewPersonalLinkOperationsServiceClient(links),
+		giftSite:        linksv1.NewGiftSiteServiceClient(links),
+		tenant:          tenant, other: other, limited: limited != "", keyID: r.keyID,
+		brand: brands[i%len(brands)], brands: brands, product: f.env["GIFTING_PRODUCT_ID"],
+	}
+	if w.brand == f.env["GIFTING_BRAND_ID"] {
+		w.campaign = f.campaign
+	}
+	f.writers = append(f.writers, w)
+	// Some writers are readers too: one of each tenant, and one with a key of one brand.
+	if i == 0 || i == approvingWriters || i == approvingWriters+3 {
+		f.addReader(t, r)
+	}
+}
+
+// listen starts the server of all endpoints. Each has a path of its own.
+func (f *fixture) listen(t *testing.T) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		if err != nil || n >= len(f.endpoints) {
+			http.NotFound(w, r)
+			return
+		}
+		f.endpoints[n].ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	f.receivers = "http://" + f.network.to(t, toReceivers, "to the receivers", server.Listener.Addr().String())
+}
+
+// addReader has the key follow the feed, and receive webhooks.
+func (f *fixture) addReader(t *testing.T, r reader) {
+	t.Helper()
+	f.followers = append(f.followers, newFollower(r, f.client, f.newRandom()))
+	f.endpoints = append(f.endpoints, newEndpoint(r, f.results, f.newRandom(), f.refuseIn))
+	url := fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1)
+	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: r.keyID, Url: proto.String(url)})
+	require.NoError(t, err)
+}
+
+// use runs all users for a time, and injects faults meanwhile.
+func (f *fixture) use(t *testing.T, d time.Duration, injectFaults func(ctx context.Context)) {
+	t.Helper()
+	f.began = time.Now()
+	following, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	for _, reader := range f.followers {
+		go reader.run(following)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, w := range f.writers {
+		group.Go(func() { w.run(ctx) })
+	}
+	bursts := *f.writers[approvingWriters]
+	bursts.random = f.newRandom()
+	group.Go(func() { bursts.sendBursts(ctx, f.newKey) })
+	watcher := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
+	group.Go(func() { watchStock(ctx, watcher, f.campaign) })
+	group.Go(func() { f.revokeKeys(ctx) })
+	injectFaults(ctx)
+	group.Wait()
+}

@@ -1,0 +1,124 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+const notFound = "not_found"
+
+// readFixed reads records that no writer changes, and checks their content.
+func (w *writer) readFixed(ctx context.Context) {
+	read := []struct{ path, member, want string }{
+		{"/me", "tenant", w.tenant},
+		{"/catalog/products/" + w.product + "?country=SE", "id", w.product},
+		{"/catalog/products?country=SE&limit=20", "items", ""},
+		{"/brands", "", ""},
+	}[w.random.IntN(4)]
+	began := time.Now()
+	a, ok := w.send(ctx, call{method: http.MethodGet, path: read.path})
+	if !ok {
+		return
+	}
+	violation := ""
+	if read.want != "" && a.member(read.member) != read.want || read.want == "" && a.length(read.member) == 0 {
+		violation = fmt.Sprintf("%s answers %s", read.path, a.body)
+	}
+	w.results.check(answers, began, time.Now(), violation)
+}
+
+// readForeign reads or changes a record that the key may not see: another tenant's or another brand's. The answer must be
+// not found. At times it reads a list instead.
+func (w *writer) readForeign(ctx context.Context) {
+	if w.random.IntN(3) == 0 {
+		w.readList(ctx)
+		return
+	}
+	began := time.Now()
+	record, ok := w.history.anyRecord(w.other, w.random.Int())
+	if w.limited && w.random.IntN(2) == 0 {
+		record, ok = w.history.anyRecord(w.tenant, w.random.Int())
+		ok = ok && record.BrandID != w.brand
+	}
+	if !ok {
+		return
+	}
+	what := call{method: http.MethodGet, path: "/orders/" + record.ID, idempotencyKey: rand.Text(), problems: []string{notFound}}
+	switch {
+	case record.isLink():
+		what.path = "/personal-links/" + record.ID
+	case w.random.IntN(3) == 0:
+		what.method, what.path, what.body = http.MethodPost, "/orders/"+record.ID+":cancel", `{"reason": "Not mine."}`
+	case w.random.IntN(3) == 0:
+		what.path += "/messages"
+	}
+	a, ok := w.send(ctx, what)
+	if !ok {
+		return
+	}
+	violation := ""
+	if a.code() != notFound {
+		violation = fmt.Sprintf("%s %s: a key sees what is not its own: %d %s", what.method, what.path, a.status, a.body)
+	}
+	w.results.check(leak, began, time.Now(), violation)
+}
+
+// readList reads a list: all records must be of the tenant, and of the key's brand.
+func (w *writer) readList(ctx context.Context) {
+	began := time.Now()
+	path := []string{"/orders?limit=50", "/personal-links?limit=50"}[w.random.IntN(2)]
+	a, ok := w.send(ctx, call{method: http.MethodGet, path: path})
+	if !ok {
+		return
+	}
+	records, _, err := parsePage(a.body, parseRecord)
+	if err != nil {
+		w.results.failed(answers, began, time.Now(), "%s: %v: %s", path, err, a.body)
+	}
+	violation := ""
+	for _, r := range records {
+		if w.limited && r.BrandID != w.brand || !slices.Contains(w.brands, r.BrandID) {
+			violation = fmt.Sprintf("%s: a list shows what is not the key's own: %s", path, r.raw)
+		}
+	}
+	w.results.check(leak, began, time.Now(), violation)
+}
+
+// readBack reads an order that only this writer changes: it must be as it was last answered.
+func (w *writer) readBack(ctx context.Context) {
+	if len(w.orders) == 0 {
+		return
+	}
+	o, began := w.orders[w.random.IntN(len(w.orders))], time.Now()
+	got, ok := w.get(ctx, "/orders/"+o.ID)
+	if !ok {
+		return
+	}
+	violation := ""
+	if got.Version != o.Version || o.raw != "" && !sameJSON(got.raw, o.raw) {
+		violation = fmt.Sprintf("order %s is read as %s, and was answered as version %d %s", o.ID, got.raw, o.Version, o.raw)
+	}
+	w.results.check(answers, began, time.Now(), violation)
+}
+
+func (w *writer) get(ctx context.Context, path string) (snapshot, bool) {
+	a, ok := w.send(ctx, call{method: http.MethodGet, path: path})
+	if !ok {
+		return snapshot{}, false
+	}
+	return w.parse([]byte(a.body))
+}
+
+func (w *writer) parse(raw []byte) (snapshot, bool) {
+	s, err := parseRecord(raw)
+	if err != nil {
+		w.results.failed(answers, time.Now(), time.Now(), "%v: %s", err, raw)
+	}
+	return s, err == nil
+}

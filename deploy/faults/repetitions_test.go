@@ -1,0 +1,112 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sent is a request with its final answer.
+type sent struct {
+	call   call
+	answer answer
+}
+
+const (
+	replayed = "Idempotent-Replayed"
+	reused   = "idempotency_key_reused"
+)
+
+// sendConcurrently sends a call until it is answered, and further copies at the same time. All final answers must be equal,
+// and at most one may be no replay.
+func (c *client) sendConcurrently(ctx context.Context, what call, copies int) (answer, bool) {
+	began, all := time.Now(), make([]answer, copies)
+	var group sync.WaitGroup
+	for i := range all {
+		group.Go(func() {
+			if a, err := c.try(ctx, what); err == nil {
+				all[i] = a
+			}
+		})
+	}
+	first, ok := c.send(ctx, what)
+	group.Wait()
+	if !ok {
+		return first, false
+	}
+	effects, violation := 0, ""
+	for _, a := range append(all, first) {
+		if !a.final(what) {
+			continue
+		}
+		if a.header.Get(replayed) == "" {
+			effects++
+		}
+		if a.status != first.status || a.body != first.body {
+			violation = fmt.Sprintf("%s: one request has two answers: %d %s and %d %s", what.path, first.status, first.body, a.status, a.body)
+		}
+	}
+	if effects > 1 {
+		violation = fmt.Sprintf("%s had %d effects", what.path, effects)
+	}
+	c.results.check(effect, began, time.Now(), violation)
+	return first, true
+}
+
+// repeat sends an old request again, either unchanged, which must be replayed, or with another body, which must be refused.
+func (w *writer) repeat(ctx context.Context) {
+	if len(w.requests) == 0 {
+		return
+	}
+	old, began := w.requests[w.random.IntN(len(w.requests))], time.Now()
+	what := old.call
+	changed := w.random.IntN(5) == 0
+	if changed {
+		what.body, what.problems = strings.Replace(what.body, "{", `{"unknown": 1, `, 1), []string{reused}
+	}
+	got, ok := w.send(ctx, what)
+	if !ok {
+		return
+	}
+	violation := ""
+	switch {
+	case changed && got.code() != reused:
+		violation = fmt.Sprintf("%s: another request with the key was answered %d %s", what.path, got.status, got.body)
+	case !changed && (got.status != old.answer.status || got.body != old.answer.body || got.header.Get(replayed) != "true"):
+		violation = fmt.Sprintf("%s: the repetition was answered %d %s instead of %d %s",
+			what.path, got.status, got.body, old.answer.status, old.answer.body)
+	}
+	w.results.check(effect, began, time.Now(), violation)
+}
+
+// burst is how many copies of a request are sent at the same time.
+const burst = 100
+
+// sendBursts places orders, each by a burst of identical requests with an API key of its own.
+func (w *writer) sendBursts(ctx context.Context, newKey func(ctx context.Context) (key string, id int32, err error)) {
+	for ctx.Err() == nil {
+		if key, id, err := newKey(ctx); err == nil {
+			w.sendBurst(context.WithoutCancel(ctx), w.with(key), id)
+		}
+		sleep(ctx, time.Duration(w.random.Int64N(int64(4*meanPause))))
+	}
+}
+
+func (w *writer) sendBurst(ctx context.Context, by *client, keyID int32) {
+	c := change{tenant: w.tenant, keyID: keyID, requested: time.Now()}
+	body := toJSON(orderBody(w.product, w.brand))
+	a, ok := by.sendConcurrently(ctx, call{method: http.MethodPost, path: "/orders", body: body, idempotencyKey: "burst"}, burst)
+	if !ok {
+		return
+	}
+	c.answered = time.Now()
+	if order, ok := w.parse([]byte(a.body)); ok {
+		c.add(orderEvent(order.ID, order.Version), a.body)
+		w.history.add(c)
+	}
+}
