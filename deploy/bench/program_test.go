@@ -30,6 +30,7 @@ type program struct {
 func launch(b *testing.B, p *fixture.Platform) (programs []*program) {
 	b.Helper()
 	binaries := b.TempDir()
+	b.Setenv("CGO_ENABLED", "0") // As in a release.
 	require.NoError(b, processes.Build(b.Context(), binaries, "", []string{"-trimpath"}))
 	loopback := func(port int) string {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Config.PortBase+port))

@@ -164,27 +164,3 @@ func invalid(c call, a answer) string {
 		return ""
 	}
 }
-
-// member returns the text of a member, or the id of one that is an object.
-func (a answer) member(name string) string {
-	var read map[string]json.RawMessage
-	var value string
-	var inner struct{ ID string }
-	if json.Unmarshal([]byte(a.body), &read) == nil && json.Unmarshal(read[name], &value) != nil {
-		_ = json.Unmarshal(read[name], &inner) // Then it has none.
-		return inner.ID
-	}
-	return value
-}
-
-// length is that of the list in a member, or of the answer if it is a list.
-func (a answer) length(name string) int {
-	raw, list := json.RawMessage(a.body), []json.RawMessage{}
-	if name != "" {
-		var read map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &read) // Then it is empty.
-		raw = read[name]
-	}
-	_ = json.Unmarshal(raw, &list) // Then it is empty.
-	return len(list)
-}

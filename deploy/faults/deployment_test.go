@@ -6,6 +6,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,7 +20,6 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/deps"
-	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/processes"
 	"github.com/partnergifting/platform/pkg/identity"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -196,25 +197,61 @@ func (d *deployment) newClient(t *testing.T, to *results) *client {
 // baseOf is the base address of the API of a gateway.
 func baseOf(addr string) string { return "http://" + addr + "/api/public/v1" }
 
-// newReader makes a key, limited to the brand if there is one.
-func (d *deployment) newReader(t *testing.T, name, tenant, brand string, scopes ...commonv1.Scope) reader {
-	t.Helper()
+// createKey makes a key, limited to the brand if there is one.
+func (d *deployment) createKey(ctx context.Context, name, tenant, brand string, scopes ...commonv1.Scope) (reader, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
 	req := &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: name, Scopes: scopes, AllBrands: brand == ""}
 	if brand != "" {
 		req.BrandIds = []string{brand}
 	}
-	created, err := d.keys.CreateKey(t.Context(), req)
-	require.NoError(t, err)
+	created, err := d.keys.CreateKey(ctx, req)
 	return reader{
 		name: name, tenant: tenant, key: created.GetApiKey(), keyID: created.GetKey().GetId(), secret: created.GetWebhookSecret(),
 		scopes: scopes, brand: brand,
-	}
+	}, err
 }
 
-// newKey makes a key during the run.
-func (d *deployment) newKey(ctx context.Context) (key string, id int32, err error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
-	defer cancel()
-	created, err := d.keys.CreateKey(ctx, &tenantsv1.CreateKeyRequest{TenantId: seed.Direct, Name: "burst", Scopes: allScopes, AllBrands: true})
-	return created.GetApiKey(), created.GetKey().GetId(), err
+func (d *deployment) newReader(t *testing.T, name, tenant, brand string, scopes ...commonv1.Scope) reader {
+	t.Helper()
+	r, err := d.createKey(t.Context(), name, tenant, brand, scopes...)
+	require.NoError(t, err)
+	return r
+}
+
+// previousVariable names the revision that the instances run before they are restarted. The default is the last release,
+// or the tested version if there is none.
+const previousVariable = "GIFTING_TEST_PREVIOUS"
+
+// buildPrograms builds the named programs, or all, and returns their folder.
+func buildPrograms(t *testing.T, sources string, flags []string, names ...identity.Name) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, processes.Build(t.Context(), dir, sources, flags, names...))
+	return dir
+}
+
+// previousPrograms builds the programs of the previous version: the restart is then an upgrade, during which that version runs
+// on the new schema beside new instances. It returns an empty string if there is no previous version.
+func previousPrograms(t *testing.T) string {
+	t.Helper()
+	revision := os.Getenv(previousVariable)
+	if revision == "" {
+		tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match", "v*").Output()
+		if err != nil {
+			t.Log("there is no release yet: the instances are restarted with the version they ran")
+			return ""
+		}
+		revision = strings.TrimSpace(string(tag))
+	}
+	t.Logf("the instances are upgraded from %s", revision)
+	sources := t.TempDir()
+	packed := filepath.Join(sources, "sources.tar")
+	pack := exec.CommandContext(t.Context(), "git", "archive", "--output", packed, revision)
+	pack.Dir = root(t)
+	output, err := pack.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	output, err = exec.CommandContext(t.Context(), "tar", "-x", "-f", packed, "-C", sources).CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	return buildPrograms(t, sources, nil)
 }

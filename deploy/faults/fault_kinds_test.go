@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/partnergifting/platform/deploy/processes"
 )
 
@@ -78,59 +80,56 @@ func mostlyShortTime(random *mathrand.Rand) time.Duration {
 	return shortTime(random)
 }
 
+func newFault(kind, description string, inject func(ctx context.Context) error, busy ...*sync.Mutex) fault {
+	return fault{kind: kind, description: description, busy: busy, inject: inject}
+}
+
 func (d *deployment) kill(i *instance, down time.Duration) fault {
-	return fault{
-		kind: "kill -9 " + string(i.program.Name), description: fmt.Sprintf("kill -9 %s, down for %s", i.name, down),
-		busy:   []*sync.Mutex{&i.busy},
-		inject: func(ctx context.Context) error { return killFor(ctx, []*instance{i}, down) },
-	}
+	return killed("kill -9 "+string(i.program.Name), i.name, down, i)
 }
 
 // killBoth leaves no instance of a program.
 func (d *deployment) killBoth(random *mathrand.Rand) fault {
-	both, down := d.of(oneOf(random, processes.Programs()).Name), shortTime(random)
-	return fault{
-		kind: "kill -9 both instances", description: fmt.Sprintf("kill -9 %s and %s, down for %s", both[0].name, both[1].name, down),
-		busy:   []*sync.Mutex{&both[0].busy, &both[1].busy},
-		inject: func(ctx context.Context) error { return killFor(ctx, both, down) },
-	}
+	both := d.of(oneOf(random, processes.Programs()).Name)
+	return killed("kill -9 both instances", both[0].name+" and "+both[1].name, shortTime(random), both...)
 }
 
 func (d *deployment) killAll(random *mathrand.Rand) fault {
-	down := shortTime(random)
-	f := fault{
-		kind: "kill -9 everything", description: fmt.Sprintf("kill -9 of every instance, down for %s", down),
-		inject: func(ctx context.Context) error { return killFor(ctx, d.instances, down) },
-	}
-	for _, i := range d.instances {
+	return killed("kill -9 everything", "every instance", shortTime(random), d.instances...)
+}
+
+func killed(kind, names string, down time.Duration, instances ...*instance) fault {
+	f := newFault(kind, fmt.Sprintf("kill -9 %s, down for %s", names, down), func(ctx context.Context) error {
+		return killFor(ctx, instances, down)
+	})
+	for _, i := range instances {
 		f.busy = append(f.busy, &i.busy)
 	}
 	return f
 }
 
 func (d *deployment) pause(i *instance, length time.Duration) fault {
-	return fault{
-		kind: "pause " + string(i.program.Name), description: fmt.Sprintf("pause %s for %s", i.name, length), busy: []*sync.Mutex{&i.busy},
-		inject: func(ctx context.Context) error { return i.pause(ctx, length) },
-	}
-}
-
-func (d *deployment) restart(word string, s *server, signal syscall.Signal, down time.Duration) fault {
-	return fault{
-		kind: word + s.name, description: fmt.Sprintf("%s%s (%s), down for %s", word, s.name, signal, down), busy: []*sync.Mutex{&s.busy},
-		inject: func(ctx context.Context) error { return s.restart(ctx, signal, down) },
-	}
+	return newFault("pause "+string(i.program.Name), fmt.Sprintf("pause %s for %s", i.name, length), func(ctx context.Context) error {
+		return i.pause(ctx, length)
+	}, &i.busy)
 }
 
 func (d *deployment) pauseServer(s *server, length time.Duration) fault {
-	return fault{
-		kind: "pause " + s.name, description: fmt.Sprintf("pause %s for %s", s.name, length), busy: []*sync.Mutex{&s.busy},
-		inject: func(ctx context.Context) error { return s.pause(ctx, length) },
-	}
+	return newFault("pause "+s.name, fmt.Sprintf("pause %s for %s", s.name, length), func(ctx context.Context) error {
+		return s.pause(ctx, length)
+	}, &s.busy)
+}
+
+func (d *deployment) restart(word string, s *server, signal syscall.Signal, down time.Duration) fault {
+	return newFault(word+s.name, fmt.Sprintf("%s%s (%s), down for %s", word, s.name, signal, down), func(ctx context.Context) error {
+		return s.restart(ctx, signal, down)
+	}, &s.busy)
 }
 
 func (d *deployment) flush(*mathrand.Rand) fault {
-	return fault{kind: "flush Redis", description: "flush Redis", busy: []*sync.Mutex{&d.redis.busy}, inject: d.flushRedis}
+	return newFault("flush Redis", "flush Redis", func(ctx context.Context) error {
+		return d.inRedis(ctx, func(ctx context.Context, client *redis.Client) error { return client.FlushAll(ctx).Err() })
+	}, &d.redis.busy)
 }
 
 func cutRoute(r *route, length time.Duration) fault {
@@ -150,12 +149,9 @@ func slowRoute(r *route, random *mathrand.Rand, length time.Duration) fault {
 }
 
 func onRoute(r *route, word, description string, length time.Duration, begin func() error, end func(ctx context.Context) error) fault {
-	return fault{
-		kind: word + " to " + r.class, description: fmt.Sprintf("%s for %s", description, length), busy: []*sync.Mutex{&r.busy},
-		inject: func(ctx context.Context) error {
-			err := begin()
-			sleep(ctx, length)
-			return errors.Join(err, end(ctx))
-		},
-	}
+	return newFault(word+" to "+r.class, fmt.Sprintf("%s for %s", description, length), func(ctx context.Context) error {
+		err := begin()
+		sleep(ctx, length)
+		return errors.Join(err, end(ctx))
+	}, &r.busy)
 }

@@ -186,7 +186,7 @@ func (f *fixture) use(t *testing.T, d time.Duration, injectFaults func(ctx conte
 	}
 	bursts := *f.writers[approvingWriters]
 	bursts.random = f.newRandom()
-	group.Go(func() { bursts.sendBursts(ctx, f.newKey) })
+	group.Go(func() { bursts.sendBursts(ctx, f.deployment) })
 	watcher := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
 	group.Go(func() { watchStock(ctx, watcher, f.campaign) })
 	group.Go(func() { f.revokeKeys(ctx) })

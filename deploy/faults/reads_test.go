@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,11 +16,11 @@ const notFound = "not_found"
 
 // readFixed reads records that no writer changes, and checks their content.
 func (w *writer) readFixed(ctx context.Context) {
-	read := []struct{ path, member, want string }{
-		{"/me", "tenant", w.tenant},
-		{"/catalog/products/" + w.product + "?country=SE", "id", w.product},
-		{"/catalog/products?country=SE&limit=20", "items", ""},
-		{"/brands", "", ""},
+	read := []struct{ path, want string }{
+		{"/me", `"` + w.tenant + `"`},
+		{"/catalog/products/" + w.product + "?country=SE", `"id":"` + w.product + `"`},
+		{"/catalog/products?country=SE&limit=20", `"items":[{`},
+		{"/brands", `[{`},
 	}[w.random.IntN(4)]
 	began := time.Now()
 	a, ok := w.send(ctx, call{method: http.MethodGet, path: read.path})
@@ -27,7 +28,7 @@ func (w *writer) readFixed(ctx context.Context) {
 		return
 	}
 	violation := ""
-	if read.want != "" && a.member(read.member) != read.want || read.want == "" && a.length(read.member) == 0 {
+	if !strings.Contains(a.body, read.want) {
 		violation = fmt.Sprintf("%s answers %s", read.path, a.body)
 	}
 	w.results.check(answers, began, time.Now(), violation)

@@ -9,6 +9,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // sent is a request with its final answer.
@@ -88,10 +94,10 @@ func (w *writer) repeat(ctx context.Context) {
 const burst = 100
 
 // sendBursts places orders, each by a burst of identical requests with an API key of its own.
-func (w *writer) sendBursts(ctx context.Context, newKey func(ctx context.Context) (key string, id int32, err error)) {
+func (w *writer) sendBursts(ctx context.Context, d *deployment) {
 	for ctx.Err() == nil {
-		if key, id, err := newKey(ctx); err == nil {
-			w.sendBurst(context.WithoutCancel(ctx), w.with(key), id)
+		if r, err := d.createKey(ctx, "burst", w.tenant, "", allScopes...); err == nil {
+			w.sendBurst(context.WithoutCancel(ctx), w.with(r.key), r.keyID)
 		}
 		sleep(ctx, time.Duration(w.random.Int64N(int64(4*meanPause))))
 	}
@@ -108,5 +114,52 @@ func (w *writer) sendBurst(ctx context.Context, by *client, keyID int32) {
 	if order, ok := w.parse([]byte(a.body)); ok {
 		c.add(orderEvent(order.ID, order.Version), a.body)
 		w.history.add(c)
+	}
+}
+
+const (
+	invalidKey = "invalid_api_key"
+	// cachedFor is how long a gateway that cannot reach the rest may go on accepting a revoked key, and a second more.
+	cachedFor = 6 * time.Second
+)
+
+// revokeKeys makes keys, uses them, and revokes them. Once revoked and no longer cached, they must be refused.
+func (f *fixture) revokeKeys(ctx context.Context) {
+	for ctx.Err() == nil {
+		f.revokeKey(context.WithoutCancel(ctx))
+		sleep(ctx, meanPause)
+	}
+}
+
+func (f *fixture) revokeKey(ctx context.Context) {
+	r, err := f.createKey(ctx, "revoked", seed.Direct, "", allScopes...)
+	if err != nil {
+		return
+	}
+	by, what := f.client.with(r.key), call{method: http.MethodGet, path: "/orders?limit=1"}
+	for range by.bases { // Each gateway caches it now.
+		if _, ok := by.send(ctx, what); !ok {
+			return
+		}
+	}
+	for revoked := false; !revoked; {
+		try, cancel := context.WithTimeout(ctx, tryTimeout)
+		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{KeyId: r.keyID})
+		cancel()
+		f.count("revoke " + status.Code(err).String())
+		if revoked = err == nil || status.Code(err) == codes.NotFound; !revoked {
+			sleep(ctx, retryInterval)
+		}
+	}
+	sleep(ctx, cachedFor)
+	what.problems = []string{invalidKey}
+	for range by.bases {
+		began := time.Now()
+		a, ok := by.send(ctx, what)
+		violation := ""
+		if ok && a.code() != invalidKey {
+			violation = fmt.Sprintf("key %d was revoked and sees %s", r.keyID, a.body)
+		}
+		f.check(leak, began, time.Now(), violation)
 	}
 }

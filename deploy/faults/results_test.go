@@ -4,7 +4,12 @@ package faults_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"text/tabwriter"
 	"time"
 )
 
@@ -55,4 +60,84 @@ func (r *results) violations() map[invariant][]string {
 		}
 	}
 	return found
+}
+
+// aftermath is how long a fault counts as active after its end.
+const aftermath = 2 * time.Second
+
+// injected is a fault that was injected.
+type injected struct {
+	kind     string
+	from, to time.Time
+}
+
+// cell counts the checks whose time overlaps a fault.
+type cell struct{ checks, failed int }
+
+func (c cell) String() string {
+	switch {
+	case c.checks == 0:
+		return "-"
+	case c.failed > 0:
+		return fmt.Sprintf("BROKEN %d/%d", c.failed, c.checks)
+	default:
+		return strconv.Itoa(c.checks)
+	}
+}
+
+// table counts the checks of each invariant that overlap each kind of fault, and how many of them failed. Checks without a
+// fault have a row of their own.
+func table(faults []injected, checks []check) string {
+	byKind := map[string][]injected{}
+	for _, f := range faults {
+		f.to = f.to.Add(aftermath)
+		byKind[f.kind] = append(byKind[f.kind], f)
+	}
+	cells := map[string]*[invariants]cell{}
+	count := func(kind string, c check) {
+		if cells[kind] == nil {
+			cells[kind] = &[invariants]cell{}
+		}
+		cells[kind][c.of].checks++
+		if c.violation != "" {
+			cells[kind][c.of].failed++
+		}
+	}
+	for _, c := range checks {
+		overlaps := false
+		for kind, of := range byKind {
+			if slices.ContainsFunc(of, func(f injected) bool { return !c.from.After(f.to) && !c.to.Before(f.from) }) {
+				count(kind, c)
+				overlaps = true
+			}
+		}
+		if !overlaps {
+			count("(none)", c)
+		}
+		count("all", c)
+	}
+	return formatTable(byKind, cells)
+}
+
+func formatTable(byKind map[string][]injected, cells map[string]*[invariants]cell) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	header := "fault\ttimes\t"
+	for i := range invariants {
+		header += i.String() + "\t"
+	}
+	_, _ = fmt.Fprintln(w, header) // A builder never fails.
+	for _, kind := range append(slices.Sorted(maps.Keys(byKind)), "(none)", "all") {
+		line := fmt.Sprintf("%s\t%d\t", kind, len(byKind[kind]))
+		row := cells[kind]
+		if row == nil {
+			row = &[invariants]cell{}
+		}
+		for _, c := range row {
+			line += c.String() + "\t"
+		}
+		_, _ = fmt.Fprintln(w, line)
+	}
+	_ = w.Flush()
+	return text.String()
 }

@@ -43,9 +43,9 @@ func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
 	tr := newTraffic(t, d)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go tr.balancer.watch(ctx)
+	go tr.watch(ctx)
 	require.Eventually(t, func() bool {
-		return tr.balancer.gateways[0].ready.Load() && tr.balancer.gateways[1].ready.Load()
+		return tr.gateways[0].ready.Load() && tr.gateways[1].ready.Load()
 	}, startTimeout, readinessInterval)
 	done := make(chan struct{})
 	go func() {
@@ -106,11 +106,11 @@ func newTraffic(t *testing.T, d *deployment) *traffic {
 	body := orderBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"])
 	body["externalOrderId"] = externalID
 	tr := &traffic{
-		balancer: &balancer{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: requestsPerSecond}}},
-		order:    toJSON(body), batch: toJSON(batchBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"], 1)), sent: map[string]int{},
+		http:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: requestsPerSecond}},
+		order: toJSON(body), batch: toJSON(batchBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"], 1)), sent: map[string]int{},
 	}
 	for _, i := range d.of(identity.Gateway) {
-		tr.balancer.gateways = append(tr.balancer.gateways, &upstream{base: baseOf(i.addr), readyz: "http://" + i.metrics + "/readyz"})
+		tr.gateways = append(tr.gateways, &gateway{base: baseOf(i.addr), readyz: "http://" + i.metrics + "/readyz"})
 	}
 	for range trafficKeys {
 		tr.keys = append(tr.keys, d.newReader(t, "traffic", seed.Direct, "", allScopes...).key)

@@ -23,26 +23,36 @@ const (
 	externalID = "an id of the tenant"
 )
 
-// balancer sends each request once, to the gateways that are ready, alternately.
-type balancer struct {
-	gateways []*upstream
-	next     atomic.Uint64
-	client   *http.Client
-}
-
-// upstream is a gateway of the balancer.
-type upstream struct {
+// gateway is an instance of the gateway as a load balancer sees it.
+type gateway struct {
 	base, readyz string
 	ready        atomic.Bool
 }
 
+// traffic sends requests at a fixed rate, however long their answers take: each once, to the gateways that are ready.
+type traffic struct {
+	http     *http.Client
+	gateways []*gateway
+	next     atomic.Uint64
+	keys     []string
+	// webhookKey is the one whose webhook is tested.
+	webhookKey   string
+	order, batch string
+	group        sync.WaitGroup
+
+	lock   sync.Mutex
+	sent   map[string]int
+	failed []string
+	orders []string
+}
+
 // watch checks the readiness of the gateways until ctx ends.
-func (b *balancer) watch(ctx context.Context) {
+func (tr *traffic) watch(ctx context.Context) {
 	ticker := time.NewTicker(readinessInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		for _, g := range b.gateways {
-			g.ready.Store(ready(ctx, b.client, g.readyz))
+		for _, g := range tr.gateways {
+			g.ready.Store(ready(ctx, tr.http, g.readyz))
 		}
 		<-ticker.C
 	}
@@ -62,29 +72,14 @@ func ready(ctx context.Context, client *http.Client, url string) bool {
 }
 
 // base returns the address of the next gateway that is ready.
-func (b *balancer) base() string {
-	for range b.gateways {
-		g := b.gateways[b.next.Add(1)%uint64(len(b.gateways))]
+func (tr *traffic) base() string {
+	for range tr.gateways {
+		g := tr.gateways[tr.next.Add(1)%uint64(len(tr.gateways))]
 		if g.ready.Load() {
 			return g.base
 		}
 	}
 	return "http://no.gateway.is.ready.invalid"
-}
-
-// traffic sends requests at a fixed rate, however long their answers take.
-type traffic struct {
-	balancer *balancer
-	keys     []string
-	// webhookKey is the one whose webhook is tested.
-	webhookKey   string
-	order, batch string
-	group        sync.WaitGroup
-
-	lock   sync.Mutex
-	sent   map[string]int
-	failed []string
-	orders []string
 }
 
 // run sends requests until ctx ends and waits for their answers.
@@ -104,35 +99,37 @@ func (tr *traffic) run(ctx context.Context, perSecond int) {
 
 // request sends the n-th request.
 func (tr *traffic) request(ctx context.Context, n int) {
+	get := func(path string) call { return call{method: http.MethodGet, path: path} }
+	post := func(path, body string) call { return call{method: http.MethodPost, path: path, body: body} }
 	key := tr.keys[n%len(tr.keys)]
 	switch n % 20 {
 	case 0, 4, 8, 12, 16:
-		if answer, ok := tr.send(ctx, key, call{method: http.MethodPost, path: "/orders", body: strings.Replace(tr.order, externalID, rand.Text(), 1)}); ok {
+		if answer, ok := tr.send(ctx, key, post("/orders", strings.Replace(tr.order, externalID, rand.Text(), 1))); ok {
 			tr.placed(answer)
 		}
 	case 1, 5, 9, 13, 17:
-		tr.send(ctx, key, call{method: http.MethodGet, path: "/catalog/products?country=SE&limit=20"})
+		tr.send(ctx, key, get("/catalog/products?country=SE&limit=20"))
 	case 2, 10:
 		if id := tr.anOrder(n); id != "" {
-			tr.send(ctx, key, call{method: http.MethodGet, path: "/orders/" + id})
+			tr.send(ctx, key, get("/orders/"+id))
 		}
 	case 3, 11:
-		tr.send(ctx, key, call{method: http.MethodGet, path: "/orders?limit=20"})
+		tr.send(ctx, key, get("/orders?limit=20"))
 	case 6, 18:
-		tr.send(ctx, key, call{method: http.MethodGet, path: "/events?limit=20"})
+		tr.send(ctx, key, get("/events?limit=20"))
 	case 7, 15:
-		tr.send(ctx, key, call{method: http.MethodPost, path: "/personal-links:create-batch", body: tr.batch})
+		tr.send(ctx, key, post("/personal-links:create-batch", tr.batch))
 	case 19:
-		tr.send(ctx, tr.webhookKey, call{method: http.MethodPost, path: "/webhooks:test", body: "{}"})
+		tr.send(ctx, tr.webhookKey, post("/webhooks:test", "{}"))
 	default:
-		tr.send(ctx, key, call{method: http.MethodGet, path: "/me"})
+		tr.send(ctx, key, get("/me"))
 	}
 }
 
 func (tr *traffic) send(ctx context.Context, key string, c call) (body string, ok bool) {
 	began := time.Now()
 	c.idempotencyKey = rand.Text()
-	by := client{http: tr.balancer.client, bases: []string{tr.balancer.base()}, next: &atomic.Uint64{}, key: key}
+	by := client{http: tr.http, bases: []string{tr.base()}, next: &atomic.Uint64{}, key: key}
 	a, err := by.sendOnce(ctx, c)
 	path, _, _ := strings.Cut(c.path, "?")
 	tr.lock.Lock()

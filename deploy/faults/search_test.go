@@ -42,22 +42,18 @@ func (f *fixture) searchPersonalData(t *testing.T) {
 			search("a row of "+database, row)
 		}
 	}
-	values, err := f.inRedis(t.Context())
-	require.NoError(t, err)
-	for key, value := range values {
-		search("Redis", key+value)
-	}
+	require.NoError(t, f.inRedis(t.Context(), func(ctx context.Context, client *redis.Client) error {
+		values, err := dumpRedis(ctx, client)
+		for key, value := range values {
+			search("Redis", key+value)
+		}
+		return err
+	}))
 	f.passed(leak, f.began, time.Now())
 }
 
-// inRedis returns what each key holds, as Redis writes it to its file. A key may expire meanwhile.
-func (f *fixture) inRedis(ctx context.Context) (map[string]string, error) {
-	options, err := redis.ParseURL(f.redis.instance.Address)
-	if err != nil {
-		return nil, err
-	}
-	client := redis.NewClient(options)
-	defer func() { _ = client.Close() }()
+// dumpRedis returns what each key holds, as Redis writes it to its file. A key may expire meanwhile.
+func dumpRedis(ctx context.Context, client *redis.Client) (values map[string]string, err error) {
 	// Compressed values cannot be searched.
 	if err := client.ConfigSet(ctx, "rdbcompression", "no").Err(); err != nil {
 		return nil, err
@@ -66,7 +62,7 @@ func (f *fixture) inRedis(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]string{}
+	values = map[string]string{}
 	for _, key := range keys {
 		if values[key], err = client.Dump(ctx, key).Result(); err != nil && !errors.Is(err, redis.Nil) {
 			return nil, err

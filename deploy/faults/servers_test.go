@@ -96,8 +96,8 @@ func (s servers) stop(ctx context.Context, dir string) error {
 	return errors.Join(failures, deps.RemoveData(dir))
 }
 
-// flushRedis deletes everything in Redis.
-func (s servers) flushRedis(ctx context.Context) error {
+// inRedis calls f with a client of Redis.
+func (s servers) inRedis(ctx context.Context, f func(ctx context.Context, client *redis.Client) error) error {
 	options, err := redis.ParseURL(s.redis.instance.Address)
 	if err != nil {
 		return err
@@ -106,5 +106,5 @@ func (s servers) flushRedis(ctx context.Context) error {
 	defer func() { _ = client.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return client.FlushAll(ctx).Err()
+	return f(ctx, client)
 }

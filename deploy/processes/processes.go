@@ -57,7 +57,7 @@ func Build(ctx context.Context, into, sources string, flags []string, names ...i
 		}
 	}
 	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // The caller chooses the flags.
-	command.Dir, command.Env = sources, append(os.Environ(), "CGO_ENABLED=0")
+	command.Dir = sources
 	output, err := command.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build programs: %w\n%s", err, output)
