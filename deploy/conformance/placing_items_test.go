@@ -27,7 +27,11 @@ func (f *fixture) testItems(t *testing.T) {
 	})
 	requirement(t, "PLA-34", func(t *testing.T) {
 		for _, wrong := range []record{
-			{}, {"Size": "M"}, {"Size": "XXL", "Colour": "Red"}, {"Size": "m", "Colour": "Red"}, {"size": "M", "Colour": "Red"},
+			{},
+			{"Size": "M"},
+			{"Size": "XXL", "Colour": "Red"},
+			{"Size": "m", "Colour": "Red"},
+			{"size": "M", "Colour": "Red"},
 			{"Size": "M", "Colour": "Red", "Length": "1"},
 		} {
 			f.refuse(t, "invalid_variations", ofGift(gift.GetId(), wrong))
@@ -105,7 +109,8 @@ func (f *fixture) testDefaults(t *testing.T) {
 			},
 			CourierComment: "Ring twice.", AdditionalDetails: "Gift wrap.",
 			CustomFields: []*ordersv1.CustomFieldAnswer{
-				{FieldId: f.text, TextValue: proto.String("Hi")}, {FieldId: f.box, Checked: proto.Bool(false)},
+				{FieldId: f.text, TextValue: proto.String("Hi")},
+				{FieldId: f.box, Checked: proto.Bool(false)},
 				{FieldId: f.choice, TextValue: proto.String("Birthday")},
 			},
 		}

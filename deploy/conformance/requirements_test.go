@@ -147,7 +147,6 @@ func TestARequirementWithoutAPassingCheckIsMissing(t *testing.T) {
 	t.Parallel()
 	c := newChecklist("# section\nX-1 passes\nX-2 has no check\nX-3 skips\nX-4 has a subtest that skips\nX-5 says two\n    as X-1 X-2\n" +
 		"X-6 says one\n    as X-1\nX-7 is shown elsewhere\n    in pkg/page TestLimits\nX-8 passes once and skips once\n")
-	//nolint:forbidigo // The skips are what is tested.
 	skip := func(t *testing.T) {
 		c.skipped.Store(t.Name(), "")
 		t.Skip("as tested")

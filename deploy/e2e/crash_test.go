@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnergifting/platform/deploy/conformance/harness"
-	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/inbox"
+	"github.com/partnergifting/platform/deploy/local/seed"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/stretchr/testify/require"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
