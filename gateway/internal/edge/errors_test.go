@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -25,124 +26,129 @@ type occurrence struct {
 	headers         []string
 	failure, lookUp error
 	exhausted       bool
-	// members are those beside the ones that every error has. header are fields that the code requires; an empty value means
-	// any but none.
+	// members are those beside the ones that every error has; nil: errors[] is not compared. header are fields that the code
+	// requires; an empty value means any but none.
 	members map[string]any
 	header  map[string]string
 }
 
-func decided(code problem.Code) []occurrence {
-	return []occurrence{{name: "decided by a service", failure: problem.New(code, "why")}}
+func get(name, path string, headers ...string) occurrence {
+	return occurrence{name: name, method: "GET", path: path, headers: headers}
 }
 
-func withStatus(code problem.Code, statuses ...string) (out []occurrence) {
-	for _, status := range statuses {
-		e := problem.New(code, "why")
-		e.CurrentStatus = status
-		out = append(out, occurrence{name: status, failure: e, members: map[string]any{"currentStatus": status}})
-	}
-	return out
+func post(name, body string, headers ...string) occurrence {
+	return occurrence{name: name, body: body, headers: headers}
+}
+
+func (o occurrence) withHeader(name, value string) occurrence {
+	o.header = map[string]string{name: value}
+	return o
+}
+
+func (o occurrence) withErrors(errs ...any) occurrence {
+	o.members = map[string]any{"errors": errs}
+	return o
 }
 
 func fieldError(field, code, message string) map[string]any {
 	return map[string]any{"field": field, "code": code, "message": message}
 }
 
-// occurrences has a row for every code of the registry.
+// returned is an error that a service returns, changed by change.
+func returned(name string, code problem.Code, change func(e *problem.Error), members map[string]any) occurrence {
+	e := problem.New(code, "why")
+	change(e)
+	return occurrence{name: name, failure: e, members: members}
+}
+
+func withStatus(code problem.Code, statuses ...string) (out []occurrence) {
+	for _, status := range statuses {
+		out = append(out, returned(status, code, func(e *problem.Error) { e.CurrentStatus = status }, map[string]any{"currentStatus": status}))
+	}
+	return out
+}
+
+// occurrences has rows for every code of the registry.
 func occurrences() map[problem.Code][]occurrence {
 	inProgress := problem.New(problem.IdempotencyInProgress, "why")
 	inProgress.RetryAfter = 2 * time.Second
-	taken := problem.New(problem.ExternalOrderIDConflict, "why")
-	taken.OrderID = orderID
-	mismatch := problem.New(problem.BrandCampaignMismatch, "why")
-	mismatch.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: "is not the campaign's brand"}}
-	return map[problem.Code][]occurrence{
+	big, allowed := strings.Repeat(" ", 10<<20+1), "Allow"
+	rows := map[problem.Code][]occurrence{
 		problem.InvalidRequest: {
-			{name: "a field of the wrong type and one that is missing", body: `{"urgent":"yes"}`, members: map[string]any{"errors": []any{
-				fieldError("urgent", "invalid", "must be a boolean"), fieldError("externalOrderId", "required", "is required"),
-			}}},
-			{name: "a body that is not JSON", body: `{`, members: map[string]any{"errors": []any{
-				fieldError("", "invalid", "the body is not valid JSON, at byte 1"),
-			}}},
-			{name: "several query parameters", method: "GET", path: "/orders?limit=x&status=LOST", members: map[string]any{"errors": []any{
+			post("a wrong type and a missing field", `{"urgent":"yes"}`).withErrors(
+				fieldError("urgent", "invalid", "must be a boolean"), fieldError("externalOrderId", "required", "is required")),
+			post("a body that is not JSON", `{`).withErrors(fieldError("", "invalid", "the body is not valid JSON, at byte 1")),
+			get("several parameters", "/orders?limit=x&status=LOST").withErrors(
 				fieldError("status", "invalid", "must be one of REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED"),
-				fieldError("limit", "invalid", "must be an integer"),
-			}}},
+				fieldError("limit", "invalid", "must be an integer")),
+			get("a plus in a timestamp", "/orders?updatedSince=2026-01-01T00:00:00+01:00"),
+			get("a parameter given twice", "/orders?limit=1&limit=2"),
 		},
 		problem.IdempotencyKeyRequired: {
-			{name: "none", headers: []string{"Idempotency-Key", ""}},
-			{name: "a blank one", headers: []string{"Idempotency-Key", " "}},
+			post("no key", "{}", "Idempotency-Key", ""), post("a blank key", "", "Idempotency-Key", " "),
 		},
-		problem.IdempotencyKeyInvalid: {{name: "256 characters", headers: []string{"Idempotency-Key", strings.Repeat("k", 256)}}},
-		problem.InvalidAPIKey: {{
-			name: "none", method: "GET", path: "/me", headers: []string{"Authorization", ""},
-			header: map[string]string{"WWW-Authenticate": "Bearer"},
-		}},
-		problem.InsufficientScope: {{name: "another scope", method: "GET", path: "/brands"}},
+		problem.IdempotencyKeyInvalid: {post("256 characters", "{", "Idempotency-Key", strings.Repeat("k", 256))},
+		problem.InvalidAPIKey: {
+			get("no key", "/me", "Authorization", "").withHeader("WWW-Authenticate", "Bearer"),
+			get("another scheme", "/me", "Authorization", "Basic "+apikey.New(apikey.Sandbox)),
+			get("a malformed key", "/me", "Authorization", "Bearer x"),
+			get("a key of production", "/me", "Authorization", "Bearer "+apikey.New(apikey.Production)),
+			get("no key on an unknown path", "/nothing", "Authorization", ""),
+		},
+		problem.InsufficientScope: {get("another scope", "/brands"), get("403 before 406", "/brands", "Accept", "text/html")},
 		problem.NotFound: {
-			{name: "an unknown path", method: "GET", path: "/nothing"},
+			get("an unknown path", "/nothing"), get("an id that is not text", "/orders/%ff"), get("an id with a slash", "/orders%2Fabc"),
+			get("an image", "/catalog/images/other"), get("an image id that is not text", "/catalog/images/%ff"),
 			{name: "a record that is not visible", failure: problem.RecordNotFound()},
-			{name: "an image", method: "GET", path: "/catalog/images/other"},
 		},
 		problem.MethodNotAllowed: {
-			{name: "of a list", method: "DELETE", path: "/orders", header: map[string]string{"Allow": "GET, HEAD, POST"}},
-			{name: "of an image", method: "POST", path: "/catalog/images/known", header: map[string]string{"Allow": "GET, HEAD"}},
-			{name: "of the reference", method: "POST", path: "/docs", header: map[string]string{"Allow": "GET, HEAD"}},
+			occurrence{name: "of a list", method: "DELETE", path: "/orders"}.withHeader(allowed, "GET, HEAD, POST"),
+			occurrence{name: "of an image", method: "POST", path: "/catalog/images/known"}.withHeader(allowed, "GET, HEAD"),
+			occurrence{name: "of the reference", method: "POST", path: "/docs"}.withHeader(allowed, "GET, HEAD"),
+			{name: "405 before 406", method: "PUT", path: "/orders", headers: []string{"Accept", "text/html"}},
 		},
-		problem.NotAcceptable: {{name: "HTML only", headers: []string{"Accept", "text/html"}}},
-		problem.IdempotencyInProgress: {{
-			name: "decided by a service", lookUp: inProgress,
-			header: map[string]string{"Retry-After": "2"},
-		}},
-		problem.OutOfStock: decided(problem.OutOfStock),
+		problem.NotAcceptable: {
+			post("HTML only", "{}", "Accept", "text/html"), get("JSON with quality zero", "/orders", "Accept", "application/json;q=0, */*"),
+		},
+		problem.IdempotencyInProgress: {occurrence{name: "returned by a service", lookUp: inProgress}.withHeader("Retry-After", "2")},
 		problem.ExternalOrderIDConflict: {
-			{name: "with an order the key can see", failure: taken, members: map[string]any{"orderId": orderID}},
-			{name: "with an order the key cannot see", failure: problem.New(problem.ExternalOrderIDConflict, "why")},
+			returned("with a visible order", problem.ExternalOrderIDConflict, func(e *problem.Error) { e.OrderID = orderID }, map[string]any{"orderId": orderID}),
+			returned("with another order", problem.ExternalOrderIDConflict, func(*problem.Error) {}, nil),
 		},
 		problem.NotEditable:     withStatus(problem.NotEditable, "REQUESTED", "SENT", "COMPLETED", "CANCELLED"),
 		problem.NotCancellable:  withStatus(problem.NotCancellable, "SENT", "COMPLETED", "CLAIMED", "EXPIRED"),
-		problem.VersionConflict: decided(problem.VersionConflict),
-		problem.PayloadTooLarge: {{name: "a byte over 10 MB", body: strings.Repeat(" ", 10<<20+1)}},
+		problem.PayloadTooLarge: {post("a byte over 10 MB", big), post("413 before the header", big, "Idempotency-Key", "")},
 		problem.UnsupportedMediaType: {
-			{name: "text", headers: []string{"Content-Type", "text/plain"}},
-			{name: "compressed", headers: []string{"Content-Encoding", "gzip"}, header: map[string]string{"Accept-Encoding": "identity"}},
+			post("text", "{}", "Content-Type", "text/plain"), post("a form", "a=b", "Content-Type", "application/x-www-form-urlencoded"),
+			post("no type", "{}", "Content-Type", ""), post("415 before 413", big, "Content-Type", "text/plain"),
+			post("compressed", "{}", "Content-Encoding", "gzip").withHeader("Accept-Encoding", "identity"),
 		},
-		problem.IdempotencyKeyReused: {{name: "decided by a service", lookUp: problem.New(problem.IdempotencyKeyReused, "why")}},
-		problem.BrandRequired:        decided(problem.BrandRequired),
-		problem.BrandNotFound:        decided(problem.BrandNotFound),
-		problem.BrandCampaignMismatch: {{name: "decided by a service", failure: mismatch, members: map[string]any{
-			"errors": []any{fieldError("brandId", "invalid", "is not the campaign's brand")},
-		}}},
-		problem.CampaignNotFound:        decided(problem.CampaignNotFound),
-		problem.CampaignNotActive:       decided(problem.CampaignNotActive),
-		problem.ProductNotInCampaign:    decided(problem.ProductNotInCampaign),
-		problem.ProductNotAvailable:     decided(problem.ProductNotAvailable),
-		problem.ProductNotFound:         decided(problem.ProductNotFound),
-		problem.NotDeliverableToCountry: decided(problem.NotDeliverableToCountry),
-		problem.InvalidVariations:       decided(problem.InvalidVariations),
-		problem.InvalidCustomFields:     decided(problem.InvalidCustomFields),
-		problem.ManagerNotFound:         decided(problem.ManagerNotFound),
-		problem.CountryChangeNotAllowed: decided(problem.CountryChangeNotAllowed),
-		problem.NoProducts:              decided(problem.NoProducts),
-		problem.NoRecipients:            decided(problem.NoRecipients),
-		problem.TooManyRecipients:       decided(problem.TooManyRecipients),
+		problem.IdempotencyKeyReused: {{name: "returned by a service", lookUp: problem.New(problem.IdempotencyKeyReused, "why")}},
+		problem.BrandCampaignMismatch: {returned("with a violation", problem.BrandCampaignMismatch, func(e *problem.Error) {
+			e.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: "is another brand"}}
+		}, nil).withErrors(fieldError("brandId", "invalid", "is another brand"))},
 		problem.RateLimited: {{
 			name: "the 301st request", exhausted: true, method: "GET", path: "/me",
 			header: map[string]string{"Retry-After": "", "RateLimit": ""},
 		}},
 		problem.InternalError: {
 			{name: "a failure of a service", failure: errors.New("the password is hunter2")},
-			{name: "an operation that is not implemented", method: "GET", path: "/events"},
+			get("an operation that is not implemented", "/events"),
 		},
-		problem.ServiceUnavailable: {{
-			name: "a service that is down", failure: problem.Unavailable(),
-			header: map[string]string{"Retry-After": "2"},
-		}},
-		problem.RangeNotSatisfiable: {{
-			name: "a range after the end of an image", method: "GET", path: "/catalog/images/known",
-			headers: []string{"Range", "bytes=100-"}, header: map[string]string{"Content-Range": "bytes */5"},
-		}},
+		problem.ServiceUnavailable: {occurrence{name: "a service that is down", failure: problem.Unavailable()}.withHeader("Retry-After", "2")},
+		problem.RangeNotSatisfiable: {
+			get("a range after the end of an image", "/catalog/images/known", "Range", "bytes=100-").withHeader("Content-Range", "bytes */5"),
+		},
 	}
+	for _, code := range []problem.Code{
+		problem.OutOfStock, problem.VersionConflict, problem.BrandRequired, problem.BrandNotFound, problem.CampaignNotFound,
+		problem.CampaignNotActive, problem.ProductNotInCampaign, problem.ProductNotAvailable, problem.ProductNotFound,
+		problem.NotDeliverableToCountry, problem.InvalidVariations, problem.InvalidCustomFields, problem.ManagerNotFound,
+		problem.CountryChangeNotAllowed, problem.NoProducts, problem.NoRecipients, problem.TooManyRecipients,
+	} {
+		rows[code] = []occurrence{returned("returned by a service", code, func(*problem.Error) {}, nil)}
+	}
+	return rows
 }
 
 func TestEveryCodeOverHTTP(t *testing.T) {
@@ -178,12 +184,17 @@ func requireOccurrence(t *testing.T, f *gatewaytest.Fixture, info problem.Info, 
 	if o.method == "POST" && o.body == "" {
 		o.body = `{"externalOrderId":"o-1"}`
 	}
+	calls := f.Calls.Load()
 	got := f.Do(o.method, o.path, o.body, o.headers...)
 	require.Equal(t, info.Status, got.Status, got.Body)
 	require.Equal(t, "application/problem+json", got.Header.Get("Content-Type"))
+	require.Regexp(t, "^[0-9a-f]{32}$", got.Header.Get("Request-Id"))
 	require.NotContains(t, got.Body, "hunter2")
 	require.NotEmpty(t, got.Parsed["detail"])
 	delete(got.Parsed, "detail") // English text, not for parsing.
+	if o.members == nil {
+		delete(got.Parsed, "errors")
+	}
 	want := map[string]any{
 		"type": f.Base + "/docs/errors#" + string(info.Code), "title": info.Title, "status": float64(info.Status),
 		"code": string(info.Code), "instance": got.Header.Get("Request-Id"),
@@ -195,5 +206,9 @@ func requireOccurrence(t *testing.T, f *gatewaytest.Fixture, info problem.Info, 
 		if value != "" {
 			require.Equal(t, value, got.Header.Get(name), name)
 		}
+	}
+	// The service reports its own errors and the violations in a body, and nothing else reaches it.
+	if o.failure == nil && o.lookUp == nil && !(o.method == "POST" && info.Code == problem.InvalidRequest) {
+		require.Equal(t, calls, f.Calls.Load(), "no service is called")
 	}
 }

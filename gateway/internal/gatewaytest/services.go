@@ -34,7 +34,7 @@ import (
 )
 
 // GiftToken is the token of the only personal link.
-const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2"
+const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2" //nolint:gosec // Of a test.
 
 // Services are fakes of the services behind the gateway, all on one address. Set their fields between requests only.
 type Services struct {
@@ -129,7 +129,7 @@ func (s *Services) RequestLog(key string) string {
 
 // keyID is made of the hash, so that each key has its own limit.
 func keyID(hash []byte) int32 {
-	return int32(binary.BigEndian.Uint32(hash) >> 1) //nolint:gosec // It is shifted into range.
+	return int32(binary.BigEndian.Uint32(hash) >> 1)
 }
 
 func (s *Services) resolve(hash []byte) *commonv1.Principal {
