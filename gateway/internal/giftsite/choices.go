@@ -12,6 +12,8 @@ import (
 
 // group is a set of options. The player chooses one of them.
 type group struct {
+	*texts
+
 	ID      string
 	Legend  string
 	Name    string
@@ -76,7 +78,7 @@ func independent(gift *linksv1.ClaimGift) ([][]string, bool) {
 }
 
 func dimensionGroup(t *texts, i int, d *linksv1.ClaimVariation, free []string) group {
-	g := group{ID: fmt.Sprintf("choice-%d", i), Legend: t.dimension(d.GetDimension()), Name: variationPrefix + d.GetDimension()}
+	g := group{texts: t, ID: fmt.Sprintf("choice-%d", i), Legend: t.dimension(d.GetDimension()), Name: variationPrefix + d.GetDimension()}
 	for _, value := range d.GetValues() {
 		g.add(option{
 			Value: value, Label: value, Disabled: !slices.Contains(free, value),
@@ -93,7 +95,7 @@ func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
 		dimensions, legend = append(dimensions, d.GetDimension()), append(legend, t.dimension(d.GetDimension()))
 		combinations = extended(combinations, d)
 	}
-	g := group{ID: "choice-0", Legend: strings.Join(legend, ", "), Name: fieldChoice}
+	g := group{texts: t, ID: "choice-0", Legend: strings.Join(legend, ", "), Name: fieldChoice}
 	for _, c := range combinations {
 		var label []string
 		encoded := url.Values{}

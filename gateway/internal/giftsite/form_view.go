@@ -28,27 +28,12 @@ type formView struct {
 // field is an input on the page.
 type field struct {
 	input
+	*texts
 
 	Label string
 	Hint  string
 	Value string
 	Error string
-}
-
-// InPage adds the texts of the page.
-func (f field) InPage(p formView) fieldInPage { return fieldInPage{field: f, texts: p.texts} }
-
-type fieldInPage struct {
-	field
-	*texts
-}
-
-// InPage adds the texts of the page.
-func (g group) InPage(p formView) groupInPage { return groupInPage{group: g, texts: p.texts} }
-
-type groupInPage struct {
-	group
-	*texts
 }
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
@@ -90,7 +75,7 @@ func (s *Site) formView(link *linksv1.GetClaimPageResponse, gift *linksv1.ClaimG
 }
 
 func (p formView) field(in input, countries []string, value string) field {
-	out := field{input: in, Label: p.T(in.ID), Value: value, Error: errorAt(p.Errors, in.ID)}
+	out := field{input: in, texts: p.texts, Label: p.T(in.ID), Value: value, Error: errorAt(p.Errors, in.ID)}
 	switch in.ID {
 	case "phone":
 		out.Hint = p.T("phone.hint", "example", p.T("phone.example"))

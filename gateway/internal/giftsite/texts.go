@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/collate"
@@ -109,7 +110,7 @@ func (tr *translations) accepted(header string) *texts {
 
 func countryNames(tag language.Tag) []countryName {
 	names := display.Regions(tag)
-	var out byName
+	var out []countryName
 	for _, code := range country.All() {
 		region, err := language.ParseRegion(code)
 		if err != nil {
@@ -117,12 +118,7 @@ func countryNames(tag language.Tag) []countryName {
 		}
 		out = append(out, countryName{Code: code, Name: names.Name(region)})
 	}
-	collate.New(tag).Sort(out)
+	order := collate.New(tag)
+	slices.SortFunc(out, func(a, b countryName) int { return order.CompareString(a.Name, b.Name) })
 	return out
 }
-
-type byName []countryName
-
-func (b byName) Len() int           { return len(b) }
-func (b byName) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
-func (b byName) Bytes(i int) []byte { return []byte(b[i].Name) }

@@ -4,6 +4,8 @@
 package limits
 
 import (
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,6 +26,18 @@ type Verdict struct {
 	Remaining int
 	// Reset is how long it takes until the oldest accepted request leaves the window. A refused caller should wait that long.
 	Reset time.Duration
+}
+
+// WriteHeaders writes the headers of the IETF draft on rate limits.
+func (p Policy) WriteHeaders(h http.Header, v Verdict) {
+	name := `"` + p.Name + `"`
+	h.Set("RateLimit-Policy", name+";q="+strconv.Itoa(p.Limit)+";w="+seconds(p.Window))
+	h.Set("RateLimit", name+";r="+strconv.Itoa(v.Remaining)+";t="+seconds(v.Reset))
+}
+
+// seconds rounds up to whole seconds.
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
 // maxSubjects bounds the memory of a Window: beyond it, the subject seen longest ago is dropped.
