@@ -9,68 +9,65 @@ import (
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// certificates say who the part is that mounts them, for every name it is reached by. Given ones cannot be looked at.
+// certificates name the program that mounts them, for every host name it is reached by. Certificates from secrets cannot be
+// checked.
 func (c *checker) certificates() {
-	asked := of[*certmanager.Certificate](c.objects)
+	made := of[*certmanager.Certificate](c.objects)
 	for _, p := range c.pods {
 		if p.job {
 			continue
 		}
-		container := p.spec.Containers[0]
 		secret := mounted(p, "/etc/gifting/tls")
 		if secret == "" {
-			c.fault("%s mounts no certificate", p.owner)
+			c.report("%s mounts no certificate", p.owner)
 		}
-		at := slices.IndexFunc(asked, func(cert *certmanager.Certificate) bool { return cert.Spec.SecretName == secret })
-		if len(asked) == 0 {
+		if len(made) == 0 {
 			continue
 		}
+		at := slices.IndexFunc(made, func(cert *certmanager.Certificate) bool { return cert.Spec.SecretName == secret })
 		if at < 0 {
-			c.fault("%s mounts the certificate of %s, which nobody makes", p.owner, secret)
+			c.report("%s mounts the certificate %s, which does not exist", p.owner, secret)
 			continue
 		}
-		name := identity.Name(program(container))
-		if uri := name.URI(value(container, "GIFTING_TLS_TRUST_DOMAIN")); !slices.Equal(asked[at].Spec.URIs, []string{uri}) {
-			c.fault("%s has the certificate of %v, not of %s", p.owner, asked[at].Spec.URIs, uri)
+		spec := made[at].Spec
+		if uri := identity.Name(p.program()).URI(p.value("GIFTING_TLS_TRUST_DOMAIN")); !slices.Equal(spec.URIs, []string{uri}) {
+			c.report("%s has the certificate of %v, not of %s", p.owner, spec.URIs, uri)
 		}
 		for _, use := range []certmanager.KeyUsage{certmanager.UsageServerAuth, certmanager.UsageClientAuth} {
-			if !slices.Contains(asked[at].Spec.Usages, use) {
-				c.fault("%s: the certificate is not for %s", p.owner, use)
+			if !slices.Contains(spec.Usages, use) {
+				c.report("%s: the certificate is not for %s", p.owner, use)
 			}
 		}
 		for _, s := range of[*core.Service](c.objects) {
-			if len(c.selected(&meta.LabelSelector{MatchLabels: s.Spec.Selector})) == 1 &&
-				c.selected(&meta.LabelSelector{MatchLabels: s.Spec.Selector})[0].owner == p.owner &&
-				!slices.Contains(asked[at].Spec.DNSNames, s.Name) {
-				c.fault("%s: the certificate lacks the name %s", p.owner, s.Name)
+			if target := c.selectedBy(s.Spec.Selector); len(target) == 1 && target[0].owner == p.owner && !slices.Contains(spec.DNSNames, s.Name) {
+				c.report("%s: the certificate lacks the name %s", p.owner, s.Name)
 			}
 		}
 	}
 }
 
-// alarmed is how long before its end the rules tell of a certificate that was not renewed.
-const alarmed = 7 * 24 * time.Hour
+// alertBefore is how long before its expiry the rules alert on a certificate.
+const alertBefore = 7 * 24 * time.Hour
 
-// renewals come before the rules tell of them, or somebody is called for every certificate that is as it should be.
+// renewals come before the alert, or it fires for certificates that are fine.
 func (c *checker) renewals() {
 	if len(of[*monitoring.PrometheusRule](c.objects)) == 0 {
 		return
 	}
 	for _, cert := range of[*certmanager.Certificate](c.objects) {
-		if cert.Spec.RenewBefore == nil || cert.Spec.RenewBefore.Duration <= alarmed {
-			c.fault("Certificate %s is renewed after the alert on its end", cert.Name)
+		if cert.Spec.RenewBefore == nil || cert.Spec.RenewBefore.Duration <= alertBefore {
+			c.report("Certificate %s is renewed after the alert on its expiry", cert.Name)
 		}
 	}
 }
 
 // mounted is the Secret that a pod mounts at the path.
 func mounted(p pod, path string) string {
-	for _, mount := range p.spec.Containers[0].VolumeMounts {
+	for _, mount := range p.container.VolumeMounts {
 		for _, volume := range p.spec.Volumes {
 			if mount.MountPath == path && volume.Name == mount.Name && volume.Secret != nil {
 				return volume.Secret.SecretName

@@ -12,59 +12,56 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const (
-	hookEvents = "helm.sh/hook"
-	hookWeight = "helm.sh/hook-weight"
-	hookDelete = "helm.sh/hook-delete-policy"
-)
-
-// hooks run before an installation and before an upgrade, and what they need is there before them: a hook sees nothing of
-// its release. Each service with a database has one, or none has.
+// hooks migrate the databases before an installation and before an upgrade. A hook sees no object of its release, so what
+// it needs is a hook that runs earlier. Either every database has one, or none has.
 func (c *checker) hooks() {
 	jobs := of[*batch.Job](c.objects)
 	var migrated []string
+	for _, p := range c.pods {
+		if p.job {
+			migrated = append(migrated, p.program())
+		}
+	}
 	for _, j := range jobs {
-		c.hook("Job "+j.Name, j)
-		migrated = append(migrated, program(j.Spec.Template.Spec.Containers[0]))
+		c.hook(j)
 		account := j.Spec.Template.Spec.ServiceAccountName
-		needed := slices.IndexFunc(of[*core.ServiceAccount](c.objects), func(s *core.ServiceAccount) bool { return s.Name == account })
-		if needed < 0 {
-			c.fault("Job %s runs as %s, which there is not", j.Name, account)
-			continue
+		accounts := of[*core.ServiceAccount](c.objects)
+		if at := slices.IndexFunc(accounts, func(s *core.ServiceAccount) bool { return s.Name == account }); at >= 0 {
+			c.earlier(accounts[at], j)
+		} else {
+			c.report("Job %s runs as %s, which does not exist", j.Name, account)
 		}
-		c.before(of[*core.ServiceAccount](c.objects)[needed], j)
 		if len(j.Spec.Template.Spec.Volumes) > 0 {
-			c.fault("Job %s mounts what may not be there yet", j.Name)
+			c.report("Job %s mounts what may not exist yet", j.Name)
 		}
-		for _, policy := range c.policed() {
+		for _, policy := range c.networkPolicies() {
 			if strings.HasSuffix(policy.Name, "-migration") {
-				c.before(policy, j)
+				c.earlier(policy, j)
 			}
 		}
 	}
 	for name, program := range c.programs {
-		_, keeps := program.Settings["GIFTING_DATABASE_URL"]
-		if len(jobs) > 0 && keeps != slices.Contains(migrated, name) {
-			c.fault("the database of %s is not migrated, or it has none", name)
+		if len(jobs) > 0 && (program.Database != "") != slices.Contains(migrated, name) {
+			c.report("the database of %s is not migrated, or it has none", name)
 		}
 	}
 }
 
-func (c *checker) hook(who string, object meta.Object) {
-	events := strings.Split(object.GetAnnotations()[hookEvents], ",")
+func (c *checker) hook(object meta.Object) {
+	events := strings.Split(object.GetAnnotations()["helm.sh/hook"], ",")
 	if !slices.Contains(events, "pre-install") || !slices.Contains(events, "pre-upgrade") {
-		c.fault("%s is no hook before installation and upgrade", who)
+		c.report("%s is not a hook before installation and upgrade", title(object))
 	}
-	if !strings.Contains(object.GetAnnotations()[hookDelete], "before-hook-creation") {
-		c.fault("%s is in its own way the next time", who)
+	if !strings.Contains(object.GetAnnotations()["helm.sh/hook-delete-policy"], "before-hook-creation") {
+		c.report("%s still exists the next time", title(object))
 	}
 }
 
-func (c *checker) before(needed Object, j *batch.Job) {
-	c.hook(kindOf(needed)+" "+needed.GetName(), needed)
-	first, err := strconv.Atoi(needed.GetAnnotations()[hookWeight])
-	then, errThen := strconv.Atoi(j.Annotations[hookWeight])
+func (c *checker) earlier(needed, object meta.Object) {
+	c.hook(needed)
+	first, err := strconv.Atoi(needed.GetAnnotations()["helm.sh/hook-weight"])
+	then, errThen := strconv.Atoi(object.GetAnnotations()["helm.sh/hook-weight"])
 	if err != nil || errThen != nil || first >= then {
-		c.fault("%s %s is not there before Job %s", kindOf(needed), needed.GetName(), j.Name)
+		c.report("%s does not exist before %s", title(needed), title(object))
 	}
 }

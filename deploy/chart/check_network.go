@@ -3,136 +3,183 @@
 package chart
 
 import (
+	"net"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
+	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
 	"github.com/partnergifting/platform/pkg/netguard"
 )
 
-// policed says whether the chart guards its network at all, which its values may leave to others.
-func (c *checker) policed() []*networking.NetworkPolicy {
+// networkPolicies is empty when the values leave the network to others.
+func (c *checker) networkPolicies() []*networking.NetworkPolicy {
 	return of[*networking.NetworkPolicy](c.objects)
 }
 
-// denied is everything, for every pod: one policy selects them all and allows nothing.
-func (c *checker) denied() {
-	if len(c.policed()) == 0 {
-		return
-	}
-	for _, policy := range c.policed() {
+// defaultDeny: one policy selects every pod and allows nothing.
+func (c *checker) defaultDeny() {
+	for _, policy := range c.networkPolicies() {
 		if len(policy.Spec.Ingress) == 0 && len(policy.Spec.Egress) == 0 && len(policy.Spec.PolicyTypes) == 2 &&
 			len(c.selected(&policy.Spec.PodSelector)) == len(c.pods) {
 			return
 		}
 	}
-	c.fault("no NetworkPolicy denies everything to every pod")
+	if len(c.networkPolicies()) > 0 {
+		c.report("no NetworkPolicy denies everything to every pod")
+	}
 }
 
-// policies select pods, name ports that are there, and never allow everything.
+// policies select pods, name ports that exist, never allow everything, and let every pod resolve names.
 func (c *checker) policies() {
-	for _, policy := range c.policed() {
-		who := "NetworkPolicy " + policy.Name
+	resolves := map[string]bool{}
+	for _, policy := range c.networkPolicies() {
 		own := c.selected(&policy.Spec.PodSelector)
 		if len(own) == 0 {
-			c.fault("%s selects no pod", who)
+			c.report("%s selects no pod", title(policy))
 		}
 		for _, rule := range policy.Spec.Ingress {
-			c.peers(who, rule.From)
-			c.ports(who, rule.Ports, own)
+			c.peers(policy, rule.From)
+			c.ports(policy, rule.Ports, own)
 		}
 		for _, rule := range policy.Spec.Egress {
-			targets := c.peers(who, rule.To)
-			c.ports(who, rule.Ports, targets)
+			c.ports(policy, rule.Ports, c.peers(policy, rule.To))
 			if len(rule.Ports) == 0 || len(rule.To) == 0 && rule.Ports[0].Port == nil {
-				c.fault("%s lets everything out", who)
+				c.report("%s lets everything out", title(policy))
+			}
+			for _, p := range own {
+				dns := func(port networking.NetworkPolicyPort) bool { return port.Port != nil && port.Port.IntVal == 53 }
+				resolves[p.owner] = resolves[p.owner] || slices.ContainsFunc(rule.Ports, dns)
 			}
 		}
 	}
 	for _, p := range c.pods {
-		if len(c.policed()) > 0 && !c.resolves(p) {
-			c.fault("%s cannot resolve names", p.owner)
+		if len(c.networkPolicies()) > 0 && !resolves[p.owner] {
+			c.report("%s cannot resolve names", p.owner)
 		}
 	}
 }
 
 // peers are the pods of the release among the peers of a rule.
-func (c *checker) peers(who string, peers []networking.NetworkPolicyPeer) []pod {
+func (c *checker) peers(policy *networking.NetworkPolicy, peers []networking.NetworkPolicyPeer) []pod {
 	var found []pod
 	for _, peer := range peers {
 		if peer.PodSelector == nil || peer.NamespaceSelector != nil {
 			continue
 		}
-		if p, ok := c.one(who, peer.PodSelector); ok {
+		if p, ok := c.one(title(policy), c.selected(peer.PodSelector)); ok {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// ports that are named are ports of the pods.
-func (c *checker) ports(who string, ports []networking.NetworkPolicyPort, of []pod) {
+// ports with a name are ports of the pods.
+func (c *checker) ports(policy *networking.NetworkPolicy, ports []networking.NetworkPolicyPort, of []pod) {
 	for _, port := range ports {
-		if port.Port == nil || port.Port.IntVal != 0 {
-			continue
-		}
 		for _, p := range of {
+			if port.Port == nil || port.Port.IntVal != 0 {
+				continue
+			}
 			if _, found := p.port(port.Port.StrVal); !found {
-				c.fault("%s names the port %s, which %s does not have", who, port.Port.StrVal, p.owner)
+				c.report("%s names the port %s, which %s does not have", title(policy), port.Port.StrVal, p.owner)
 			}
 		}
 	}
 }
 
-func (c *checker) resolves(p pod) bool {
-	for _, policy := range c.policed() {
-		if !slices.ContainsFunc(c.selected(&policy.Spec.PodSelector), func(s pod) bool { return s.owner == p.owner }) {
-			continue
-		}
-		for _, rule := range policy.Spec.Egress {
-			if slices.ContainsFunc(rule.Ports, func(port networking.NetworkPolicyPort) bool { return port.Port != nil && port.Port.IntVal == 53 }) {
-				return true
+// graph compares the policies with the addresses in the environments: a program may reach the programs it calls and no
+// others, and each address is that of a service.
+func (c *checker) graph() {
+	calls, allowed, admitted := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, p := range c.pods {
+		for _, address := range addresses(p) {
+			if callee, ok := c.behind(p.owner, address); ok {
+				calls[p.owner+" -> "+callee] = true
 			}
 		}
 	}
-	return false
-}
-
-// widest is how many bits the prefix of a network has at least that is not the internet.
-const widest = 8
-
-// receivers of webhooks are nowhere inside: a way out to the internet leaves out every range that the service refuses.
-func (c *checker) receivers() {
-	for _, policy := range c.policed() {
-		for _, rule := range policy.Spec.Egress {
-			for _, peer := range rule.To {
-				if peer.IPBlock != nil {
-					c.internet(policy.Name, peer.IPBlock)
+	for _, policy := range c.networkPolicies() {
+		for _, p := range c.selected(&policy.Spec.PodSelector) {
+			for _, rule := range policy.Spec.Egress {
+				for _, callee := range c.peers(policy, rule.To) {
+					allowed[p.owner+" -> "+callee.owner] = true
+				}
+			}
+			for _, rule := range policy.Spec.Ingress {
+				for _, caller := range c.peers(policy, rule.From) {
+					admitted[caller.owner+" -> "+p.owner] = true
 				}
 			}
 		}
 	}
+	if len(c.networkPolicies()) == 0 {
+		return
+	}
+	c.missing("is called but not let out", calls, allowed)
+	c.missing("is let out but not called", allowed, calls)
+	c.missing("is called but not let in", calls, admitted)
+	c.missing("is let in but not called", admitted, calls)
 }
 
-func (c *checker) internet(policy string, block *networking.IPBlock) {
-	outside, err := netip.ParsePrefix(block.CIDR)
-	if err != nil {
-		c.fault("NetworkPolicy %s: %v", policy, err)
-		return
-	}
-	if outside.Bits() >= widest {
-		return
-	}
-	for _, forbidden := range netguard.Forbidden() {
-		if outside.Contains(forbidden.Addr()) && !slices.Contains(block.Except, forbidden.String()) {
-			c.fault("NetworkPolicy %s lets webhooks out to %s", policy, forbidden)
+// missing reports what is in one set and not in the other.
+func (c *checker) missing(what string, set, other map[string]bool) {
+	for entry := range set {
+		if !other[entry] {
+			c.report("%s: %s", entry, what)
 		}
 	}
-	for _, except := range block.Except {
-		inside, err := netip.ParsePrefix(except)
-		if err != nil || !outside.Contains(inside.Addr()) {
-			c.fault("NetworkPolicy %s: %s is no part of %s", policy, except, block.CIDR)
+}
+
+// addresses are those that a server calls; an address to listen on has no host.
+func addresses(p pod) []string {
+	var all []string
+	for _, v := range p.container.Env {
+		if !p.job && strings.HasPrefix(v.Name, "GIFTING_") && strings.HasSuffix(v.Name, "_ADDR") && !strings.HasPrefix(v.Value, ":") {
+			all = append(all, v.Value)
+		}
+	}
+	return all
+}
+
+// behind is the deployment that answers at an address.
+func (c *checker) behind(caller, address string) (string, bool) {
+	host, port, err := net.SplitHostPort(address)
+	number, atoi := strconv.Atoi(port)
+	for _, s := range of[*core.Service](c.objects) {
+		if err == nil && atoi == nil && s.Name == host && hasPort(s, "", int32(number)) { //nolint:gosec // A port.
+			p, ok := c.one(title(s), c.selectedBy(s.Spec.Selector))
+			return p.owner, ok
+		}
+	}
+	c.report("%s calls %s, which is not a service", caller, address)
+	return "", false
+}
+
+// shortestPrivate is the length of the shortest prefix that is not the whole internet.
+const shortestPrivate = 8
+
+// internet: a policy that lets webhooks out to the internet excludes every range that the webhook service refuses.
+func (c *checker) internet() {
+	for _, policy := range c.networkPolicies() {
+		for _, rule := range policy.Spec.Egress {
+			for _, peer := range rule.To {
+				if peer.IPBlock == nil {
+					continue
+				}
+				outside, err := netip.ParsePrefix(peer.IPBlock.CIDR)
+				if err != nil {
+					c.report("%s: %v", title(policy), err)
+				}
+				for _, forbidden := range netguard.Forbidden() {
+					if outside.Bits() < shortestPrivate && outside.Contains(forbidden.Addr()) && !slices.Contains(peer.IPBlock.Except, forbidden.String()) {
+						c.report("%s lets webhooks out to %s", title(policy), forbidden)
+					}
+				}
+			}
 		}
 	}
 }

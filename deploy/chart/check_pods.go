@@ -3,34 +3,33 @@
 package chart
 
 import (
-	"regexp"
-	"strings"
 	"time"
 
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// restricted is the restricted profile of the pod security standards, and a file system that nobody writes to.
+// restricted: every pod meets the restricted pod security standard, with a read-only root and no access to the API server.
 func (c *checker) restricted() {
 	for _, p := range c.pods {
+		if len(p.spec.Containers)+len(p.spec.InitContainers) != 1 {
+			c.report("%s has more than one container", p.owner)
+		}
 		if p.spec.HostNetwork || p.spec.HostPID || p.spec.HostIPC {
-			c.fault("%s shares a namespace of its host", p.owner)
+			c.report("%s shares a namespace of its host", p.owner)
 		}
 		if token := p.spec.AutomountServiceAccountToken; token == nil || *token {
-			c.fault("%s has a token of the API server", p.owner)
+			c.report("%s has a token of the API server", p.owner)
 		}
 		if links := p.spec.EnableServiceLinks; links == nil || *links {
-			c.fault("%s has variables of service links, which look like settings", p.owner)
+			c.report("%s has variables of service links, which look like settings", p.owner)
 		}
-		for _, container := range append(p.spec.InitContainers, p.spec.Containers...) {
-			if !isRestricted(container.SecurityContext) {
-				c.fault("%s: container %s is not restricted", p.owner, container.Name)
-			}
+		if !isRestricted(p.container.SecurityContext) {
+			c.report("%s: container %s is not restricted", p.owner, p.container.Name)
 		}
 		pod := p.spec.SecurityContext
 		if pod == nil || pod.RunAsUser == nil || *pod.RunAsUser == 0 || pod.RunAsGroup == nil || *pod.RunAsGroup == 0 {
-			c.fault("%s runs as root", p.owner)
+			c.report("%s runs as root", p.owner)
 		}
 	}
 }
@@ -47,103 +46,59 @@ func isRestricted(s *core.SecurityContext) bool {
 		s.SeccompProfile != nil && s.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault
 }
 
-var pinned = regexp.MustCompile(`^[^\s:@]+(:[0-9]+)?(/[^\s:@]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]*|@sha256:[0-9a-f]{64})$`)
-
-// images are pinned, and all pods of a release have the same.
-func (c *checker) images() {
-	images := map[string]bool{}
+// mounts of secrets are read-only and whole folders: a subPath would never see a renewed certificate.
+func (c *checker) mounts() {
 	for _, p := range c.pods {
-		for _, container := range append(p.spec.InitContainers, p.spec.Containers...) {
-			images[container.Image] = true
-			if !pinned.MatchString(container.Image) || strings.HasSuffix(container.Image, ":latest") {
-				c.fault("%s: the image %s is not pinned", p.owner, container.Image)
+		for _, volume := range p.spec.Volumes {
+			if volume.HostPath != nil {
+				c.report("%s mounts a folder of its host", p.owner)
 			}
-		}
-	}
-	if len(images) > 1 {
-		c.fault("the pods have different images: %v", images)
-	}
-}
-
-// resources are asked for, and memory is limited.
-func (c *checker) resources() {
-	for _, p := range c.pods {
-		for _, container := range p.spec.Containers {
-			r := container.Resources
-			if r.Requests.Cpu().IsZero() || r.Requests.Memory().IsZero() || r.Limits.Memory().IsZero() {
-				c.fault("%s: container %s does not say what it needs", p.owner, container.Name)
-			}
-			if r.Limits.Memory().Cmp(*r.Requests.Memory()) < 0 {
-				c.fault("%s: container %s asks for more memory than it may have", p.owner, container.Name)
-			}
-		}
-	}
-}
-
-// volumes are mounted where they are declared, and what is secret is mounted read-only and not by subPath, which would
-// never see it change.
-func (c *checker) volumes() {
-	for _, p := range c.pods {
-		declared := map[string]core.Volume{}
-		for _, v := range p.spec.Volumes {
-			declared[v.Name] = v
-			if v.HostPath != nil {
-				c.fault("%s mounts a folder of its host", p.owner)
-			}
-		}
-		for _, container := range p.spec.Containers {
-			for _, mount := range container.VolumeMounts {
-				volume, found := declared[mount.Name]
-				if !found {
-					c.fault("%s mounts %s, which there is not", p.owner, mount.Name)
-				}
-				if volume.Secret != nil && (!mount.ReadOnly || mount.SubPath != "") {
-					c.fault("%s: the secret %s is not mounted read-only as a folder", p.owner, volume.Secret.SecretName)
+			for _, mount := range p.container.VolumeMounts {
+				if mount.Name == volume.Name && volume.Secret != nil && (!mount.ReadOnly || mount.SubPath != "") {
+					c.report("%s: the secret %s is not mounted read-only as a folder", p.owner, volume.Secret.SecretName)
 				}
 			}
 		}
 	}
 }
 
-// probes of everything that serves ask ports that are there.
+// probes of every server use ports that exist.
 func (c *checker) probes() {
 	for _, p := range c.pods {
 		if p.job {
 			continue
 		}
-		for _, container := range p.spec.Containers {
-			for name, probe := range map[string]*core.Probe{
-				"startup": container.StartupProbe, "liveness": container.LivenessProbe, "readiness": container.ReadinessProbe,
-			} {
-				if probe == nil || probe.HTTPGet == nil {
-					c.fault("%s has no %s probe over HTTP", p.owner, name)
-					continue
-				}
-				if _, found := p.port(probe.HTTPGet.Port.String()); !found || probe.HTTPGet.Port.Type != intstr.String {
-					c.fault("%s: the %s probe asks the port %s, which there is not", p.owner, name, probe.HTTPGet.Port.String())
-				}
+		for name, probe := range map[string]*core.Probe{
+			"startup": p.container.StartupProbe, "liveness": p.container.LivenessProbe, "readiness": p.container.ReadinessProbe,
+		} {
+			if probe == nil || probe.HTTPGet == nil {
+				c.report("%s has no %s probe over HTTP", p.owner, name)
+				continue
+			}
+			if _, found := p.port(probe.HTTPGet.Port.String()); !found || probe.HTTPGet.Port.Type != intstr.String {
+				c.report("%s: the %s probe uses the port %s, which does not exist", p.owner, name, probe.HTTPGet.Port.String())
 			}
 		}
 	}
 }
 
-// ends are long enough for what a program does then.
-func (c *checker) ends() {
+// gracePeriods are long enough for a program to finish its calls.
+func (c *checker) gracePeriods() {
 	for _, p := range c.pods {
 		if p.job {
 			continue
 		}
 		var needed time.Duration
 		for _, name := range []string{"GIFTING_LAME_DUCK", "GIFTING_DRAIN_TIMEOUT"} {
-			part, err := time.ParseDuration(value(p.spec.Containers[0], name))
+			part, err := time.ParseDuration(p.value(name))
 			if err != nil {
-				c.fault("%s: %s: %v", p.owner, name, err)
+				c.report("%s: %s: %v", p.owner, name, err)
 			}
 			needed += part
 		}
 		grace := p.spec.TerminationGracePeriodSeconds
 		if grace == nil || time.Duration(*grace)*time.Second <= needed {
-			c.fault("%s is killed while it still finishes calls", p.owner)
+			c.report("%s is killed before it finishes its calls", p.owner)
 		}
 	}
 }

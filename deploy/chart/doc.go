@@ -1,5 +1,6 @@
-// Package chart holds the Helm chart of helm/gifting against what it is for: Kubernetes' own types, decoded strictly, and
-// the rules of this platform, such as that no secret is ever in the open and that every selector selects.
+// Package chart checks the Helm chart of helm/gifting: every object strictly against the types of Kubernetes, and rules that
+// neither these types nor the schema of the values can express, such as that no secret is in plain text and that every
+// selector selects the right pods.
 //
-// It is built with the tag "manifests" and run by `make lint-chart`, because Kubernetes' types take their time to compile.
+// It is built with the tag "manifests" and run by `make lint-chart`, because the types of Kubernetes take long to compile.
 package chart

@@ -3,57 +3,87 @@
 package chart
 
 import (
+	"slices"
+
 	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// pod is what a Deployment or a Job makes.
+// pod is the pod of a Deployment or a Job. It has one container, which runs one program.
 type pod struct {
-	owner  string
-	job    bool
-	labels labels.Set
-	spec   core.PodSpec
+	owner     string
+	job       bool
+	labels    labels.Set
+	spec      core.PodSpec
+	container core.Container
 }
 
 func pods(objects Objects) []pod {
 	var all []pod
 	for _, d := range of[*apps.Deployment](objects) {
-		all = append(all, pod{owner: "Deployment " + d.Name, labels: d.Spec.Template.Labels, spec: d.Spec.Template.Spec})
+		all = append(all, pod{owner: title(d), labels: d.Spec.Template.Labels, spec: d.Spec.Template.Spec})
 	}
 	for _, j := range of[*batch.Job](objects) {
-		all = append(all, pod{owner: "Job " + j.Name, job: true, labels: j.Spec.Template.Labels, spec: j.Spec.Template.Spec})
+		all = append(all, pod{owner: title(j), job: true, labels: j.Spec.Template.Labels, spec: j.Spec.Template.Spec})
+	}
+	for i := range all {
+		all[i].container = all[i].spec.Containers[0]
 	}
 	return all
 }
 
-// port finds a port of the pod's containers by name.
+// port finds a port of the pod by name.
 func (p pod) port(name string) (core.ContainerPort, bool) {
-	for _, c := range p.spec.Containers {
-		for _, port := range c.Ports {
-			if port.Name == name {
-				return port, true
-			}
-		}
+	at := slices.IndexFunc(p.container.Ports, func(port core.ContainerPort) bool { return port.Name == name })
+	if at < 0 {
+		return core.ContainerPort{}, false
 	}
-	return core.ContainerPort{}, false
+	return p.container.Ports[at], true
 }
 
-// program is the name of the program a container runs.
-func program(c core.Container) string {
-	if len(c.Command) != 1 || len(c.Command[0]) < 2 {
+// program is the name of the program that the pod runs.
+func (p pod) program() string {
+	if len(p.container.Command) != 1 || len(p.container.Command[0]) < 2 {
 		return ""
 	}
-	return c.Command[0][1:]
+	return p.container.Command[0][1:]
 }
 
-// value of a variable that stands in the open.
-func value(c core.Container, name string) string {
-	for _, v := range c.Env {
+// value of a variable in plain text.
+func (p pod) value(name string) string {
+	for _, v := range p.container.Env {
 		if v.Name == name {
 			return v.Value
 		}
 	}
 	return ""
+}
+
+func (p pod) variables() []programs.Variable {
+	var all []programs.Variable
+	for _, v := range p.container.Env {
+		all = append(all, programs.Variable{Name: v.Name, Value: v.Value, Secret: v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil})
+	}
+	return all
+}
+
+// Environment of a pod.
+type Environment struct {
+	// Owner is the Deployment or Job.
+	Owner     string
+	Program   string
+	Variables []programs.Variable
+}
+
+// Environments returns those of all pods.
+func Environments(objects Objects) []Environment {
+	var all []Environment
+	for _, p := range pods(objects) {
+		all = append(all, Environment{Owner: p.owner, Program: p.program(), Variables: p.variables()})
+	}
+	return all
 }

@@ -21,36 +21,37 @@ import (
 // A row of a table of values: `value`, and its default where it has a column.
 var row = regexp.MustCompile("(?m)^\\| `([A-Za-z<>.]+)` \\|(?: `([^`]*)` \\|)?")
 
-func TestTheReadmeTellsEveryValueAndItsDefault(t *testing.T) {
+func TestTheReadmeListsEveryValueWithItsDefault(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	require.NoError(t, err)
 	_, tables, found := strings.Cut(string(content), "\n## Values\n")
 	require.True(t, found)
-	told := map[string]string{}
+	listed := map[string]string{}
 	for _, match := range row.FindAllStringSubmatch(tables, -1) {
-		told[match[1]] = match[2]
+		listed[match[1]] = match[2]
 	}
 	values, err := chartutil.ReadValuesFile(filepath.Join(dir, "values.yaml"))
 	require.NoError(t, err)
 
 	leaves := map[string]string{}
-	collect(t, leaves, told, "", values)
-	require.ElementsMatch(t, slices.Collect(maps.Keys(leaves)), slices.Collect(maps.Keys(told)))
+	collect(t, leaves, listed, "", values)
+	require.ElementsMatch(t, slices.Collect(maps.Keys(leaves)), slices.Collect(maps.Keys(listed)))
 	for path, value := range leaves {
 		if !strings.HasPrefix(path, "<part>.") {
-			require.JSONEq(t, value, told[path], path)
+			require.JSONEq(t, value, listed[path], path)
 		}
 	}
 }
 
-// collect gathers the values that a table has to tell: those it names as a whole, else what they are made of.
-func collect(t *testing.T, into, told map[string]string, path string, value any) {
+// collect gathers the values that the tables have to list: those they list as a whole, otherwise their members.
+func collect(t *testing.T, into, listed map[string]string, path string, value any) {
 	t.Helper()
 	inner, isTable := value.(map[string]any)
 	if values, ok := value.(chartutil.Values); ok {
 		inner, isTable = values, true
 	}
-	if _, named := told[path]; named || !isTable || len(inner) == 0 {
+	if _, named := listed[path]; named || !isTable || len(inner) == 0 {
 		text, err := json.Marshal(value)
 		require.NoError(t, err)
 		into[path] = string(text)
@@ -60,6 +61,6 @@ func collect(t *testing.T, into, told map[string]string, path string, value any)
 		if path == "" && slices.ContainsFunc(programs.All(), func(p programs.Program) bool { return part(p) == name }) {
 			name = "<part>"
 		}
-		collect(t, into, told, strings.TrimPrefix(path+"."+name, "."), one)
+		collect(t, into, listed, strings.TrimPrefix(path+"."+name, "."), one)
 	}
 }
