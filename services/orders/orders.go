@@ -108,11 +108,11 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tenantsConn, err := s.dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS})
+	tenantsConn, err := s.dial(identity.Tenants, cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
-	catalogConn, err := s.dial(rpc.Target{Service: identity.Catalog, Addr: cfg.CatalogAddr, TLS: cfg.RPC.TLS})
+	catalogConn, err := s.dial(identity.Catalog, cfg.CatalogAddr)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (s *Service) register(srv *server.Server) {
 	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
 }
 
-func (s *Service) dial(to rpc.Target) (*grpc.ClientConn, error) {
-	conn, err := rpc.Dial(to, s.tel)
+func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {
+	conn, err := rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: s.cfg.RPC.TLS}, s.tel)
 	if err == nil {
 		s.conns = append(s.conns, conn)
 	}

@@ -1,6 +1,6 @@
-// Package personallinks is the door of the personal-links service: links a tenant passes to its
-// players, who choose a gift and say where it goes (API specification, section Personal link). It
-// asks tenants for settings, catalog for gifts, and orders to place what a player claims.
+// Package personallinks is the service that owns personal links. A tenant passes a link to a player,
+// who chooses a gift and says where it goes (API specification, section Personal link). The service
+// reads settings from tenants and gifts from catalog, and has orders place what a player claims.
 package personallinks
 
 import (
@@ -42,12 +42,10 @@ type Config struct {
 	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
 	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a name of which DNS knows all instances, or the instances."`
 	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	// ClaimURL and a token make the claimUrl of a link; links keep the one they were made with.
-	ClaimURL    string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
-	Idempotency idempotency.Config
-	// DetailsRetention counts from the claim or the cancellation.
+	// ClaimURL and a token make the claimUrl of a link. A link keeps the one it was made with.
+	ClaimURL         string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
+	Idempotency      idempotency.Config
 	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
-	// RecoveryInterval is how often claims that a crash left behind are looked for.
 	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
 }
 
@@ -57,24 +55,21 @@ func (c Config) Validate() error {
 	return settings.Invalid("SEAL_KEYS", err)
 }
 
-const (
-	defaultDetailsRetention = 90 * 24 * time.Hour
-	defaultRecoveryInterval = 5 * time.Second
-)
+const eraseBatch = 1000
 
 var errClaimURL = errors.New("the claim URL must be an http or https address without query and fragment")
 
 // Service is the running service.
 type Service struct {
-	tel       *telemetry.Telemetry
-	pool      *pgxpool.Pool
-	conns     []*grpc.ClientConn
-	rpc       *rpc.Server
-	waker     *outbox.Waker
-	claims    *claims.Saga
-	recovery  time.Duration
-	answers   daemon.Part
-	retention *store.Retention
+	cfg     Config
+	tel     *telemetry.Telemetry
+	pool    *pgxpool.Pool
+	conns   []*grpc.ClientConn
+	rpc     *rpc.Server
+	waker   *outbox.Waker
+	links   *store.Store
+	claims  *claims.Saga
+	answers daemon.Part
 }
 
 // Migrate brings the database up to date.
@@ -97,18 +92,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
-	ring, err := seal.ParseRing(cfg.SealKeys)
-	if err != nil {
-		return nil, fmt.Errorf("seal keys: %w", err)
-	}
 	if err := checkClaimURL(cfg.ClaimURL); err != nil {
 		return nil, err
 	}
-	s := &Service{tel: tel, recovery: cfg.RecoveryInterval}
-	if s.recovery <= 0 {
-		s.recovery = defaultRecoveryInterval
-	}
-	if err := s.assemble(ctx, cfg, ring); err != nil {
+	s := &Service{cfg: cfg, tel: tel}
+	if err := s.assemble(ctx); err != nil {
 		s.close(ctx)
 		return nil, err
 	}
@@ -123,70 +111,52 @@ func checkClaimURL(text string) error {
 	return nil
 }
 
-// peers are the services this one asks.
-type peers struct {
-	tenants tenantsv1.DirectoryServiceClient
-	catalog catalogv1.SelectionsServiceClient
-	orders  ordersv1.ClaimsServiceClient
-}
-
-func (s *Service) assemble(ctx context.Context, cfg Config, ring *seal.Ring) error {
-	peers, err := s.dial(cfg)
+func (s *Service) assemble(ctx context.Context) error {
+	ring, err := seal.ParseRing(s.cfg.SealKeys)
+	if err != nil {
+		return fmt.Errorf("seal keys: %w", err)
+	}
+	tenants, err := s.dial(identity.Tenants, s.cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
-	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
+	catalog, err := s.dial(identity.Catalog, s.cfg.CatalogAddr)
+	if err != nil {
+		return err
+	}
+	orders, err := s.dial(identity.Orders, s.cfg.OrdersAddr)
+	if err != nil {
+		return err
+	}
+	if s.pool, err = postgres.OpenObserved(ctx, s.cfg.Database, s.tel); err != nil {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
-	links := store.New(s.pool, ring)
-	s.retention = &store.Retention{Store: links, Keep: cfg.DetailsRetention, Log: s.tel.Logger}
-	if s.retention.Keep <= 0 {
-		s.retention.Keep = defaultDetailsRetention
-	}
-	s.claims = &claims.Saga{
-		Links: links, Orders: peers.orders, Lease: claims.DefaultLease, Clock: time.Now, Log: s.tel.Logger, Woken: s.waker.Wake,
-	}
-	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
+	s.answers = idempotency.Retention(s.pool, s.cfg.Idempotency, s.tel.Logger)
+	s.links = store.New(s.pool, ring)
+	s.claims = claims.New(claims.Deps{
+		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
+	}, claims.Config{Lease: claims.Lease})
+	srv := server.New(server.Deps{
+		Store: s.links, Ring: ring, Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenants)),
+		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Clock: time.Now,
+	}, server.Config{ClaimURL: s.cfg.ClaimURL})
+	if s.rpc, err = rpc.NewServer(s.cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
 	}
 	s.rpc.Intercept(s.waker.Intercept)
-	s.register(cfg, peers, links, ring)
+	linksv1.RegisterPersonalLinksServiceServer(s.rpc, srv)
+	linksv1.RegisterGiftSiteServiceServer(s.rpc, srv)
+	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
 	return nil
 }
 
-func (s *Service) register(cfg Config, peers peers, links *store.Store, ring *seal.Ring) {
-	linksv1.RegisterPersonalLinksServiceServer(s.rpc, &server.Public{
-		Store: links, Ring: ring, Tenants: tenantcache.New(peers.tenants), Catalog: peers.catalog, Claims: s.claims,
-		ClaimURL: cfg.ClaimURL, Clock: time.Now,
-	})
-	linksv1.RegisterGiftSiteServiceServer(s.rpc, &server.GiftSite{
-		Store: links, Tenants: peers.tenants, Catalog: peers.catalog, Claims: s.claims,
-	})
-	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, &server.Operations{
-		Store: links, Tenants: peers.tenants, Claims: s.claims, Clock: time.Now,
-	})
-}
-
-func (s *Service) dial(cfg Config) (p peers, err error) {
-	for _, peer := range []struct {
-		service identity.Name
-		addr    string
-		use     func(conn *grpc.ClientConn)
-	}{
-		{identity.Tenants, cfg.TenantsAddr, func(c *grpc.ClientConn) { p.tenants = tenantsv1.NewDirectoryServiceClient(c) }},
-		{identity.Catalog, cfg.CatalogAddr, func(c *grpc.ClientConn) { p.catalog = catalogv1.NewSelectionsServiceClient(c) }},
-		{identity.Orders, cfg.OrdersAddr, func(c *grpc.ClientConn) { p.orders = ordersv1.NewClaimsServiceClient(c) }},
-	} {
-		conn, err := rpc.Dial(rpc.Target{Service: peer.service, Addr: peer.addr, TLS: cfg.RPC.TLS}, s.tel)
-		if err != nil {
-			return p, err
-		}
+func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {
+	conn, err := rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: s.cfg.RPC.TLS}, s.tel)
+	if err == nil {
 		s.conns = append(s.conns, conn)
-		peer.use(conn)
 	}
-	return p, nil
+	return conn, err
 }
 
 // Run serves until ctx ends and then closes what New opened.
@@ -196,10 +166,16 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
-		daemon.Part{Name: "claims", Run: func(ctx context.Context) error { return s.claims.Recover(ctx, s.recovery) }},
+		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel.Logger, s.claims.ReconcileExpired),
 		s.answers,
-		daemon.Part{Name: "retention", Run: s.retention.Run},
+		daemon.Every("retention", time.Hour, s.tel.Logger, s.eraseDetails),
 	)
+}
+
+func (s *Service) eraseDetails(ctx context.Context) error {
+	return daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
+		return s.links.EraseDetails(ctx, s.cfg.DetailsRetention, limit)
+	})
 }
 
 func (s *Service) close(ctx context.Context) {

@@ -36,7 +36,8 @@ func config(t *testing.T) personallinks.Config {
 	}
 }
 
-func TestTheServiceServesUntilItIsToldToStop(t *testing.T) {
+func TestTheServiceServesUntilItIsStopped(t *testing.T) {
+	t.Parallel()
 	cfg := config(t)
 	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
 	service, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
@@ -62,13 +63,14 @@ func TestTheServiceServesUntilItIsToldToStop(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
+func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(cfg *personallinks.Config){
-		"no seal keys":                 func(cfg *personallinks.Config) { cfg.SealKeys = "" },
-		"a claim URL that is none":     func(cfg *personallinks.Config) { cfg.ClaimURL = "gifts.example.com" },
-		"a claim URL with a query":     func(cfg *personallinks.Config) { cfg.ClaimURL += "?a=b" },
-		"a peer without port":          func(cfg *personallinks.Config) { cfg.OrdersAddr = "127.0.0.1" },
-		"a database that is not there": func(cfg *personallinks.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
+		"no seal keys":             func(cfg *personallinks.Config) { cfg.SealKeys = "" },
+		"an invalid claim URL":     func(cfg *personallinks.Config) { cfg.ClaimURL = "gifts.example.com" },
+		"a claim URL with a query": func(cfg *personallinks.Config) { cfg.ClaimURL += "?a=b" },
+		"a peer without port":      func(cfg *personallinks.Config) { cfg.OrdersAddr = "127.0.0.1" },
+		"an unreachable database":  func(cfg *personallinks.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
@@ -80,24 +82,19 @@ func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 }
 
 func TestAnAnswerIsKeptFor30DaysByDefault(t *testing.T) {
-	for name, value := range map[string]string{
-		"GRPC_ADDR": "127.0.0.1:9000", "DATABASE_URL": "postgres://h/links", "CLAIM_URL": "https://gifts.example.com/c",
-		"SEAL_KEYS":    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
-		"TENANTS_ADDR": "h:9000", "CATALOG_ADDR": "h:9000", "ORDERS_ADDR": "h:9000",
-	} {
-		t.Setenv("GIFTING_"+name, value)
-	}
+	t.Parallel()
 	var cfg personallinks.Config
-	require.NoError(t, settings.Load(&cfg))
+	require.NoError(t, settings.Defaults(&cfg))
 	require.Equal(t, 30*24*time.Hour, cfg.Idempotency.Retention)
 }
 
-func TestResealTellsWhatItDid(t *testing.T) {
+func TestReencryptReportsItsProgress(t *testing.T) {
+	t.Parallel()
 	cfg := config(t)
 	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
 	var out strings.Builder
-	require.NoError(t, personallinks.Reseal(t.Context(), cfg, &out))
-	require.Equal(t, "looked at 0 links, sealed 0 again\n", out.String())
+	require.NoError(t, personallinks.Reencrypt(t.Context(), cfg, &out))
+	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\n", out.String())
 	cfg.SealKeys = ""
-	require.Error(t, personallinks.Reseal(t.Context(), cfg, &out))
+	require.Error(t, personallinks.Reencrypt(t.Context(), cfg, &out))
 }

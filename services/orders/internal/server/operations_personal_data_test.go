@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
@@ -49,8 +50,10 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	f.everythingPersonal(t, note)
 	_, err = f.pool.Exec(t.Context(), `ALTER TABLE order_audit DROP CONSTRAINT spoiled`)
 	require.NoError(t, err)
-	keys := "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	newKey := "n2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32)))
+	keys := newKey + ",k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	note(reencrypt.Run(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, store.SealedColumns(), &reported))
+	f.requireOpens(t, newKey)
 	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: retention.MinAudit}))
 	note(f.reservations.Reconcile(t.Context()))
 
@@ -71,6 +74,24 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	}
 	require.Positive(t, f.count(t, "order_audit"))
 	require.Positive(t, f.count(t, "outbox"))
+}
+
+// requireOpens demands that the key alone opens the details of every order.
+func (f *fixture) requireOpens(t *testing.T, key string) {
+	t.Helper()
+	ring, err := seal.ParseRing(key)
+	require.NoError(t, err)
+	rows, err := f.pool.Query(t.Context(), "SELECT id FROM orders")
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	for _, id := range ids {
+		file, err := store.New(f.pool, ring).GetFile(t.Context(), tenantID, id)
+		require.NoError(t, err)
+		details, err := file.Details()
+		require.NoError(t, err)
+		require.Equal(t, "Marked Client", details.Client.Name)
+	}
 }
 
 // everythingPersonal places, corrects and reads orders with marked details.

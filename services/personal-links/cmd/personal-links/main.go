@@ -17,7 +17,7 @@ func main() {
 		Migrate:   personallinks.Migrate,
 		Pending:   personallinks.Pending,
 		Tasks: []daemon.Task[personallinks.Config]{
-			{Name: "reseal", Short: "seal all links again under the first of the seal keys", Run: personallinks.Reseal},
+			{Name: "re-encrypt", Short: "re-encrypt all links under the first of the seal keys", Run: personallinks.Reencrypt},
 		},
 	}))
 }

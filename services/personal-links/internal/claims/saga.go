@@ -1,11 +1,11 @@
 // Package claims turns a personal link into an order, exactly one per link, whatever crashes or
 // repeats.
 //
-// A claim marks its link with the id of the order to be, places the order under that id in orders,
-// and then ends the link with it. What a crash leaves behind is a mark, and a mark is settled by
-// asking orders: AbandonClaimedOrder answers the order that was placed, or makes sure that it never
-// will be. So a mark is settled by anybody, any number of times, to the same end. An id is used for
-// one mark only.
+// A claim locks its link with the id of the order to be, places the order under that id, and then ends
+// the link with it. A crash leaves the claim lock behind. It is reconciled by asking orders:
+// AbandonClaimedOrder returns the order that was placed, or makes sure that it never will be. So any
+// instance may reconcile a claim, any number of times, with the same result. An order id is used for
+// one claim only.
 package claims
 
 import (
@@ -20,36 +20,49 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// Links is what the saga needs of the store. Every step is one transaction.
+// Links is what the saga needs of the store. Each method is one transaction.
 type Links interface {
 	Get(ctx context.Context, tenantID, id string) (*rules.Link, error)
-	Mark(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error)
-	Finish(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error)
-	Clear(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error)
-	TakeStale(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error)
+	LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error)
+	FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error)
+	UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error)
+	TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error)
 }
 
 const (
-	// DefaultLease is longer than a claim may take, so that recovery does not disturb it. Nothing but
-	// that depends on it.
-	DefaultLease = 15 * time.Second
+	// Lease of a claim lock. It is longer than a claim may take, so that no other instance disturbs the
+	// claim; nothing else depends on it.
+	Lease        = 15 * time.Second
 	claimTimeout = 10 * time.Second
-	// A claim that meets another's mark looks again this often, for at most this long.
-	lookAgain   = 50 * time.Millisecond
-	waitAtMost  = 3 * time.Second
-	maxAttempts = 3
+	// A claim that meets another one's lock looks again this often, for at most this long.
+	pollInterval = 50 * time.Millisecond
+	maxWait      = 3 * time.Second
+	maxAttempts  = 3
 )
+
+// Deps are what a saga works with.
+type Deps struct {
+	Links  Links
+	Orders ordersv1.ClaimsServiceClient
+	Clock  func() time.Time
+	Log    *slog.Logger
+	// Wake is called when a claim was finished outside of a call, so that its event is published at once.
+	Wake func()
+}
+
+// Config of a saga.
+type Config struct {
+	Lease time.Duration
+}
 
 // Saga claims links. It is safe for concurrent use, by several instances too.
 type Saga struct {
-	Links  Links
-	Orders ordersv1.ClaimsServiceClient
-	Lease  time.Duration
-	Clock  func() time.Time
-	Log    *slog.Logger
-	// Woken is told when a claim has been ended outside of a call, so that its event goes out at once.
-	Woken func()
+	deps  Deps
+	lease time.Duration
 }
+
+// New makes a saga.
+func New(deps Deps, cfg Config) *Saga { return &Saga{deps: deps, lease: cfg.Lease} }
 
 // Result of a claim: the link, and the order if this claim placed it.
 type Result struct {
@@ -57,81 +70,76 @@ type Result struct {
 	Order *ordersv1.Order
 }
 
-// Claim places the order that request describes for the link and ends the link with it. The request
-// says everything of the order but its id. A link that cannot be claimed any more is given as it
-// is; a problem of orders leaves it open.
+// Claim places the order for the link and ends the link with it. The request describes the order but
+// for its id. A link that can no longer be claimed is returned as it is. After a problem of orders the
+// link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
-	// The player's browser may go away; what was begun is ended all the same.
+	// The player's browser may go away; the claim goes on.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	for range maxAttempts {
 		var err error
-		if link, err = s.unmarked(ctx, link); err != nil || link.Record.GetStatus() != rules.Active {
+		if link, err = s.waitUnlocked(ctx, link); err != nil || link.Record.GetStatus() != rules.Active {
 			return Result{Link: link}, err
 		}
 		orderID := uuid.Must(uuid.NewV7()).String()
-		link, err = s.Links.Mark(detached, link.TenantID, link.Record.GetId(), orderID, s.Lease)
+		link, err = s.deps.Links.LockClaim(detached, link.TenantID, link.Record.GetId(), orderID, s.lease)
 		if err != nil {
 			return Result{}, err
 		}
 		if link.ClaimOrderID == nil || *link.ClaimOrderID != orderID {
-			continue // Another claim, or the end of the link, came first.
+			continue // Another claim, or the end of the link, was first.
 		}
 		result, err := s.place(detached, link, orderID, request)
 		if err != nil || result.Order != nil {
 			return result, err
 		}
-		link = result.Link // Somebody settled the mark meanwhile.
+		link = result.Link // The claim was abandoned meanwhile.
 	}
 	return Result{}, problem.Unavailable()
 }
 
-// place places the order of a marked link. Without order and error the claim was abandoned.
+// place places the order of a locked link. A result without an order and without an error means that
+// the claim was abandoned.
 func (s *Saga) place(
 	ctx context.Context, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
 	request.OrderId = orderID
-	placed, err := s.Orders.PlaceClaimedOrder(ctx, request)
+	placed, err := s.deps.Orders.PlaceClaimedOrder(ctx, request)
 	if err != nil {
-		return s.unplaced(ctx, link, err)
+		return s.reconcileFailed(ctx, link, err)
 	}
 	if placed.GetOrder() == nil {
-		link, err = s.Links.Get(ctx, link.TenantID, link.Record.GetId())
+		link, err = s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
 		return Result{Link: link}, err
 	}
-	return s.finish(ctx, link, orderID, placed.GetOrder())
-}
-
-// finish ends the link. Until that is committed the claim is not answered as won, for what is requested after such an
-// answer must stand behind it in the feed. Recovery meets a fault of ours, and the player who asks again learns of it.
-func (s *Saga) finish(ctx context.Context, link *rules.Link, orderID string, order *ordersv1.Order) (Result, error) {
-	finished, err := s.Links.Finish(ctx, link.TenantID, link.Record.GetId(), orderID, s.Clock())
+	// The claim is answered as successful only after this has committed: the event of a later request
+	// must come after that of the claim in the feed.
+	finished, err := s.deps.Links.FinishClaim(ctx, link.TenantID, link.Record.GetId(), orderID, s.deps.Clock())
 	if err != nil {
-		s.Log.WarnContext(ctx, "claim is left to recovery", "link_id", link.Record.GetId(), "error", err)
+		s.leave(ctx, link, err)
 		return Result{}, problem.Unavailable()
 	}
-	return Result{Link: finished, Order: order}, nil
+	return Result{Link: finished, Order: placed.GetOrder()}, nil
 }
 
-// unplaced settles the mark after a fault of orders. If the order was placed in spite of it, the
-// claim has succeeded.
-func (s *Saga) unplaced(ctx context.Context, link *rules.Link, fault error) (Result, error) {
-	settled, order, err := s.settle(ctx, link)
+// reconcileFailed reconciles the claim after an error of orders. If the order was placed in spite of
+// it, the claim has succeeded.
+func (s *Saga) reconcileFailed(ctx context.Context, link *rules.Link, cause error) (Result, error) {
+	result, err := s.reconcile(ctx, link)
 	if err != nil {
-		s.Log.WarnContext(ctx, "claim is left to recovery", "link_id", link.Record.GetId(), "error", err)
-		return Result{}, refusal(fault)
+		s.leave(ctx, link, err)
+	} else if result.Order != nil {
+		return result, nil
 	}
-	if order != nil {
-		return Result{Link: settled, Order: order}, nil
+	// The player gets a problem of orders, but no details of a failure.
+	if p, ok := problem.As(cause); ok && p.Code != problem.InternalError {
+		return Result{}, p
 	}
-	return Result{}, refusal(fault)
+	return Result{}, problem.Unavailable()
 }
 
-// refusal is what the player is told: the refusal of orders, or that it is not available.
-func refusal(fault error) error {
-	p, ok := problem.As(fault)
-	if !ok || p.Code == problem.InternalError {
-		return problem.Unavailable()
-	}
-	return p
+// leave leaves the claim to ReconcileExpired. A player who tries again learns of its outcome.
+func (s *Saga) leave(ctx context.Context, link *rules.Link, err error) {
+	s.deps.Log.WarnContext(ctx, "claim is reconciled later", "link_id", link.Record.GetId(), "error", err)
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Batch is about to be stored: its links and the answer that tells of them.
+// Batch is about to be stored: its links, and the results that are answered.
 type Batch struct {
 	ID         string
 	TenantID   string
@@ -23,13 +24,13 @@ type Batch struct {
 	Results    []*linksv1.PersonalLinkResult
 }
 
-// NewLink is a link with what its token is looked up by.
+// NewLink is a link with the hash of its token.
 type NewLink struct {
 	*Link
 	TokenHash []byte
 }
 
-// Sender is who sends a batch, and under which brand its links appear.
+// Sender sends a batch. Its links appear under the brand.
 type Sender struct {
 	TenantID string
 	KeyID    int32
@@ -39,7 +40,7 @@ type Sender struct {
 	ClaimURL string
 }
 
-// NewBatch makes a link for each recipient without fault.
+// NewBatch makes a link for each recipient without errors.
 func NewBatch(
 	from Sender, selection Selection, settings *tenantsv1.GetTenantSettingsResponse,
 	recipients []*linksv1.PersonalLinkRecipient, now time.Time,
@@ -50,14 +51,17 @@ func NewBatch(
 		Results: make([]*linksv1.PersonalLinkResult, 0, len(recipients)),
 	}
 	check := NewRecipients(settings)
-	status := firstStatus(settings.GetTenant().GetApprovalRequired())
+	status := Active
+	if settings.GetTenant().GetApprovalRequired() {
+		status = Requested
+	}
 	for i, in := range recipients {
 		index := int32(i)
-		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: NonBlank(in.GetExternalRecipientId())}
+		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: fields.Optional(in.ExternalRecipientId)}
 		b.Results = append(b.Results, result)
-		recipient, faults := check.Check(in)
-		if len(faults) > 0 {
-			reject(result, faults)
+		recipient, violations := check.Check(in)
+		if len(violations) > 0 {
+			reject(result, violations)
 			continue
 		}
 		link := b.newLink(from, selection, recipient, index, status)
@@ -68,9 +72,9 @@ func NewBatch(
 	return b
 }
 
-func reject(result *linksv1.PersonalLinkResult, faults []problem.Violation) {
+func reject(result *linksv1.PersonalLinkResult, violations []problem.Violation) {
 	errs := &linksv1.RecipientErrors{}
-	for _, v := range faults {
+	for _, v := range violations {
 		errs.Errors = append(errs.Errors, &linksv1.RecipientError{Field: v.Field, Code: v.Code, Message: v.Message})
 	}
 	result.Outcome = linksv1.PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_REJECTED
@@ -84,25 +88,16 @@ func (b *Batch) newLink(
 	hash, _ := HashToken(token)
 	record := &linksv1.PersonalLink{
 		Id: newID(), ExternalRecipientId: to.ExternalID, BrandId: from.BrandID, Status: status,
-		ClaimUrl:  ClaimURL(from.ClaimURL, token),
+		ClaimUrl: ClaimURL(from.ClaimURL, token), CampaignId: selection.CampaignID,
 		CreatedAt: timestamppb.New(b.CreatedAt), UpdatedAt: timestamppb.New(b.CreatedAt),
 	}
-	if selection.CampaignID == "" {
+	if selection.CampaignID == nil {
 		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
-	} else {
-		record.CampaignId = &selection.CampaignID
 	}
 	return NewLink{TokenHash: hash, Link: &Link{
 		Record: record, TenantID: b.TenantID, BatchID: &b.ID, BatchIndex: &index,
 		Locale: to.Locale, ManagerID: to.ManagerID, Details: &to.Details, ProductIDs: b.ProductIDs,
 	}}
-}
-
-func firstStatus(approvalRequired bool) linksv1.PersonalLinkStatus {
-	if approvalRequired {
-		return Requested
-	}
-	return Active
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -29,10 +29,10 @@ var (
 	international   = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
 )
 
-// CheckClaim finds the faults of a claim that can be told without the gift, so that a player hears
-// of all at once. Whether a phone number of the right form is possible is for orders to say.
+// CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees all of
+// them at once. Orders decides whether a phone number of the right form is possible.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
-	req.ProductId = requiredUUID("productId", req.GetProductId(), errs)
+	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
 	if len(req.GetVariations()) > maxDimensions {
 		errs.Add("variations", problem.FieldInvalid, "holds too many dimensions")
 	}
@@ -42,14 +42,6 @@ func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 		errs.MaxLen(path, value, maxDimension)
 	}
 	checkRecipient(req.GetRecipient(), errs)
-}
-
-func requiredUUID(field, value string, errs *fields.Errors) string {
-	if fields.Blank(value) {
-		errs.Add(field, problem.FieldRequired, "is required")
-		return ""
-	}
-	return errs.UUID(field, value)
 }
 
 func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
@@ -75,7 +67,7 @@ func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
 	}
 }
 
-// FindGift gives the gift of the selection that the player chose; nil: it is not among them now.
+// FindGift returns the gift that the player chose, or nil when the selection does not have it now.
 func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.SelectionGift {
 	i := slices.IndexFunc(gifts, func(g *catalogv1.SelectionGift) bool { return g.GetProductId() == productID })
 	if i < 0 {
@@ -84,8 +76,8 @@ func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.Sel
 	return gifts[i]
 }
 
-// CheckGift refuses a gift that cannot be had as it was chosen. Everything but the choice itself may
-// have changed since the page was shown.
+// CheckGift refuses a gift that is not available as it was chosen. Everything but the choice itself
+// may have changed since the page was shown.
 func CheckGift(gift *catalogv1.SelectionGift, variations map[string]string, toCountry string) error {
 	switch {
 	case gift == nil:
@@ -121,7 +113,7 @@ func sku(gift *catalogv1.SelectionGift, variations map[string]string) *catalogv1
 	return nil
 }
 
-// InStock says whether a unit of the combination is left, or the gift is never limited.
+// InStock says whether a unit of the combination is left, or the gift is unlimited.
 func InStock(gift *catalogv1.SelectionGift, variations map[string]string) bool {
 	return len(gift.GetSkus()) == 0 || available(sku(gift, variations))
 }

@@ -1,14 +1,16 @@
-// Package rules holds what is right for a personal link: pure functions of the request, the
-// tenant's settings and the clock.
+// Package rules holds what is right for a personal link: pure functions of the request, the tenant's
+// settings and the clock.
 package rules
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -22,10 +24,19 @@ const (
 	Cancelled = linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CANCELLED
 )
 
-// ErrMarked says that a claim of the link is under way: it is settled before the link can change.
-var ErrMarked = errors.New("a claim of the link is under way")
+// The events of a link.
+const (
+	EventCreated   = "personal_link.created"
+	EventApproved  = "personal_link.approved"
+	EventClaimed   = "personal_link.claimed"
+	EventCancelled = "personal_link.cancelled"
+)
 
-// Link is a personal link: the record every channel sees and what only its service knows.
+// ErrClaimLocked says that a claim holds the link's lock. The claim is reconciled before the link can
+// change.
+var ErrClaimLocked = errors.New("a claim of the link is in flight")
+
+// Link is a personal link: the record that every channel sees, and what only its service knows.
 type Link struct {
 	Record   *linksv1.PersonalLink
 	TenantID string
@@ -38,27 +49,21 @@ type Link struct {
 	Details *Details
 	// Reason of the cancellation.
 	Reason *string
-	// ClaimOrderID marks a claim under way: the order it places. Outside, the link is ACTIVE.
+	// ClaimOrderID is the claim lock: the id of the order that a claim in flight places. Outside, a
+	// locked link is ACTIVE.
 	ClaimOrderID *string
-	// ClaimStale says that whoever set the mark has had the time to place the order.
-	ClaimStale bool
+	// ClaimExpired says that the lease of the claim lock has ended: its claim had time to finish.
+	ClaimExpired bool
 	// ProductIDs are offered by a link to a selection of the catalog.
 	ProductIDs []string
 }
 
 // Details name a person, or hold free text that may. They live in one sealed column.
 type Details struct {
-	Label   string   `json:"label"`
-	Message string   `json:"message,omitempty"`
-	Email   string   `json:"email,omitempty"`
-	Answers []Answer `json:"answers,omitempty"`
-}
-
-// Answer to one of the tenant's order fields.
-type Answer struct {
-	FieldID string  `json:"fieldId"`
-	Text    *string `json:"text,omitempty"`
-	Checked *bool   `json:"checked,omitempty"`
+	Label   string                `json:"label"`
+	Message string                `json:"message,omitempty"`
+	Email   string                `json:"email,omitempty"`
+	Answers []customfields.Answer `json:"answers,omitempty"`
 }
 
 // Approve lets the player claim a link that waits. changed is false for a link that was approved
@@ -76,13 +81,18 @@ func (l *Link) Approve(now time.Time) (changed bool, err error) {
 	}
 }
 
-// Cancel withdraws a link that waits for approval or its player. The first reason stays.
+const maxReason = 1000
+
+// CheckReason demands the reason of a cancellation.
+func CheckReason(reason string, errs *fields.Errors) { errs.Required("reason", reason, maxReason) }
+
+// Cancel withdraws a link that waits for approval or for its player. The first reason stays.
 func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	switch {
 	case l.Record.GetStatus() == Cancelled:
 		return false, nil
 	case l.ClaimOrderID != nil:
-		return false, ErrMarked
+		return false, ErrClaimLocked
 	case l.Record.GetStatus() == Requested || l.Record.GetStatus() == Active:
 		at := l.change(now)
 		l.Record.Status, l.Record.CancelledAt, l.Reason = Cancelled, at, &reason
@@ -92,9 +102,9 @@ func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	}
 }
 
-// Mark says that a claim is about to place the order. changed is false where the link cannot be
-// claimed or another claim came first.
-func (l *Link) Mark(orderID string) (changed bool) {
+// LockClaim locks the link for a claim that is about to place the order. changed is false where the
+// link cannot be claimed or another claim holds the lock.
+func (l *Link) LockClaim(orderID string) (changed bool) {
 	if l.Record.GetStatus() != Active || l.ClaimOrderID != nil {
 		return false
 	}
@@ -102,19 +112,20 @@ func (l *Link) Mark(orderID string) (changed bool) {
 	return true
 }
 
-// Claim ends the link with the order its claim has placed. changed is false when the mark is not
-// this order's.
-func (l *Link) Claim(orderID string, now time.Time) (changed bool) {
-	if l.ClaimOrderID == nil || *l.ClaimOrderID != orderID {
+// FinishClaim ends the link with the order that its claim has placed. changed is false when the claim
+// does not hold the lock.
+func (l *Link) FinishClaim(orderID string, now time.Time) (changed bool) {
+	if !l.UnlockClaim(orderID) {
 		return false
 	}
 	at := l.change(now)
-	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt, l.ClaimOrderID = Claimed, &orderID, at, nil
+	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt = Claimed, &orderID, at
 	return true
 }
 
-// Unmark opens the link again after its claim placed no order and never will.
-func (l *Link) Unmark(orderID string) (changed bool) {
+// UnlockClaim opens the link again after its claim placed no order and never will. changed is false
+// when the claim does not hold the lock.
+func (l *Link) UnlockClaim(orderID string) (changed bool) {
 	if l.ClaimOrderID == nil || *l.ClaimOrderID != orderID {
 		return false
 	}
@@ -134,18 +145,6 @@ func (l *Link) change(now time.Time) *timestamppb.Timestamp {
 
 func (l *Link) refuse(code problem.Code, detail string) error {
 	p := problem.New(code, "%s", detail)
-	p.CurrentStatus = StatusName(l.Record.GetStatus())
+	p.CurrentStatus = enumname.String(l.Record.GetStatus())
 	return p
-}
-
-const statusPrefix = "PERSONAL_LINK_STATUS_"
-
-// StatusName is the status as the API spells it.
-func StatusName(s linksv1.PersonalLinkStatus) string {
-	return strings.TrimPrefix(s.String(), statusPrefix)
-}
-
-// ParseStatus reads what StatusName gives.
-func ParseStatus(name string) linksv1.PersonalLinkStatus {
-	return linksv1.PersonalLinkStatus(linksv1.PersonalLinkStatus_value[statusPrefix+name])
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/entropytest"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -23,31 +24,31 @@ func linkIn(status linksv1.PersonalLinkStatus) *rules.Link {
 }
 
 func TestTheStateTable(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		from            linksv1.PersonalLinkStatus
 		cancelled       bool
 		cancelRefusal   problem.Code
 		approved        bool
 		approvalRefusal problem.Code
-		mark            bool
+		lock            bool
 		seen            linksv1.ClaimState
 	}{
 		{from: rules.Requested, cancelled: true, approved: true, seen: linksv1.ClaimState_CLAIM_STATE_WAITING},
-		{from: rules.Active, cancelled: true, mark: true, seen: linksv1.ClaimState_CLAIM_STATE_OPEN},
+		{from: rules.Active, cancelled: true, lock: true, seen: linksv1.ClaimState_CLAIM_STATE_OPEN},
 		{from: rules.Claimed, cancelRefusal: problem.NotCancellable, seen: linksv1.ClaimState_CLAIM_STATE_CLAIMED},
 		{from: rules.Expired, cancelRefusal: problem.NotCancellable, approvalRefusal: problem.NotEditable, seen: linksv1.ClaimState_CLAIM_STATE_EXPIRED},
 		{from: rules.Cancelled, approvalRefusal: problem.NotEditable, seen: linksv1.ClaimState_CLAIM_STATE_EXPIRED},
 	} {
-		t.Run(rules.StatusName(c.from), func(t *testing.T) {
+		t.Run(enumname.String(c.from), func(t *testing.T) {
 			changed, err := linkIn(c.from).Cancel("why", noon)
 			requireRefusal(t, c.cancelRefusal, c.from, err)
 			require.Equal(t, c.cancelled, changed)
 			changed, err = linkIn(c.from).Approve(noon)
 			requireRefusal(t, c.approvalRefusal, c.from, err)
 			require.Equal(t, c.approved, changed)
-			require.Equal(t, c.mark, linkIn(c.from).Mark(uuid.NewString()))
+			require.Equal(t, c.lock, linkIn(c.from).LockClaim(uuid.NewString()))
 			require.Equal(t, c.seen, rules.ClaimState(c.from))
-			require.Equal(t, c.from, rules.ParseStatus(rules.StatusName(c.from)))
 		})
 	}
 }
@@ -61,34 +62,37 @@ func requireRefusal(t *testing.T, want problem.Code, from linksv1.PersonalLinkSt
 	p, ok := problem.As(err)
 	require.True(t, ok)
 	require.Equal(t, want, p.Code)
-	require.Equal(t, rules.StatusName(from), p.CurrentStatus)
+	require.Equal(t, enumname.String(from), p.CurrentStatus)
 }
 
-func TestAMarkedLinkChangesByItsOwnClaimOnly(t *testing.T) {
+func TestALockedLinkChangesByItsOwnClaimOnly(t *testing.T) {
+	t.Parallel()
 	l, mine, other := linkIn(rules.Active), uuid.NewString(), uuid.NewString()
-	require.True(t, l.Mark(mine))
-	require.False(t, l.Mark(other), "another claim came first")
+	require.True(t, l.LockClaim(mine))
+	require.False(t, l.LockClaim(other), "another claim holds the lock")
 	_, err := l.Cancel("why", noon)
-	require.ErrorIs(t, err, rules.ErrMarked)
-	require.False(t, l.Claim(other, noon))
-	require.False(t, l.Unmark(other))
-	require.True(t, l.Claim(mine, noon))
-	require.False(t, l.Claim(mine, noon), "once")
-	require.False(t, l.Unmark(mine))
+	require.ErrorIs(t, err, rules.ErrClaimLocked)
+	require.False(t, l.FinishClaim(other, noon))
+	require.False(t, l.UnlockClaim(other))
+	require.True(t, l.FinishClaim(mine, noon))
+	require.False(t, l.FinishClaim(mine, noon), "once")
+	require.False(t, l.UnlockClaim(mine))
 	require.Equal(t, mine, l.Record.GetOrderId())
 	require.Nil(t, l.ClaimOrderID)
 }
 
-func TestAnUnmarkedLinkIsAsBefore(t *testing.T) {
+func TestAnUnlockedLinkIsAsBefore(t *testing.T) {
+	t.Parallel()
 	l, orderID := linkIn(rules.Active), uuid.NewString()
 	before := l.Record.String()
-	require.True(t, l.Mark(orderID))
-	require.True(t, l.Unmark(orderID))
-	require.False(t, l.Claim(orderID, noon))
+	require.True(t, l.LockClaim(orderID))
+	require.True(t, l.UnlockClaim(orderID))
+	require.False(t, l.FinishClaim(orderID, noon))
 	require.Equal(t, before, l.Record.String())
 }
 
-func TestAChangeIsLaterThanTheOneBeforeWhateverTheClockDoes(t *testing.T) {
+func TestTheTimesOfALinkGrowWhateverTheClockDoes(t *testing.T) {
+	t.Parallel()
 	for _, clock := range []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Hour)} {
 		l := linkIn(rules.Requested)
 		before := l.Record.GetUpdatedAt().AsTime()
@@ -105,6 +109,7 @@ func TestAChangeIsLaterThanTheOneBeforeWhateverTheClockDoes(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
 		token := rules.NewToken()
@@ -120,6 +125,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestATokenHasAtLeast128RandomBits(t *testing.T) {
+	t.Parallel()
 	var tokens []string
 	for range 1000 {
 		tokens = append(tokens, rules.NewToken())

@@ -1,13 +1,14 @@
 package rules
 
 import (
+	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// ClaimState is what the player sees of a link's status. A claim under way can still be seen as
-// open: its outcome is not known.
+// ClaimState is the state of a link that the player sees. A link with a claim in flight is still open,
+// because the outcome is not known.
 func ClaimState(status linksv1.PersonalLinkStatus) linksv1.ClaimState {
 	switch status {
 	case Requested:
@@ -21,8 +22,8 @@ func ClaimState(status linksv1.PersonalLinkStatus) linksv1.ClaimState {
 	}
 }
 
-// ClaimPage shows the link. selection is nil for a link that is not open and does not wait; a
-// selection that is closed ends the link for the player.
+// ClaimPage shows the link. selection is nil for a link that is neither open nor waiting. For the
+// player, a closed selection ends the link.
 func ClaimPage(
 	l *Link, brands []*tenantsv1.Brand, selection *catalogv1.ListSelectionGiftsResponse,
 ) *linksv1.GetClaimPageResponse {
@@ -33,11 +34,11 @@ func ClaimPage(
 		page.State = linksv1.ClaimState_CLAIM_STATE_EXPIRED
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_EXPIRED {
-		return page // Whom the gift was for is nobody's business any more.
+		return page // It no longer shows for whom the gift was.
 	}
 	if l.Details != nil {
 		page.Label = l.Details.Label
-		page.Message = NonBlank(l.Details.Message)
+		page.Message = fields.Optional(&l.Details.Message)
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
 		for _, g := range selection.GetGifts() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -12,20 +13,19 @@ import (
 
 // Lengths in Unicode code points (API specification, section Limits).
 const (
-	maxLabel      = 255
-	maxMessage    = 255
-	maxEmail      = 255
-	maxReference  = 128
-	maxTextAnswer = 2000
-	maxAnswers    = 500
-	// maxFaults of one recipient are told: the answer to a batch is stored.
-	maxFaults = 50
+	maxLabel   = 255
+	maxMessage = 255
+	maxEmail   = 255
+	// MaxReference is the length of an id that the integrator chose.
+	MaxReference = 128
+	// maxErrors of one recipient are reported, because the answer to a batch is stored.
+	maxErrors = 50
 )
 
-// DefaultLocale of a link; every tenant has it.
+// DefaultLocale of a link. Every tenant has it.
 const DefaultLocale = "en-US"
 
-// Recipient is one that has no fault.
+// Recipient is a recipient without errors.
 type Recipient struct {
 	ExternalID *string
 	Locale     string
@@ -52,14 +52,14 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 	return r
 }
 
-// Check gives the recipient, or its faults.
+// Check returns the recipient, or its errors.
 func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
-	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), maxReference)
+	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), MaxReference)
 	errs.MaxLen("message", in.GetMessage(), maxMessage)
 	out := Recipient{
-		ExternalID: NonBlank(in.GetExternalRecipientId()),
+		ExternalID: fields.Optional(in.ExternalRecipientId),
 		Locale:     r.locale(in.GetLocale(), errs),
 		ManagerID:  r.manager(in.GetManagerEmail(), errs),
 		Details:    Details{Label: in.GetLabel(), Email: r.email(in.GetEmail(), errs)},
@@ -67,9 +67,22 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 	if !fields.Blank(in.GetMessage()) {
 		out.Details.Message = in.GetMessage()
 	}
-	out.Details.Answers = checkAnswers(r.settings.GetTenant().GetCustomFields(), in.GetCustomFields(), errs)
-	faults := errs.List()
-	return out, faults[:min(len(faults), maxFaults)]
+	out.Details.Answers = r.answers(in.GetCustomFields(), errs)
+	found := errs.List()
+	return out, found[:min(len(found), maxErrors)]
+}
+
+func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []customfields.Answer {
+	var answers []customfields.Answer
+	for _, a := range in {
+		answers = append(answers, customfields.Answer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
+	}
+	customfields.CheckIDs(answers, errs)
+	matched, refusal := customfields.Match(r.settings.GetTenant().GetCustomFields(), answers)
+	if refusal != "" {
+		errs.Add("customFields", problem.FieldInvalid, refusal)
+	}
+	return matched
 }
 
 func (r *Recipients) email(text string, errs *fields.Errors) string {
@@ -79,7 +92,7 @@ func (r *Recipients) email(text string, errs *fields.Errors) string {
 	errs.Email("email", text, maxEmail)
 	key := strings.ToLower(strings.TrimSpace(text))
 	if _, taken := r.emails[key]; taken {
-		errs.Add("email", problem.FieldDuplicate, "stands earlier in the batch")
+		errs.Add("email", problem.FieldDuplicate, "is that of an earlier recipient of the batch")
 	}
 	r.emails[key] = struct{}{}
 	return text
@@ -105,12 +118,4 @@ func (r *Recipients) manager(email string, errs *fields.Errors) *string {
 		return nil
 	}
 	return &id
-}
-
-// NonBlank gives nil for a blank text: an optional member that is unset.
-func NonBlank(s string) *string {
-	if fields.Blank(s) {
-		return nil
-	}
-	return &s
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-func TestTheFaultsOfOneRecipientAreBounded(t *testing.T) {
+func TestTheErrorsOfOneRecipientAreBounded(t *testing.T) {
+	t.Parallel()
 	in := &linksv1.PersonalLinkRecipient{}
 	for range 500 {
 		in.CustomFields = append(in.CustomFields, &linksv1.PersonalLinkAnswer{FieldId: "x"})
 	}
-	_, faults := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
-	require.Len(t, faults, 50)
-	require.Equal(t, "label", faults[0].Field)
-	require.Equal(t, problem.FieldRequired, faults[0].Code)
+	_, violations := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
+	require.Len(t, violations, 50)
+	require.Equal(t, "label", violations[0].Field)
+	require.Equal(t, problem.FieldRequired, violations[0].Code)
 }

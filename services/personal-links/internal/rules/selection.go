@@ -18,18 +18,19 @@ const MaxRecipients = 1000
 
 // Selection is what the links of a batch offer: a campaign's gifts, or some of the catalog.
 type Selection struct {
-	CampaignID string
+	// CampaignID nil: the links offer gifts of the catalog.
+	CampaignID *string
 	BrandID    string
 	ProductIDs []string
 }
 
-// CheckSelection finds every fault in the shape of the two selections. Blank ids count as missing.
+// CheckSelection finds every error in the shape of the two selections. Blank ids count as missing.
 func CheckSelection(req *linksv1.CreatePersonalLinksRequest, errs *fields.Errors) Selection {
-	s := Selection{
-		CampaignID: optionalUUID("campaignId", req.CampaignId, errs),
-		BrandID:    optionalUUID("brandId", req.BrandId, errs),
+	s := Selection{CampaignID: errs.OptionalUUID("campaignId", fields.Optional(req.CampaignId))}
+	campaign, brand := s.CampaignID != nil, !fields.Blank(req.GetBrandId())
+	if brand {
+		s.BrandID = errs.UUID("brandId", req.GetBrandId())
 	}
-	campaign, brand := !blank(req.CampaignId), !blank(req.BrandId)
 	switch {
 	case campaign && (brand || req.GetProductIds() != nil):
 		errs.Add("campaignId", problem.FieldNotAllowedWithCatalogSelection, "cannot be combined with brandId or productIds")
@@ -44,16 +45,7 @@ func CheckSelection(req *linksv1.CreatePersonalLinksRequest, errs *fields.Errors
 	return s
 }
 
-func blank(s *string) bool { return s == nil || fields.Blank(*s) }
-
-func optionalUUID(field string, value *string, errs *fields.Errors) string {
-	if blank(value) {
-		return ""
-	}
-	return errs.UUID(field, *value)
-}
-
-// checkProducts gives each id once, in the order in which the player sees the gifts.
+// checkProducts returns each id once, in the order in which the player sees the gifts.
 func checkProducts(ids []string, errs *fields.Errors) []string {
 	if len(ids) > maxProducts {
 		errs.Add("productIds", problem.FieldInvalid, "must hold at most 1000 ids")
@@ -71,10 +63,10 @@ func checkProducts(ids []string, errs *fields.Errors) []string {
 	return kept
 }
 
-// CheckNumber answers a batch that has no gifts, no recipients or too many.
+// CheckNumber refuses a batch that has no gifts, no recipients or too many.
 func (s Selection) CheckNumber(recipients int) error {
 	switch {
-	case s.CampaignID == "" && len(s.ProductIDs) == 0:
+	case s.CampaignID == nil && len(s.ProductIDs) == 0:
 		return problem.New(problem.NoProducts, "productIds must name at least one gift.")
 	case recipients == 0:
 		return problem.New(problem.NoRecipients, "The batch has no recipients.")

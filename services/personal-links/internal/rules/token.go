@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// tokenBytes of randomness: nobody guesses one.
+	// tokenBytes of randomness cannot be guessed.
 	tokenBytes = 18
 	tokenLen   = tokenBytes * 4 / 3
 )
@@ -20,8 +20,8 @@ func NewToken() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// HashToken gives what a token is looked up by. A keyed or slow hash would add nothing: the token
-// has too many bits to be tried. ok is false for a text that is no token.
+// HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing,
+// because nobody can try all tokens. ok is false for a text that is not a token.
 func HashToken(token string) (hash []byte, ok bool) {
 	if len(token) != tokenLen {
 		return nil, false
@@ -33,5 +33,5 @@ func HashToken(token string) (hash []byte, ok bool) {
 	return sum[:], true
 }
 
-// ClaimURL is the link to pass to the player. base has no slash at its end.
+// ClaimURL is the address to pass to the player.
 func ClaimURL(base, token string) string { return strings.TrimSuffix(base, "/") + "/" + token }

@@ -10,38 +10,33 @@ import (
 )
 
 // ApprovePersonalLink lets the player claim a link that waits.
-func (o *Operations) ApprovePersonalLink(
+func (s *Server) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
-	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
+	tenantID, err := s.permit(ctx, req, rules.PermitApproval, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	link, err := o.Store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
-		changed, err := l.Approve(o.Clock())
-		if err != nil || !changed {
-			return nil, err
-		}
-		audit := auditOf(req.GetActor(), store.Approved)
-		return &store.Change{Event: rules.EventApproved, Audit: &audit}, nil
+	link, err := s.store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
+		return changeOf(req, rules.EventApproved, store.Approved)(l.Approve(s.clock()))
 	})
 	if err != nil {
-		return nil, absent(err)
+		return nil, notFound(err)
 	}
 	return &linksv1.ApprovePersonalLinkResponse{Link: link.Record}, nil
 }
 
 // ApprovePersonalLinkBatch approves every link of the batch that waits.
-func (o *Operations) ApprovePersonalLinkBatch(
+func (s *Server) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {
-	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitApproval)
+	tenantID, err := s.permit(ctx, req, rules.PermitApproval, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	n, err := o.Store.ApproveBatch(ctx, tenantID, idOrUnknown(req.GetBatchId()), auditOf(req.GetActor(), store.Approved), o.Clock())
+	n, err := s.store.ApproveBatch(ctx, tenantID, idOrUnknown(req.GetBatchId()), auditOf(req, store.Approved), s.clock())
 	if err != nil {
-		return nil, absent(err)
+		return nil, notFound(err)
 	}
 	return &linksv1.ApprovePersonalLinkBatchResponse{Approved: int32(n)}, nil //nolint:gosec // At most a batch.
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -16,82 +15,57 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// maxSettled bounds how many claims one cancellation settles: a player may try again in between.
-const maxSettled = 3
-
-// cancellation is one call of CancelPersonalLink.
-type cancellation struct {
-	*Public
-	answers
-	principal caller.Principal
-	linkID    string
-	reason    string
-	errs      *fields.Errors
-	// link as it was locked.
-	link *rules.Link
-}
-
 // CancelPersonalLink withdraws a link (API specification, POST /personal-links/{linkId}:cancel). A
-// claim under way is settled first: it wins if its order has been placed, else the cancellation.
-func (p *Public) CancelPersonalLink(
+// claim in flight is reconciled first: it wins if its order has been placed, else the cancellation.
+func (s *Server) CancelPersonalLink(
 	ctx context.Context, req *linksv1.CancelPersonalLinkRequest,
 ) (*linksv1.CancelPersonalLinkResponse, error) {
-	principal, err := caller.PrincipalFrom(ctx)
+	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &cancellation{
-		Public: p, answers: answers{ring: p.Ring, tenantID: principal.TenantID}, principal: principal,
-		reason: req.GetReason(), errs: fields.FromContext(ctx),
-	}
-	rules.CheckReason(c.reason, c.errs)
-	c.linkID, _ = fields.ParseUUID(req.GetLinkId())
-	for range maxSettled {
-		stored, err := idempotency.RunInTx(ctx, p.Store.Pool(), c.lock, func() (sealedEffect, error) { return c.decide(ctx) })
-		if errors.Is(err, rules.ErrMarked) {
-			if _, err := p.Claims.Settle(ctx, c.link); err != nil {
-				return nil, err
+	errs := fields.FromContext(ctx)
+	rules.CheckReason(req.GetReason(), errs)
+	linkID, _ := fields.ParseUUID(req.GetLinkId())
+	a := answers{ring: s.ring, tenantID: p.TenantID}
+	var stored *sealed
+	err = s.withoutClaim(ctx, func() (link *rules.Link, err error) {
+		stored, err = idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
+			link = nil
+			if linkID != "" {
+				s.store.QueueLock(b, p.TenantID, linkID, &link)
 			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		resp := &linksv1.CancelPersonalLinkResponse{}
-		return resp, c.open(stored, resp)
-	}
-	return nil, problem.Unavailable()
-}
-
-func (c *cancellation) lock(b *pgx.Batch) {
-	c.link = nil
-	if c.linkID != "" {
-		c.Store.QueueLock(b, c.principal.TenantID, c.linkID, &c.link)
-	}
-}
-
-func (c *cancellation) decide(ctx context.Context) (effect sealedEffect, err error) {
-	if c.link == nil || !c.principal.Reaches(c.link.Record.GetBrandId()) {
-		return effect, problem.RecordNotFound()
-	}
-	if err := c.errs.Err(); err != nil {
-		return effect, err
-	}
-	changed, err := c.link.Cancel(c.reason, c.Clock())
-	if err != nil {
-		return effect, err
-	}
-	if changed {
-		effect.Queue, err = c.Store.QueueChange(ctx, store.Change{
-			Link: c.link, Event: rules.EventCancelled, OriginKeyID: c.principal.KeyID,
-			Audit: &store.Audit{
-				Action: store.Cancelled, ActorKind: store.ByKey, ActorID: strconv.Itoa(int(c.principal.KeyID)),
-			},
-		})
-		if err != nil {
+		}, func() (effect sealedEffect, err error) {
+			if link == nil || !p.Reaches(link.Record.GetBrandId()) {
+				return effect, problem.RecordNotFound()
+			}
+			if err := errs.Err(); err != nil {
+				return effect, err
+			}
+			if effect.Queue, err = s.cancel(ctx, p, link, req.GetReason()); err != nil {
+				return effect, err
+			}
+			effect.Answer, err = a.seal(&linksv1.CancelPersonalLinkResponse{Link: link.Record})
 			return effect, err
-		}
+		})
+		return link, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	effect.Answer, err = c.seal(&linksv1.CancelPersonalLinkResponse{Link: c.link.Record})
-	return effect, err
+	resp := &linksv1.CancelPersonalLinkResponse{}
+	return resp, a.open(stored, resp)
+}
+
+// cancel cancels a locked link for a key and returns what writes that; nil for a link that is
+// cancelled already.
+func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Link, reason string) (func(b *pgx.Batch), error) {
+	changed, err := link.Cancel(reason, s.clock())
+	if err != nil || !changed {
+		return nil, err
+	}
+	return s.store.QueueChange(ctx, store.Change{
+		Link: link, Event: rules.EventCancelled, OriginKeyID: p.KeyID,
+		Audit: &store.Audit{Action: store.Cancelled, ActorKind: store.ByKey, ActorID: strconv.Itoa(int(p.KeyID))},
+	})
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // ClaimLink places the order of the player's choice and ends the link with it.
-func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	link, err := g.byToken(ctx, req.GetToken())
+func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	link, err := s.byToken(ctx, req.GetToken())
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	selection, err := g.selection(ctx, link)
+	selection, err := s.listGifts(ctx, link)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +35,15 @@ func (g *GiftSite) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest)
 	}
 	gift := rules.FindGift(selection.GetGifts(), req.GetProductId())
 	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
-		return g.refuse(ctx, link, refused)
+		return s.refuse(ctx, link, refused)
 	}
-	return g.claim(ctx, link, req)
+	return s.claim(ctx, link, req)
 }
 
-// refuse answers a choice that cannot be had. Another claim of the link may have taken the last unit:
-// then it is the link that is gone. One that comes to nothing makes the choice no better.
-func (g *GiftSite) refuse(ctx context.Context, link *rules.Link, refused error) (*linksv1.ClaimLinkResponse, error) {
-	link, err := g.Claims.Outcome(ctx, link)
+// refuse answers a choice that is not available. If another claim of the link succeeds, perhaps with
+// the last unit, the link is gone instead.
+func (s *Server) refuse(ctx context.Context, link *rules.Link, refused error) (*linksv1.ClaimLinkResponse, error) {
+	link, err := s.claims.Outcome(ctx, link)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (g *GiftSite) refuse(ctx context.Context, link *rules.Link, refused error) 
 	return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
 }
 
-func (g *GiftSite) claim(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	result, err := g.Claims.Claim(ctx, link, orderOf(link, req))
+func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	result, err := s.claims.Claim(ctx, link, orderOf(link, req))
 	switch {
 	case problem.Is(err, problem.CampaignNotActive):
 		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
@@ -68,7 +68,7 @@ func (g *GiftSite) claim(ctx context.Context, link *rules.Link, req *linksv1.Cla
 	return resp, nil
 }
 
-// orderOf says everything of the claimed order but its id.
+// orderOf describes the claimed order but for its id.
 func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaimedOrderRequest {
 	r := req.GetRecipient()
 	order := &ordersv1.PlaceClaimedOrderRequest{
@@ -83,7 +83,7 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 		},
 	}
 	if l.Details != nil {
-		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: rules.NonBlank(l.Details.Email)}
+		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: fields.Optional(&l.Details.Email)}
 		for _, a := range l.Details.Answers {
 			order.CustomFields = append(order.CustomFields,
 				&ordersv1.CustomFieldAnswer{FieldId: a.FieldID, TextValue: a.Text, Checked: a.Checked})
@@ -92,7 +92,7 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 	return order
 }
 
-// onPage names the fields of a refusal as they stand on the page.
+// onPage names the fields of a refusal as the page does.
 func onPage(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Code != problem.InvalidRequest {

@@ -14,16 +14,16 @@ import (
 )
 
 // CreatePersonalLinks makes a batch of links (API specification, POST /personal-links:create-batch).
-func (p *Public) CreatePersonalLinks(
+func (s *Server) CreatePersonalLinks(
 	ctx context.Context, req *linksv1.CreatePersonalLinksRequest,
 ) (*linksv1.CreatePersonalLinksResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a := answers{ring: p.Ring, tenantID: principal.TenantID}
-	stored, err := idempotency.Run(ctx, p.Store.Pool(), func(ctx context.Context) (sealedEffect, error) {
-		return p.prepareBatch(ctx, principal, a, req)
+	a := answers{ring: s.ring, tenantID: principal.TenantID}
+	stored, err := idempotency.Run(ctx, s.store.Pool(), func(ctx context.Context) (sealedEffect, error) {
+		return s.prepareBatch(ctx, principal, a, req)
 	})
 	if err != nil {
 		return nil, err
@@ -32,19 +32,19 @@ func (p *Public) CreatePersonalLinks(
 	return resp, a.open(stored, resp)
 }
 
-func (p *Public) prepareBatch(
+func (s *Server) prepareBatch(
 	ctx context.Context, principal caller.Principal, a answers, req *linksv1.CreatePersonalLinksRequest,
 ) (effect sealedEffect, err error) {
-	settings, err := p.Tenants.Get(ctx, principal.TenantID, principal.TenantVersion)
+	settings, err := s.tenants.Get(ctx, principal.TenantID, principal.TenantVersion)
 	if err != nil {
 		return effect, err
 	}
-	errs := edgeFaults(ctx, req)
+	errs := edgeErrors(ctx, req)
 	selection := rules.CheckSelection(req, errs)
 	if err := errs.Err(); err != nil {
 		return effect, err
 	}
-	brandID, err := p.brandOf(ctx, principal, settings, selection)
+	brandID, err := s.brandOf(ctx, principal, settings, selection)
 	if err != nil {
 		return effect, err
 	}
@@ -52,19 +52,19 @@ func (p *Public) prepareBatch(
 		return effect, err
 	}
 	from := rules.Sender{
-		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: p.ClaimURL,
+		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: s.claimURL,
 	}
-	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), p.Clock())
+	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), s.clock())
 	if effect.Answer, err = a.seal(&linksv1.CreatePersonalLinksResponse{Results: batch.Results}); err != nil {
 		return effect, err
 	}
-	effect.Queue, err = p.Store.QueueBatch(ctx, batch)
+	effect.Queue, err = s.store.QueueBatch(ctx, batch)
 	return effect, err
 }
 
-// edgeFaults are what the edge found, but for a list of more recipients than it reads: that they are
-// too many is a problem of its own.
-func edgeFaults(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *fields.Errors {
+// edgeErrors are what the edge found, except that there are more recipients than it reads: that is a
+// problem of its own.
+func edgeErrors(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *fields.Errors {
 	errs := &fields.Errors{}
 	for _, v := range caller.RequestFrom(ctx).Violations {
 		if v.Field != "recipients" || len(req.GetRecipients()) <= rules.MaxRecipients {
@@ -74,25 +74,25 @@ func edgeFaults(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *f
 	return errs
 }
 
-// brandOf gives the brand of the links after a look whether the selection can be offered.
-func (p *Public) brandOf(
-	ctx context.Context, principal caller.Principal, settings *tenantcache.Settings, s rules.Selection,
+// brandOf returns the brand of the links, after a check that the selection can be offered.
+func (s *Server) brandOf(
+	ctx context.Context, principal caller.Principal, settings *tenantcache.Settings, selection rules.Selection,
 ) (string, error) {
-	if s.CampaignID == "" {
-		if !rules.HasBrand(settings.GetBrands(), s.BrandID) || !principal.Reaches(s.BrandID) {
+	if selection.CampaignID == nil {
+		if !rules.HasBrand(settings.GetBrands(), selection.BrandID) || !principal.Reaches(selection.BrandID) {
 			return "", problem.New(problem.BrandNotFound, "brandId names no brand this key reaches.")
 		}
-		if len(s.ProductIDs) == 0 {
-			return s.BrandID, nil // The catalog knows nothing of no gifts.
+		if len(selection.ProductIDs) == 0 {
+			return selection.BrandID, nil // There is nothing to ask the catalog.
 		}
 	}
-	checked, err := p.Catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{
+	checked, err := s.catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{
 		TenantId:  principal.TenantID,
-		Selection: &catalogv1.Selection{CampaignId: rules.NonBlank(s.CampaignID), ProductIds: s.ProductIDs},
+		Selection: &catalogv1.Selection{CampaignId: selection.CampaignID, ProductIds: selection.ProductIDs},
 		AllBrands: principal.AllBrands, BrandIds: principal.BrandIDs,
 	})
-	if err != nil || s.CampaignID == "" {
-		return s.BrandID, err
+	if err != nil || selection.CampaignID == nil {
+		return selection.BrandID, err
 	}
 	return checked.GetCampaignBrandId(), nil
 }

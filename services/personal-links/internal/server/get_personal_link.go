@@ -12,7 +12,7 @@ import (
 )
 
 // GetPersonalLink reads one link (API specification, GET /personal-links/{linkId}).
-func (p *Public) GetPersonalLink(
+func (s *Server) GetPersonalLink(
 	ctx context.Context, req *linksv1.GetPersonalLinkRequest,
 ) (*linksv1.GetPersonalLinkResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
@@ -23,7 +23,7 @@ func (p *Public) GetPersonalLink(
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	record, err := p.Store.GetRecord(ctx, principal.TenantID, id)
+	record, err := s.store.GetRecord(ctx, principal.TenantID, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !principal.Reaches(record.GetBrandId()) {
 		return nil, problem.RecordNotFound()
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// ListPersonalLinkBatch gives one page of a batch in the order of its recipients.
-func (o *Operations) ListPersonalLinkBatch(
+// ListPersonalLinkBatch lists a batch in the order of its recipients.
+func (s *Server) ListPersonalLinkBatch(
 	ctx context.Context, req *linksv1.ListPersonalLinkBatchRequest,
 ) (*linksv1.ListPersonalLinkBatchResponse, error) {
 	errs := fields.FromContext(ctx)
 	limit := page.Limit(req.Limit, errs)
 	batchID := idOrUnknown(req.GetBatchId())
 	binding := cursor.Bind("personal-link-batch", req.GetTenantId(), batchID)
-	after := placeAfter(req.After, binding, errs)
-	tenantID, err := o.permit(ctx, errs, req.GetActor(), req.GetTenantId(), rules.PermitTeam)
+	after := indexAfter(req.After, binding, errs)
+	tenantID, err := s.permit(ctx, req, rules.PermitTeam, errs)
 	if err != nil {
 		return nil, err
 	}
-	links, more, err := o.Store.Batch(ctx, tenantID, batchID, after, limit)
+	links, more, err := s.store.Batch(ctx, tenantID, batchID, after, limit)
 	if err != nil {
-		return nil, absent(err)
+		return nil, notFound(err)
 	}
 	resp := &linksv1.ListPersonalLinkBatchResponse{}
 	for _, l := range links {
@@ -40,15 +40,15 @@ func (o *Operations) ListPersonalLinkBatch(
 	return resp, nil
 }
 
-// placeAfter reads a cursor, which holds the place of the last link of the page before.
-func placeAfter(after *string, binding cursor.Binding, errs *fields.Errors) int {
+// indexAfter reads a cursor, which holds the index of the last link of the page before.
+func indexAfter(after *string, binding cursor.Binding, errs *fields.Errors) int {
 	if after == nil {
 		return -1
 	}
 	position, err := binding.Decode(*after)
-	place, wrong := strconv.ParseInt(string(position), 10, 32)
-	if err != nil || wrong != nil {
-		errs.Add("after", problem.FieldInvalid, "is no cursor of this list")
+	index, invalid := strconv.ParseInt(string(position), 10, 32)
+	if err != nil || invalid != nil {
+		errs.Add("after", problem.FieldInvalid, "is not a cursor of this list")
 	}
-	return int(place)
+	return int(index)
 }

@@ -15,16 +15,17 @@ import (
 )
 
 func TestALinkIsGivenWithAllItsFields(t *testing.T) {
-	b := setup(t)
-	claimed := b.link(0)
-	claimed.status, claimed.campaign, claimed.recipient, claimed.order = "CLAIMED", pointer(newID()), pointer("player-1"), pointer(newID())
-	claimed.approved, claimed.claimed = pointer(epoch.Add(time.Second)), pointer(epoch.Add(2*time.Second))
+	t.Parallel()
+	f := setup(t)
+	claimed := f.link(0)
+	claimed.status, claimed.campaign, claimed.recipient, claimed.order = "CLAIMED", new(newID()), new("player-1"), new(newID())
+	claimed.approved, claimed.claimed = new(epoch.Add(time.Second)), new(epoch.Add(2*time.Second))
 	claimed.updated = *claimed.claimed
-	cancelled := b.link(-1)
-	cancelled.status, cancelled.cancelled = "CANCELLED", pointer(cancelled.updated)
-	b.insert(claimed, cancelled)
+	cancelled := f.link(-1)
+	cancelled.status, cancelled.cancelled = "CANCELLED", new(cancelled.updated)
+	f.insert(claimed, cancelled)
 
-	resp, err := b.list(&linksv1.ListPersonalLinksRequest{})
+	resp, err := f.list(&linksv1.ListPersonalLinksRequest{})
 	require.NoError(t, err)
 	require.Len(t, resp.GetItems(), 2)
 	for i, want := range []*linksv1.PersonalLink{
@@ -47,61 +48,63 @@ func TestALinkIsGivenWithAllItsFields(t *testing.T) {
 
 	t.Run("the claim URL does not stand in the table", func(t *testing.T) {
 		var text string
-		require.NoError(t, b.pool.QueryRow(t.Context(),
+		require.NoError(t, f.pool.QueryRow(t.Context(),
 			`SELECT encode(claim_url_sealed, 'escape') FROM links WHERE id = $1`, claimed.id).Scan(&text))
 		require.NotContains(t, text, "gifts.example.com")
 	})
 }
 
 func TestOnlyLinksOfTheKeyAreListed(t *testing.T) {
-	b := setup(t)
-	first, second, foreign := b.link(1), b.link(2), b.link(3)
+	t.Parallel()
+	f := setup(t)
+	first, second, foreign := f.link(1), f.link(2), f.link(3)
 	foreign.tenant = newID()
-	b.insert(first, second, foreign)
+	f.insert(first, second, foreign)
 	all := &linksv1.ListPersonalLinksRequest{}
 
 	t.Run("a key of all brands sees the tenant's", func(t *testing.T) {
-		require.Equal(t, []string{second.id, first.id}, b.ids(t, b.everyBrand(), all))
+		require.Equal(t, []string{second.id, first.id}, f.ids(t, f.everyBrand(), all))
 	})
 	t.Run("a limited key sees its brands'", func(t *testing.T) {
-		p := caller.Principal{TenantID: b.tenant, BrandIDs: []string{first.brand, foreign.brand}}
-		require.Equal(t, []string{first.id}, b.ids(t, p, all))
+		p := caller.Principal{TenantID: f.tenant, BrandIDs: []string{first.brand, foreign.brand}}
+		require.Equal(t, []string{first.id}, f.ids(t, p, all))
 	})
 	t.Run("a key of no brand sees none", func(t *testing.T) {
-		require.Empty(t, b.ids(t, caller.Principal{TenantID: b.tenant}, all))
+		require.Empty(t, f.ids(t, caller.Principal{TenantID: f.tenant}, all))
 	})
 	t.Run("a call without a principal is refused", func(t *testing.T) {
-		_, err := b.client.ListPersonalLinks(t.Context(), all)
+		_, err := f.client.ListPersonalLinks(t.Context(), all)
 		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 	})
 }
 
 func TestFilters(t *testing.T) {
-	b := setup(t)
-	plain, campaign, claimed := b.link(1), b.link(2), b.link(3)
-	plain.recipient = pointer("player-1")
-	campaign.campaign, campaign.recipient = pointer(newID()), pointer("player-2")
+	t.Parallel()
+	f := setup(t)
+	plain, campaign, claimed := f.link(1), f.link(2), f.link(3)
+	plain.recipient = new("player-1")
+	campaign.campaign, campaign.recipient = new(newID()), new("player-2")
 	claimed.campaign, claimed.status = campaign.campaign, "CLAIMED"
-	claimed.order, claimed.claimed = pointer(newID()), pointer(claimed.updated)
-	b.insert(plain, campaign, claimed)
+	claimed.order, claimed.claimed = new(newID()), new(claimed.updated)
+	f.insert(plain, campaign, claimed)
 	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CLAIMED
 
 	for name, c := range map[string]struct {
 		req  *linksv1.ListPersonalLinksRequest
 		want []string
 	}{
-		"by recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: pointer("player-1")}, []string{plain.id}},
+		"by recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1")}, []string{plain.id}},
 		"by campaign, in either case": {
-			&linksv1.ListPersonalLinksRequest{CampaignId: pointer(strings.ToUpper(*campaign.campaign))},
+			&linksv1.ListPersonalLinksRequest{CampaignId: new(strings.ToUpper(*campaign.campaign))},
 			[]string{claimed.id, campaign.id},
 		},
 		"by status": {&linksv1.ListPersonalLinksRequest{Status: &status}, []string{claimed.id}},
 		"by several at once": {
-			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: pointer("player-2")},
+			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: new("player-2")},
 			[]string{campaign.id},
 		},
-		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: pointer(newID())}, []string{}},
-		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: pointer("nobody")}, []string{}},
+		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: new(newID())}, []string{}},
+		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("nobody")}, []string{}},
 		"by last change, oldest first, from the very instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
 			[]string{campaign.id, claimed.id},
@@ -124,39 +127,40 @@ func TestFilters(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, b.ids(t, b.everyBrand(), c.req))
+			require.Equal(t, c.want, f.ids(t, f.everyBrand(), c.req))
 		})
 	}
 }
 
 func TestFaultsAreListedTogether(t *testing.T) {
-	b := setup(t)
+	t.Parallel()
+	f := setup(t)
 	unknown := linksv1.PersonalLinkStatus(9)
 	unspecified := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
 
 	t.Run("a malformed campaign id", func(t *testing.T) {
-		_, err := b.list(&linksv1.ListPersonalLinksRequest{CampaignId: pointer("spring")})
-		requireFaults(t, err, "campaignId invalid")
+		_, err := f.list(&linksv1.ListPersonalLinksRequest{CampaignId: new("spring")})
+		requireViolations(t, err, "campaignId invalid")
 	})
 	t.Run("everything at once, those of the edge too", func(t *testing.T) {
-		ctx := b.as(b.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
-		_, err := b.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
-			CampaignId: pointer(""), ExternalRecipientId: pointer(strings.Repeat("å", 129)), Status: &unknown,
-			Limit: pointer(int32(101)), After: pointer("x"),
+		ctx := f.as(f.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
+		_, err := f.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
+			CampaignId: new(""), ExternalRecipientId: new(strings.Repeat("å", 129)), Status: &unknown,
+			Limit: new(int32(101)), After: new("x"),
 		})
-		requireFaults(t, err, "updatedSince invalid", "campaignId invalid", "externalRecipientId too_long",
+		requireViolations(t, err, "updatedSince invalid", "campaignId invalid", "externalRecipientId too_long",
 			"status invalid", "limit invalid", "after invalid")
 	})
 	t.Run("limit and cursor", func(t *testing.T) {
 		for _, limit := range []int32{0, -1, 101, 1 << 30} {
-			_, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: &limit, After: pointer("")})
-			requireFaults(t, err, "limit invalid", "after invalid")
+			_, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: &limit, After: new("")})
+			requireViolations(t, err, "limit invalid", "after invalid")
 		}
 	})
 	t.Run("a recipient no database can hold, a status that is none, an instant that is none", func(t *testing.T) {
-		_, err := b.list(&linksv1.ListPersonalLinksRequest{
-			ExternalRecipientId: pointer("a\x00"), Status: &unspecified, UpdatedSince: &timestamppb.Timestamp{Nanos: -1},
+		_, err := f.list(&linksv1.ListPersonalLinksRequest{
+			ExternalRecipientId: new("a\x00"), Status: &unspecified, UpdatedSince: &timestamppb.Timestamp{Nanos: -1},
 		})
-		requireFaults(t, err, "externalRecipientId invalid", "status invalid", "updatedSince invalid")
+		requireViolations(t, err, "externalRecipientId invalid", "status invalid", "updatedSince invalid")
 	})
 }

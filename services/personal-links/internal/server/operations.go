@@ -3,63 +3,69 @@ package server
 import (
 	"context"
 	"errors"
-	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// Operations is the operations plane of personal links.
-type Operations struct {
-	linksv1.UnimplementedPersonalLinkOperationsServiceServer
-
-	Store   *store.Store
-	Tenants tenantsv1.DirectoryServiceClient
-	Claims  *claims.Saga
-	Clock   func() time.Time
+// operation is what every request of PersonalLinkOperationsService holds.
+type operation interface {
+	GetActor() *commonv1.Actor
+	GetTenantId() string
 }
 
 // permission is a rule of package rules.
 type permission func(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
 
-// permit checks the actor and what errs has, then whether the actor may act for the tenant as its
-// team is now.
-func (o *Operations) permit(
-	ctx context.Context, errs *fields.Errors, a *commonv1.Actor, tenantID string, allowed permission,
-) (tenant string, err error) {
-	actor.Check(a, errs)
-	tenant = errs.UUID("tenantId", tenantID)
+// permit checks the actor, reports that together with errs, and refuses an actor who may not act for
+// the tenant as its team is now. It returns the tenant's id.
+func (s *Server) permit(ctx context.Context, req operation, allowed permission, errs *fields.Errors) (tenantID string, err error) {
+	actor.Check(req.GetActor(), errs)
+	tenantID = errs.UUID("tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
-	settings, err := o.Tenants.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenant})
+	settings, err := s.tenants.Fresh(ctx, tenantID)
 	if err != nil {
 		return "", err
 	}
-	return tenant, allowed(a, settings.GetTeam())
+	return tenantID, allowed(req.GetActor(), settings.GetTeam())
 }
 
-func auditOf(a *commonv1.Actor, action string) store.Audit {
-	return store.Audit{Action: action, ActorKind: actor.Kind(a), ActorID: a.GetId()}
-}
-
-// idOrUnknown takes an id that is none for one of no record.
-func idOrUnknown(text string) string {
-	id, ok := fields.ParseUUID(text)
-	if !ok {
-		return "00000000-0000-0000-0000-000000000000"
+// changeOf turns the result of a rule into the change to write, with its event and audit.
+func changeOf(req operation, event, action string) func(changed bool, err error) (*store.Change, error) {
+	return func(changed bool, err error) (*store.Change, error) {
+		if err != nil || !changed {
+			return nil, err
+		}
+		audit := auditOf(req, action)
+		return &store.Change{Event: event, Audit: &audit}, nil
 	}
-	return id
 }
 
-func absent(err error) error {
+func auditOf(req operation, action string) store.Audit {
+	return store.Audit{Action: action, ActorKind: enumname.String(req.GetActor().GetKind()), ActorID: req.GetActor().GetId()}
+}
+
+// idOrUnknown replaces an invalid id by one that no record has.
+func idOrUnknown(text string) string {
+	if id, ok := fields.ParseUUID(text); ok {
+		return id
+	}
+	return uuid.Nil.String()
+}
+
+// notFound answers for a record that the tenant does not have.
+func notFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.New(problem.NotFound, "The tenant has no such record.")
 	}
@@ -71,7 +77,7 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 		Link: l.Record, BatchId: l.BatchID, Locale: l.Locale, ManagerId: l.ManagerID, CancellationReason: l.Reason,
 	}
 	if l.Details != nil {
-		d.Label, d.Message, d.Email = l.Details.Label, rules.NonBlank(l.Details.Message), rules.NonBlank(l.Details.Email)
+		d.Label, d.Message, d.Email = l.Details.Label, fields.Optional(&l.Details.Message), fields.Optional(&l.Details.Email)
 	}
 	return d
 }

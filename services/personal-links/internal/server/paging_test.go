@@ -17,13 +17,13 @@ import (
 )
 
 // walk follows the cursors to the end and calls between after every page.
-func (b *bench) walk(
+func (f *fixture) walk(
 	t *testing.T, req *linksv1.ListPersonalLinksRequest, between func(page int),
 ) (items []*linksv1.PersonalLink) {
 	t.Helper()
 	req = proto.CloneOf(req)
 	for page := 0; ; page++ {
-		resp, err := b.list(req)
+		resp, err := f.list(req)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(resp.GetItems()), int(req.GetLimit()))
 		items = append(items, resp.GetItems()...)
@@ -45,53 +45,55 @@ func idsOf(items []*linksv1.PersonalLink) []string {
 }
 
 // many inserts n links, five to each instant, so that pages end between links of equal time.
-func (b *bench) many(n int) []string {
-	b.t.Helper()
+func (f *fixture) many(n int) []string {
+	f.t.Helper()
 	ids := make([]string, n)
 	for i := range n {
-		r := b.link(i / 5)
+		r := f.link(i / 5)
 		ids[i] = r.id
-		b.insert(r)
+		f.insert(r)
 	}
 	return ids
 }
 
 func TestPagesJoinWithoutGapOrDouble(t *testing.T) {
-	b := setup(t)
-	oldestFirst := b.many(53)
+	t.Parallel()
+	f := setup(t)
+	oldestFirst := f.many(53)
 	newestFirst := slices.Clone(oldestFirst)
 	slices.Reverse(newestFirst)
 	nothing := func(int) {}
 	for _, limit := range []int32{1, 3, 53, 100} {
-		newest := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit}, nothing)
+		newest := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit}, nothing)
 		require.Equal(t, newestFirst, idsOf(newest))
-		changed := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit, UpdatedSince: timestamppb.New(epoch)}, nothing)
+		changed := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit, UpdatedSince: timestamppb.New(epoch)}, nothing)
 		require.Equal(t, oldestFirst, idsOf(changed))
 	}
 
 	t.Run("a page holds 50 when nothing is said", func(t *testing.T) {
-		resp, err := b.list(&linksv1.ListPersonalLinksRequest{})
+		resp, err := f.list(&linksv1.ListPersonalLinksRequest{})
 		require.NoError(t, err)
 		require.Len(t, resp.GetItems(), 50)
 		require.NotNil(t, resp.NextCursor)
 	})
 	t.Run("a full last page has no cursor", func(t *testing.T) {
-		resp, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(53))})
+		resp, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(53))})
 		require.NoError(t, err)
 		require.Nil(t, resp.NextCursor)
 	})
 }
 
 func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
-	b := setup(t)
-	before := b.many(60)
+	t.Parallel()
+	f := setup(t)
+	before := f.many(60)
 	// The writer lets the reader go on only when it has written something, and ends with it.
 	ctx, stop := context.WithCancel(t.Context())
 	wrote := make(chan struct{})
 	var writer errgroup.Group
 	writer.Go(func() error {
 		for n := 100; ctx.Err() == nil; n++ {
-			if err := b.tryInsert(context.WithoutCancel(t.Context()), b.link(n)); err != nil {
+			if err := f.tryInsert(context.WithoutCancel(t.Context()), f.link(n)); err != nil {
 				return err
 			}
 			select {
@@ -109,7 +111,7 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 	meanwhile(0)
 
 	t.Run("newest first: what was there is listed once, what came later is not", func(t *testing.T) {
-		items := b.walk(t, &linksv1.ListPersonalLinksRequest{Limit: pointer(int32(7))}, meanwhile)
+		items := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: new(int32(7))}, meanwhile)
 		old := slices.DeleteFunc(idsOf(items), func(id string) bool { return !slices.Contains(before, id) })
 		slices.Reverse(old)
 		require.Equal(t, before, old)
@@ -119,8 +121,8 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 		}))
 	})
 	t.Run("by last change: what came later follows", func(t *testing.T) {
-		req := &linksv1.ListPersonalLinksRequest{Limit: pointer(int32(7)), UpdatedSince: timestamppb.New(epoch)}
-		resp := b.walk(t, req, func(page int) {
+		req := &linksv1.ListPersonalLinksRequest{Limit: new(int32(7)), UpdatedSince: timestamppb.New(epoch)}
+		resp := f.walk(t, req, func(page int) {
 			if page < 5 {
 				meanwhile(page)
 			}
@@ -141,13 +143,14 @@ func requireDistinct(t *testing.T, items []*linksv1.PersonalLink) {
 }
 
 func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
-	b := setup(t)
-	ids := b.many(20)
-	items := b.walk(t, &linksv1.ListPersonalLinksRequest{
-		Limit: pointer(int32(4)), UpdatedSince: timestamppb.New(epoch),
+	t.Parallel()
+	f := setup(t)
+	ids := f.many(20)
+	items := f.walk(t, &linksv1.ListPersonalLinksRequest{
+		Limit: new(int32(4)), UpdatedSince: timestamppb.New(epoch),
 	}, func(page int) {
 		if page == 0 { // One that was read and one that was not move to the end.
-			_, err := b.pool.Exec(t.Context(), `UPDATE links SET updated_at = $2 WHERE id = ANY($1)`,
+			_, err := f.pool.Exec(t.Context(), `UPDATE links SET updated_at = $2 WHERE id = ANY($1)`,
 				[]string{ids[0], ids[10]}, epoch.Add(time.Hour))
 			require.NoError(t, err)
 		}
@@ -161,51 +164,52 @@ func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
 }
 
 func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
-	b := setup(t)
-	b.many(5)
-	first, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(2))})
+	t.Parallel()
+	f := setup(t)
+	f.many(5)
+	first, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(2))})
 	require.NoError(t, err)
 	after := first.NextCursor
 	require.NotNil(t, after)
 	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_ACTIVE
 
 	t.Run("another limit may follow", func(t *testing.T) {
-		resp, err := b.list(&linksv1.ListPersonalLinksRequest{Limit: pointer(int32(100)), After: after})
+		resp, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(100)), After: after})
 		require.NoError(t, err)
 		require.Len(t, resp.GetItems(), 3)
 	})
 	for name, req := range map[string]*linksv1.ListPersonalLinksRequest{
 		"a status":             {Status: &status},
-		"a campaign":           {CampaignId: pointer(newID())},
-		"a recipient":          {ExternalRecipientId: pointer("player-1")},
-		"an empty recipient":   {ExternalRecipientId: pointer("")},
+		"a campaign":           {CampaignId: new(newID())},
+		"a recipient":          {ExternalRecipientId: new("player-1")},
+		"an empty recipient":   {ExternalRecipientId: new("")},
 		"the order of changes": {UpdatedSince: timestamppb.New(epoch)},
 	} {
 		t.Run("not to "+name, func(t *testing.T) {
 			req.After = after
-			_, err := b.list(req)
-			requireFaults(t, err, "after invalid")
+			_, err := f.list(req)
+			requireViolations(t, err, "after invalid")
 		})
 	}
 	t.Run("not to another tenant", func(t *testing.T) {
-		other := b.everyBrand()
+		other := f.everyBrand()
 		other.TenantID = newID()
-		_, err := b.client.ListPersonalLinks(b.as(other), &linksv1.ListPersonalLinksRequest{After: after})
-		requireFaults(t, err, "after invalid")
+		_, err := f.client.ListPersonalLinks(f.as(other), &linksv1.ListPersonalLinksRequest{After: after})
+		requireViolations(t, err, "after invalid")
 	})
 	t.Run("made-up cursors are refused", func(t *testing.T) {
-		binding := cursor.Bind("personal-links", b.tenant, "", "", strconv.Itoa(0), "")
+		binding := cursor.Bind("personal-links", f.tenant, "", "", strconv.Itoa(0), "")
 		known := binding.EncodePosition(cursor.Position{Time: epoch, ID: newID()})
-		_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &known})
+		_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &known})
 		require.NoError(t, err, "the binding of this test is the list's")
 		for _, micros := range []int64{-1 << 63, 1<<63 - 1} {
 			text := binding.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: newID()})
-			_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &text})
-			requireFaults(t, err, "after invalid")
+			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})
+			requireViolations(t, err, "after invalid")
 		}
 		for _, text := range []string{"", "x", "!", *after + "A"} {
-			_, err := b.list(&linksv1.ListPersonalLinksRequest{After: &text})
-			requireFaults(t, err, "after invalid")
+			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})
+			requireViolations(t, err, "after invalid")
 		}
 	})
 }

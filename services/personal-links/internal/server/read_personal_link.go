@@ -8,17 +8,17 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// ReadPersonalLink gives one link with what only the team and the operator see.
-func (o *Operations) ReadPersonalLink(
+// ReadPersonalLink reads a link with what only the team and the operator see.
+func (s *Server) ReadPersonalLink(
 	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
 ) (*linksv1.ReadPersonalLinkResponse, error) {
-	tenantID, err := o.permit(ctx, fields.FromContext(ctx), req.GetActor(), req.GetTenantId(), rules.PermitTeam)
+	tenantID, err := s.permit(ctx, req, rules.PermitTeam, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	link, err := o.Store.Get(ctx, tenantID, idOrUnknown(req.GetLinkId()))
+	link, err := s.store.Get(ctx, tenantID, idOrUnknown(req.GetLinkId()))
 	if err != nil {
-		return nil, absent(err)
+		return nil, notFound(err)
 	}
 	return &linksv1.ReadPersonalLinkResponse{Details: detailsOf(link)}, nil
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 )
 
-// Answers of this service hold claim URLs, which let their holder claim a gift. So what is stored
-// for a repetition is the answer sealed, and only the caller gets it opened.
+// Answers of this service hold claim URLs, which let their holder claim a gift. So the answer is stored
+// sealed and opened for the caller only.
 type (
 	sealed       = wrapperspb.BytesValue
 	sealedEffect = idempotency.Effect[*sealed]
 )
 
-// answers of one tenant.
+// answers seals and opens the answers of one tenant.
 type answers struct {
 	ring     *seal.Ring
 	tenantID string
 }
 
-func (a answers) place() string { return "idempotency_answers.answer/" + a.tenantID }
+func (a answers) associatedData() string { return "idempotency_answers.answer/" + a.tenantID }
 
 func (a answers) seal(m proto.Message) (*sealed, error) {
 	// Deterministic, so that a repetition gets the very same bytes.
@@ -31,11 +31,11 @@ func (a answers) seal(m proto.Message) (*sealed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return wrapperspb.Bytes(a.ring.Seal(plain, a.place())), nil
+	return wrapperspb.Bytes(a.ring.Seal(plain, a.associatedData())), nil
 }
 
 func (a answers) open(s *sealed, into proto.Message) error {
-	plain, err := a.ring.Open(s.GetValue(), a.place())
+	plain, err := a.ring.Open(s.GetValue(), a.associatedData())
 	if err != nil {
 		return fmt.Errorf("open answer: %w", err)
 	}

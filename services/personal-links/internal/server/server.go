@@ -1,36 +1,85 @@
-// Package server answers the gRPC calls of the personal-links service.
+// Package server answers the gRPC calls of personal links: it decodes, authorizes and decides each of
+// them.
 package server
 
 import (
+	"context"
+	"errors"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// Public is the public plane of personal links.
-type Public struct {
+// Server implements the three gRPC services of personal links: PersonalLinksService acts for API keys,
+// GiftSiteService for the players who open a link, and PersonalLinkOperationsService for persons.
+type Server struct {
 	linksv1.UnimplementedPersonalLinksServiceServer
+	linksv1.UnimplementedGiftSiteServiceServer
+	linksv1.UnimplementedPersonalLinkOperationsServiceServer
 
+	store    *store.Store
+	ring     *seal.Ring
+	tenants  *tenantcache.Cache
+	catalog  catalogv1.SelectionsServiceClient
+	claims   *claims.Saga
+	claimURL string
+	clock    func() time.Time
+}
+
+// Deps are what a server works with.
+type Deps struct {
 	Store   *store.Store
 	Ring    *seal.Ring
 	Tenants *tenantcache.Cache
 	Catalog catalogv1.SelectionsServiceClient
 	Claims  *claims.Saga
-	// ClaimURL is the address in front of a token.
-	ClaimURL string
-	Clock    func() time.Time
+	Clock   func() time.Time
 }
 
-// Collectors are the methods that report the edge's field faults together with their own.
+// Config of a server.
+type Config struct {
+	// ClaimURL is the address in front of a token.
+	ClaimURL string
+}
+
+// New makes a server.
+func New(deps Deps, cfg Config) *Server {
+	return &Server{
+		store: deps.Store, ring: deps.Ring, tenants: deps.Tenants, catalog: deps.Catalog, claims: deps.Claims, clock: deps.Clock,
+		claimURL: cfg.ClaimURL,
+	}
+}
+
+// Collectors are the methods that report the edge's field errors together with their own.
 func Collectors() []string {
 	return []string{
 		linksv1.PersonalLinksService_ListPersonalLinks_FullMethodName,
 		linksv1.PersonalLinksService_CreatePersonalLinks_FullMethodName,
 		linksv1.PersonalLinksService_CancelPersonalLink_FullMethodName,
 	}
+}
+
+// maxReconciled bounds how many claims one change reconciles: a player may try again in between.
+const maxReconciled = 3
+
+// withoutClaim makes a change of a link. If the link that change returns has a claim in flight, the
+// claim is reconciled and the change tried again.
+func (s *Server) withoutClaim(ctx context.Context, change func() (*rules.Link, error)) error {
+	for range maxReconciled {
+		link, err := change()
+		if !errors.Is(err, rules.ErrClaimLocked) {
+			return err
+		}
+		if _, err := s.claims.Reconcile(ctx, link); err != nil {
+			return err
+		}
+	}
+	return problem.Unavailable()
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -26,6 +28,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
+	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/server"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -33,68 +36,68 @@ import (
 // epoch is the time of the first link of a test.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
 
-// bench is the public plane over real gRPC and PostgreSQL.
-type bench struct {
-	t      testing.TB
-	pool   *pgxpool.Pool
-	ring   *seal.Ring
-	client linksv1.PersonalLinksServiceClient
-	site   linksv1.GiftSiteServiceClient
-	// operations is the operations plane.
+// fixture serves personal links over real gRPC and PostgreSQL.
+type fixture struct {
+	t          testing.TB
+	pool       *pgxpool.Pool
+	ring       *seal.Ring
+	client     linksv1.PersonalLinksServiceClient
+	site       linksv1.GiftSiteServiceClient
 	operations linksv1.PersonalLinkOperationsServiceClient
 	store      *store.Store
-	saga       *claims.Saga
 	tenant     string
 	// brand and campaign are the tenant's.
 	brand, campaign string
-	directory       *directory
+	directory       *directorytest.Directory
+	settings        int64 // Version of the tenant's settings.
 	catalog         *gifts
-	orders          *claimedOrders
+	orders          *claimstest.Orders
+	logged          *bytes.Buffer
 }
 
-func setup(t testing.TB) *bench {
+func setup(t testing.TB) *fixture {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
-	b := &bench{
+	f := &fixture{
 		t: t, pool: pgtest.New(t, store.Migrations(), outbox.Migrations(), idempotency.Migrations()), ring: ring,
-		tenant: newID(), brand: newID(), campaign: newID(), orders: newClaimedOrders(),
+		tenant: newID(), brand: newID(), campaign: newID(), orders: claimstest.New(), logged: &bytes.Buffer{},
 	}
-	b.directory = &directory{settings: b.settings()}
-	b.catalog = &gifts{campaignID: b.campaign, brandID: b.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
-	b.store = store.New(b.pool, ring)
-	b.saga = &claims.Saga{
-		Links: b.store, Orders: b.orders, Lease: claims.DefaultLease, Clock: time.Now,
-		Log: slog.New(slog.DiscardHandler), Woken: func() {},
-	}
-	b.serve()
-	return b
+	f.directory = directorytest.New(t, f.newSettings())
+	f.catalog = &gifts{campaignID: f.campaign, brandID: f.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
+	f.store = store.New(f.pool, ring)
+	f.serve()
+	return f
 }
 
-func (b *bench) serve() {
-	b.t.Helper()
+func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
+	f.settings = f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { change(s.GetTenant()) })
+}
+
+func (f *fixture) serve() {
+	f.t.Helper()
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
-	require.NoError(b.t, err)
-	linksv1.RegisterPersonalLinksServiceServer(s, &server.Public{
-		Store: b.store, Ring: b.ring, Tenants: tenantcache.New(b.directory), Catalog: b.catalog, Claims: b.saga,
-		ClaimURL: "https://gifts.example.com/c", Clock: time.Now,
-	})
-	linksv1.RegisterGiftSiteServiceServer(s, &server.GiftSite{
-		Store: b.store, Tenants: b.directory, Catalog: b.catalog, Claims: b.saga,
-	})
-	linksv1.RegisterPersonalLinkOperationsServiceServer(s, &server.Operations{
-		Store: b.store, Tenants: b.directory, Claims: b.saga, Clock: time.Now,
-	})
-	listener, err := (&net.ListenConfig{}).Listen(b.t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(b.t, err)
+	require.NoError(f.t, err)
+	log := slog.New(slog.NewTextHandler(f.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	srv := server.New(server.Deps{
+		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now,
+		Claims: claims.New(claims.Deps{
+			Links: f.store, Orders: f.orders, Clock: time.Now, Log: log, Wake: func() {},
+		}, claims.Config{Lease: claims.Lease}),
+	}, server.Config{ClaimURL: "https://gifts.example.com/c"})
+	linksv1.RegisterPersonalLinksServiceServer(s, srv)
+	linksv1.RegisterGiftSiteServiceServer(s, srv)
+	linksv1.RegisterPersonalLinkOperationsServiceServer(s, srv)
+	listener, err := (&net.ListenConfig{}).Listen(f.t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(f.t, err)
 	go func() { _ = s.Serve(listener) }()
-	b.t.Cleanup(s.Stop)
+	f.t.Cleanup(s.Stop)
 	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
-	require.NoError(b.t, err)
-	b.t.Cleanup(func() { _ = conn.Close() })
-	b.client, b.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
-	b.operations = linksv1.NewPersonalLinkOperationsServiceClient(conn)
+	require.NoError(f.t, err)
+	f.t.Cleanup(func() { _ = conn.Close() })
+	f.client, f.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
+	f.operations = linksv1.NewPersonalLinkOperationsServiceClient(conn)
 }
 
 // The team of the tenant.
@@ -105,10 +108,10 @@ const (
 	formerMember    = "0198f2e4-0000-7000-8000-000000000004"
 )
 
-func (b *bench) settings() *tenantsv1.GetTenantSettingsResponse {
+func (f *fixture) newSettings() *tenantsv1.GetTenantSettingsResponse {
 	return &tenantsv1.GetTenantSettingsResponse{
-		Tenant: &tenantsv1.Tenant{Id: b.tenant, Locales: []string{"en-US", "sv-SE"}},
-		Brands: []*tenantsv1.Brand{{Id: b.brand, Name: "North Club", PrimaryColour: pointer("#102030")}},
+		Tenant: &tenantsv1.Tenant{Id: f.tenant, Locales: []string{"en-US", "sv-SE"}},
+		Brands: []*tenantsv1.Brand{{Id: f.brand, Name: "North Club", PrimaryColour: new("#102030")}},
 		Team: []*tenantsv1.TeamMember{
 			{Id: anAdministrator, Email: "ada@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
 			{Id: aCoordinator, Email: "cora@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true},
@@ -131,11 +134,11 @@ func mug() *catalogv1.SelectionGift {
 func jersey() *catalogv1.SelectionGift {
 	return &catalogv1.SelectionGift{
 		ProductId: jerseyID, Name: "Jersey", Countries: []string{"SE"},
-		Images:     []*catalogv1.Image{{Url: "https://img.example.com/1", Width: pointer[int32](640)}},
+		Images:     []*catalogv1.Image{{Url: "https://img.example.com/1", Width: new(int32(640))}},
 		Variations: []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M", "L"}}},
 		Skus: []*catalogv1.SelectionSku{
-			{Variations: map[string]string{"Size": "S"}, StockRemaining: pointer[int32](0)},
-			{Variations: map[string]string{"Size": "M"}, StockRemaining: pointer[int32](3)},
+			{Variations: map[string]string{"Size": "S"}, StockRemaining: new(int32(0))},
+			{Variations: map[string]string{"Size": "M"}, StockRemaining: new(int32(3))},
 		},
 	}
 }
@@ -154,9 +157,9 @@ type row struct {
 }
 
 // link is an active link made n seconds after the epoch.
-func (b *bench) link(n int) row {
+func (f *fixture) link(n int) row {
 	at := epoch.Add(time.Duration(n) * time.Second)
-	return row{id: newID(), tenant: b.tenant, brand: newID(), status: "ACTIVE", created: at, updated: at}
+	return row{id: newID(), tenant: f.tenant, brand: newID(), status: "ACTIVE", created: at, updated: at}
 }
 
 func (r row) claimURL() string { return "https://gifts.example.com/c/" + r.id }
@@ -165,39 +168,39 @@ const insertLink = `INSERT INTO links (tenant_id, id, brand_id, campaign_id, ext
   claim_url_sealed, order_id, created_at, approved_at, claimed_at, cancelled_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
-func (b *bench) tryInsert(ctx context.Context, r row) error {
-	_, err := b.pool.Exec(ctx, insertLink, r.tenant, r.id, r.brand, r.campaign, r.recipient, r.status,
-		b.ring.Seal([]byte(r.claimURL()), r.id), r.order, r.created, r.approved, r.claimed, r.cancelled, r.updated)
+func (f *fixture) tryInsert(ctx context.Context, r row) error {
+	_, err := f.pool.Exec(ctx, insertLink, r.tenant, r.id, r.brand, r.campaign, r.recipient, r.status,
+		f.ring.Seal([]byte(r.claimURL()), r.id), r.order, r.created, r.approved, r.claimed, r.cancelled, r.updated)
 	return err
 }
 
-func (b *bench) insert(rows ...row) {
-	b.t.Helper()
+func (f *fixture) insert(rows ...row) {
+	f.t.Helper()
 	for _, r := range rows {
-		require.NoError(b.t, b.tryInsert(b.t.Context(), r))
+		require.NoError(f.t, f.tryInsert(f.t.Context(), r))
 	}
 }
 
-// as gives the context of a call of the principal with the faults the edge found.
-func (b *bench) as(p caller.Principal, faults ...problem.Violation) context.Context {
-	b.t.Helper()
-	ctx, err := caller.Outgoing(b.t.Context(), p, caller.Request{Violations: faults})
-	require.NoError(b.t, err)
+// as is the context of a call of the principal, with the errors that the edge found.
+func (f *fixture) as(p caller.Principal, violations ...problem.Violation) context.Context {
+	f.t.Helper()
+	ctx, err := caller.Outgoing(f.t.Context(), p, caller.Request{Violations: violations})
+	require.NoError(f.t, err)
 	return ctx
 }
 
-func (b *bench) everyBrand() caller.Principal {
-	return caller.Principal{TenantID: b.tenant, KeyID: 1, AllBrands: true}
+func (f *fixture) everyBrand() caller.Principal {
+	return caller.Principal{TenantID: f.tenant, TenantVersion: f.settings, KeyID: 1, AllBrands: true}
 }
 
-func (b *bench) list(req *linksv1.ListPersonalLinksRequest) (*linksv1.ListPersonalLinksResponse, error) {
-	return b.client.ListPersonalLinks(b.as(b.everyBrand()), req)
+func (f *fixture) list(req *linksv1.ListPersonalLinksRequest) (*linksv1.ListPersonalLinksResponse, error) {
+	return f.client.ListPersonalLinks(f.as(f.everyBrand()), req)
 }
 
 // ids of one page, which must be the last.
-func (b *bench) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalLinksRequest) []string {
+func (f *fixture) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalLinksRequest) []string {
 	t.Helper()
-	resp, err := b.client.ListPersonalLinks(b.as(p), req)
+	resp, err := f.client.ListPersonalLinks(f.as(p), req)
 	require.NoError(t, err)
 	require.Nil(t, resp.NextCursor)
 	out := []string{}
@@ -207,8 +210,8 @@ func (b *bench) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalL
 	return out
 }
 
-// requireFaults demands an invalid_request with exactly these `field code` pairs.
-func requireFaults(t *testing.T, err error, want ...string) {
+// requireViolations demands an invalid_request with exactly these `field code` pairs.
+func requireViolations(t *testing.T, err error, want ...string) {
 	t.Helper()
 	p, ok := problem.As(err)
 	require.True(t, ok, "%v", err)
@@ -219,5 +222,3 @@ func requireFaults(t *testing.T, err error, want ...string) {
 	}
 	require.ElementsMatch(t, want, got)
 }
-
-func pointer[T any](v T) *T { return &v }

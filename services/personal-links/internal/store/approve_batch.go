@@ -20,7 +20,7 @@ WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l
 FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE l.tenant_id = $1 AND l.id = x.id`
 )
 
-// ApproveBatch approves every link of the batch that waits, in one transaction, and tells how many.
+// ApproveBatch approves every link of the batch that waits, in one transaction, and returns how many.
 func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by Audit, now time.Time) (int, error) {
 	var exists bool
 	var links []*rules.Link
@@ -55,7 +55,7 @@ func approve(ctx context.Context, tenantID string, links []*rules.Link, by Audit
 		if _, err := l.Approve(now); err != nil {
 			return nil, err
 		}
-		event, err := rules.Event(l, rules.EventApproved, 0)
+		event, err := newEvent(l, rules.EventApproved, 0)
 		if err != nil {
 			return nil, err
 		}

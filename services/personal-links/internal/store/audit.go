@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The actions that leave a trace.
+// The actions that are audited.
 const (
 	Approved  = "APPROVED"
 	Cancelled = "CANCELLED"

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -19,7 +21,7 @@ const updateLink = `UPDATE links SET status = $3, order_id = $4, approved_at = $
   claim_lease_until = CASE WHEN $10::uuid IS NULL THEN NULL ELSE now() + $11::interval END
 WHERE tenant_id = $1 AND id = $2`
 
-// QueueLock locks a link and puts it into into; one that does not exist leaves it nil.
+// QueueLock locks a link and sets into; a link that does not exist leaves it nil.
 func (s *Store) QueueLock(b *pgx.Batch, tenantID, id string, into **rules.Link) {
 	*into = nil
 	b.Queue(lockLink, tenantID, id).Query(func(rows pgx.Rows) error {
@@ -31,33 +33,33 @@ func (s *Store) QueueLock(b *pgx.Batch, tenantID, id string, into **rules.Link) 
 	})
 }
 
-// Change is what has become of a link that QueueLock gave.
+// Change is a change of a link that QueueLock locked.
 type Change struct {
 	Link *rules.Link
-	// Lease is how long the caller that marked the link has to place its order.
+	// Lease is how long a claim that locks the link has to place its order.
 	Lease time.Duration
-	// Event is the kind of event to record; empty for a change that cannot be seen outside.
+	// Event is the type of event to record; empty for a change that is not visible outside.
 	Event string
 	// OriginKeyID is the key whose request made the change; 0 when it was no key.
 	OriginKeyID int32
 	Audit       *Audit
 }
 
-// QueueChange returns what writes the change, its trace and its event.
+// QueueChange returns what writes the change, its audit and its event.
 func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), error) {
 	l, r := c.Link, c.Link.Record
 	var reason []byte
 	if l.Reason != nil {
-		reason = s.ring.Seal([]byte(*l.Reason), reasonPlace(r.GetId()))
+		reason = s.ring.Seal([]byte(*l.Reason), ofReason(r.GetId()))
 	}
 	args := []any{
-		l.TenantID, r.GetId(), rules.StatusName(r.GetStatus()), rules.NonBlank(r.GetOrderId()), timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
+		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), r.OrderId, timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
 		timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
 	}
 	if c.Event == "" {
 		return func(b *pgx.Batch) { b.Queue(updateLink, args...) }, nil
 	}
-	event, err := rules.Event(l, c.Event, c.OriginKeyID)
+	event, err := newEvent(l, c.Event, c.OriginKeyID)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +72,8 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 	}, nil
 }
 
-// Update locks the link, lets decide change it and commits what it says; nil: nothing. It gives the
-// link as it then is.
+// Update locks the link, lets decide change it, commits the change and returns the link. Where decide
+// returns nil, nothing is written.
 func (s *Store) Update(
 	ctx context.Context, tenantID, id string, decide func(l *rules.Link) (*Change, error),
 ) (link *rules.Link, err error) {
@@ -92,4 +94,11 @@ func (s *Store) Update(
 		return nil, fmt.Errorf("change link: %w", err)
 	}
 	return link, nil
+}
+
+func timeOf(t *timestamppb.Timestamp) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.AsTime())
 }

@@ -11,61 +11,59 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// Mark says that a claim is about to place the order, and gives it lease to do so. Where the link
-// cannot be claimed, or another claim came first, it is given as it is.
-func (s *Store) Mark(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error) {
+// LockClaim locks the link for a claim that is about to place the order, for as long as the lease.
+// Where the link cannot be claimed, or another claim holds the lock, it is returned as it is.
+func (s *Store) LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
-		if !l.Mark(orderID) {
-			return nil, nil //nolint:nilnil // Nothing changes.
-		}
-		return &Change{Lease: lease}, nil
+		return changeIf(l.LockClaim(orderID), Change{Lease: lease})
 	})
 }
 
-// Finish ends the link with the order that its claim has placed.
-func (s *Store) Finish(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error) {
+// FinishClaim ends the link with the order that its claim has placed.
+func (s *Store) FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
-		if !l.Claim(orderID, now) {
-			return nil, nil //nolint:nilnil // It was finished before.
-		}
-		return &Change{Event: rules.EventClaimed}, nil
+		return changeIf(l.FinishClaim(orderID, now), Change{Event: rules.EventClaimed})
 	})
 }
 
-// Clear opens the link again after its claim placed no order and never will.
-func (s *Store) Clear(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {
+// UnlockClaim opens the link again after its claim placed no order and never will.
+func (s *Store) UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
-		if !l.Unmark(orderID) {
-			return nil, nil //nolint:nilnil // It was cleared before.
-		}
-		return &Change{}, nil
+		return changeIf(l.UnlockClaim(orderID), Change{})
 	})
+}
+
+// changeIf returns nil where nothing changes, such as when another call was first.
+func changeIf(changed bool, c Change) (*Change, error) {
+	if !changed {
+		return nil, nil //nolint:nilnil // Nothing changes.
+	}
+	return &c, nil
 }
 
 // Several instances share the work: each takes other links, and for no longer than the lease.
-const takeStale = `UPDATE links l SET claim_lease_until = now() + $1::interval
+const takeExpired = `UPDATE links l SET claim_lease_until = now() + $1::interval
 FROM (
   SELECT tenant_id, id FROM links WHERE claim_order_id IS NOT NULL AND claim_lease_until < now()
   ORDER BY claim_lease_until LIMIT $2 FOR UPDATE SKIP LOCKED
-) stale
-WHERE l.tenant_id = stale.tenant_id AND l.id = stale.id
+) expired
+WHERE l.tenant_id = expired.tenant_id AND l.id = expired.id
 RETURNING l.tenant_id, l.id, l.claim_order_id`
 
-// TakeStale gives links whose claim was not ended within its lease, and takes a new one on them. They
-// have what a settlement needs and nothing sealed, so that one that does not open holds up no other.
-func (s *Store) TakeStale(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
-	rows, err := s.pool.Query(ctx, takeStale, lease, limit)
+// TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on
+// them. They have only what reconciling needs and nothing sealed, so that a link that does not open
+// does not block the others.
+func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
+	rows, err := s.pool.Query(ctx, takeExpired, lease, limit)
 	if err != nil {
-		return nil, fmt.Errorf("take stale claims: %w", err)
+		return nil, fmt.Errorf("take expired claims: %w", err)
 	}
-	links, err := pgx.CollectRows(rows, scanStale)
+	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Link, error) {
+		l := &rules.Link{Record: &linksv1.PersonalLink{}, ClaimExpired: true}
+		return l, row.Scan(&l.TenantID, &l.Record.Id, &l.ClaimOrderID)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("take stale claims: %w", err)
+		return nil, fmt.Errorf("take expired claims: %w", err)
 	}
 	return links, nil
-}
-
-func scanStale(row pgx.CollectableRow) (*rules.Link, error) {
-	l := &rules.Link{Record: &linksv1.PersonalLink{}, ClaimStale: true}
-	return l, row.Scan(&l.TenantID, &l.Record.Id, &l.ClaimOrderID)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -43,7 +44,7 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 	}
 	events := make([]outbox.Event, 0, len(batch.Links))
 	for _, l := range batch.Links {
-		event, err := rules.Event(l.Link, rules.EventCreated, batch.KeyID)
+		event, err := newEvent(l.Link, rules.EventCreated, batch.KeyID)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +54,7 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 	products := append([]string{}, batch.ProductIDs...)
 	return func(b *pgx.Batch) {
 		b.Queue(insertBatch, batch.TenantID, batch.ID, products, batch.KeyID, batch.KeyName, batch.CreatedAt)
-		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, rules.StatusName(first.GetStatus()),
+		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, enumname.String(first.GetStatus()),
 			batch.CreatedAt, rows.ids, rows.indexes, rows.recipients, rows.locales, rows.managers, rows.urls, rows.tokens, rows.details)
 		outbox.AppendAll(ctx, b, events)
 	}, nil
@@ -62,26 +63,18 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 func (s *Store) linkRows(links []rules.NewLink) (r linkRows, err error) {
 	for _, l := range links {
 		id := l.Record.GetId()
-		details, err := s.sealDetails(l.Link)
+		details, err := json.Marshal(l.Details)
 		if err != nil {
-			return r, err
+			return r, fmt.Errorf("encode details: %w", err)
 		}
 		r.ids = append(r.ids, id)
 		r.indexes = append(r.indexes, l.BatchIndex)
-		r.recipients = append(r.recipients, rules.NonBlank(l.Record.GetExternalRecipientId()))
+		r.recipients = append(r.recipients, l.Record.ExternalRecipientId)
 		r.locales = append(r.locales, l.Locale)
 		r.managers = append(r.managers, l.ManagerID)
-		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), id))
+		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), ofURL(id)))
 		r.tokens = append(r.tokens, l.TokenHash)
-		r.details = append(r.details, details)
+		r.details = append(r.details, s.ring.Seal(details, ofDetails(id)))
 	}
 	return r, nil
-}
-
-func (s *Store) sealDetails(l *rules.Link) ([]byte, error) {
-	plain, err := json.Marshal(l.Details)
-	if err != nil {
-		return nil, fmt.Errorf("encode details: %w", err)
-	}
-	return s.ring.Seal(plain, detailsPlace(l.Record.GetId())), nil
 }

@@ -3,11 +3,11 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -19,105 +19,70 @@ const linkColumns = recordColumns + `, l.tenant_id, l.batch_id, l.batch_index, l
   l.reason_sealed, l.claim_order_id, coalesce(l.claim_lease_until < now(), false),
   (SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)`
 
-// recordRow takes the values of recordColumns.
-type recordRow struct {
-	record                       *linksv1.PersonalLink
-	status                       string
-	url                          []byte
-	created, updated             time.Time
-	approved, claimed, cancelled *time.Time
-}
+func (s *Store) scanRecord(row pgx.CollectableRow) (*linksv1.PersonalLink, error) { return s.scan(row) }
 
-func newRecordRow() *recordRow { return &recordRow{record: &linksv1.PersonalLink{}} }
-
-func (r *recordRow) targets() []any {
-	l := r.record
-	return []any{
-		&l.Id, &l.ExternalRecipientId, &l.BrandId, &l.CampaignId, &r.status, &r.url, &l.OrderId,
-		&r.created, &r.approved, &r.claimed, &r.cancelled, &r.updated,
+// scan reads recordColumns, and into more what the statement selects after them.
+func (s *Store) scan(row pgx.CollectableRow, more ...any) (*linksv1.PersonalLink, error) {
+	l := &linksv1.PersonalLink{}
+	var url []byte
+	targets := []any{
+		&l.Id, &l.ExternalRecipientId, &l.BrandId, &l.CampaignId, postgres.ScanEnum(&l.Status), &url, &l.OrderId,
+		postgres.ScanTime(&l.CreatedAt), postgres.ScanTime(&l.ApprovedAt), postgres.ScanTime(&l.ClaimedAt),
+		postgres.ScanTime(&l.CancelledAt), postgres.ScanTime(&l.UpdatedAt),
 	}
-}
-
-// link gives the record with its claim URL opened.
-func (s *Store) record(r *recordRow) (*linksv1.PersonalLink, error) {
-	l := r.record
-	url, err := s.ring.Open(r.url, l.GetId())
+	if err := row.Scan(append(targets, more...)...); err != nil {
+		return nil, err
+	}
+	plain, err := s.ring.Open(url, ofURL(l.GetId()))
 	if err != nil {
 		return nil, fmt.Errorf("claim url of link %s: %w", l.GetId(), err)
 	}
-	l.ClaimUrl = string(url)
-	l.Status = rules.ParseStatus(r.status)
+	l.ClaimUrl = string(plain)
 	if l.CampaignId == nil {
 		l.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
 	}
-	l.CreatedAt, l.UpdatedAt = timestamppb.New(r.created), timestamppb.New(r.updated)
-	l.ApprovedAt, l.ClaimedAt, l.CancelledAt = instant(r.approved), instant(r.claimed), instant(r.cancelled)
 	return l, nil
-}
-
-func (s *Store) scanRecord(row pgx.CollectableRow) (*linksv1.PersonalLink, error) {
-	r := newRecordRow()
-	if err := row.Scan(r.targets()...); err != nil {
-		return nil, err
-	}
-	return s.record(r)
 }
 
 // scanLink reads linkColumns and opens what is sealed.
-func (s *Store) scanLink(row pgx.CollectableRow) (*rules.Link, error) {
-	r, l := newRecordRow(), &rules.Link{}
+func (s *Store) scanLink(row pgx.CollectableRow) (l *rules.Link, err error) {
+	l = &rules.Link{}
 	var details, reason []byte
-	err := row.Scan(append(r.targets(), &l.TenantID, &l.BatchID, &l.BatchIndex, &l.Locale, &l.ManagerID, &details, &reason,
-		&l.ClaimOrderID, &l.ClaimStale, &l.ProductIDs)...)
+	l.Record, err = s.scan(row, &l.TenantID, &l.BatchID, &l.BatchIndex, &l.Locale, &l.ManagerID, &details, &reason,
+		&l.ClaimOrderID, &l.ClaimExpired, &l.ProductIDs)
 	if err != nil {
 		return nil, err
 	}
-	if l.Record, err = s.record(r); err != nil {
-		return nil, err
-	}
+	id := l.Record.GetId()
 	if details != nil {
-		if err := s.openDetails(l, details); err != nil {
-			return nil, err
+		plain, err := s.ring.Open(details, ofDetails(id))
+		if err == nil {
+			err = json.Unmarshal(plain, &l.Details)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("details of link %s: %w", id, err)
 		}
 	}
 	if reason != nil {
-		plain, err := s.ring.Open(reason, reasonPlace(l.Record.GetId()))
+		plain, err := s.ring.Open(reason, ofReason(id))
 		if err != nil {
-			return nil, fmt.Errorf("reason of link %s: %w", l.Record.GetId(), err)
+			return nil, fmt.Errorf("reason of link %s: %w", id, err)
 		}
-		text := string(plain)
-		l.Reason = &text
+		l.Reason = new(string(plain))
 	}
 	return l, nil
 }
 
-func (s *Store) openDetails(l *rules.Link, sealed []byte) error {
-	plain, err := s.ring.Open(sealed, detailsPlace(l.Record.GetId()))
-	if err != nil {
-		return fmt.Errorf("details of link %s: %w", l.Record.GetId(), err)
-	}
-	l.Details = &rules.Details{}
-	if err := json.Unmarshal(plain, l.Details); err != nil {
-		return fmt.Errorf("details of link %s: %w", l.Record.GetId(), err)
-	}
-	return nil
-}
+// Associated data binds a sealed value to its link, and to its column.
+func ofURL(linkID string) string     { return linkID }
+func ofDetails(linkID string) string { return "links.details_sealed/" + linkID }
+func ofReason(linkID string) string  { return "links.reason_sealed/" + linkID }
 
-// What is sealed is bound to its column and link.
-func detailsPlace(linkID string) string { return "links.details_sealed/" + linkID }
-func reasonPlace(linkID string) string  { return "links.reason_sealed/" + linkID }
-
-func instant(t *time.Time) *timestamppb.Timestamp {
-	if t == nil {
-		return nil
-	}
-	return timestamppb.New(*t)
-}
-
-func timeOf(t *timestamppb.Timestamp) *time.Time {
-	if t == nil {
-		return nil
-	}
-	at := t.AsTime()
-	return &at
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() reencrypt.Table {
+	return reencrypt.Table{Name: "links", Columns: []reencrypt.Column{
+		{Name: "claim_url_sealed", AssociatedData: ofURL},
+		{Name: "details_sealed", AssociatedData: ofDetails},
+		{Name: "reason_sealed", AssociatedData: ofReason},
+	}}
 }

@@ -23,6 +23,7 @@ FROM (SELECT i, now() - i * interval '1 second' AS at FROM generate_series(1, 10
 )
 
 func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, Migrations())
 	_, err := pool.Exec(t.Context(), insertMany, aTenant, aBrand)
 	require.NoError(t, err)
@@ -32,7 +33,7 @@ func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
 		query Query
 		index string
 	}{
-		"those of a status":                {Query{AllBrands: true, Status: linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED}, "links_status"},
+		"those of a status":                {Query{AllBrands: true, Status: new(linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED)}, "links_status"},
 		"those of a limited key":           {Query{BrandIDs: []string{aBrand}}, "links_brand"},
 		"those of a key of several brands": {Query{BrandIDs: []string{aBrand, aTenant}}, "links_brand"},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// ErrNotFound is the answer to a link that does not exist in the tenant, or to a token of none.
+// ErrNotFound is the answer to a link that the tenant does not have, or to an unknown token.
 var ErrNotFound = errors.New("no such link")
 
 const (
@@ -53,8 +53,8 @@ func one[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string
 	return found, nil
 }
 
-// Batch gives at most limit links of the batch whose place is behind after, in their order, and
-// whether more follow.
+// Batch reads up to limit links of the batch whose index is above after, in their order, and whether
+// more follow.
 func (s *Store) Batch(ctx context.Context, tenantID, batchID string, after, limit int) (links []*rules.Link, more bool, err error) {
 	var exists bool
 	if err := s.pool.QueryRow(ctx, batchExists, tenantID, batchID).Scan(&exists); err != nil {

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"encoding/base64"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +15,10 @@ import (
 )
 
 func TestDetailsOfLinksThatEndedLongAgoAreErased(t *testing.T) {
+	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
-	retention := &store.Retention{Store: store.New(pool, ring), Keep: 90 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler)}
 	kept := map[string]bool{}
 	for _, c := range []struct {
 		set  string
@@ -38,7 +37,9 @@ func TestDetailsOfLinksThatEndedLongAgoAreErased(t *testing.T) {
 		require.NoError(t, err)
 		kept[id] = c.kept
 	}
-	require.NoError(t, retention.Sweep(t.Context()))
+	n, err := store.New(pool, ring).EraseDetails(t.Context(), 90*24*time.Hour, 10)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
 	for id, want := range kept {
 		var has bool
 		require.NoError(t, pool.QueryRow(t.Context(), "SELECT details_sealed IS NOT NULL FROM links WHERE id = $1", id).Scan(&has))

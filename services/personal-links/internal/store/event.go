@@ -1,4 +1,4 @@
-package rules
+package store
 
 import (
 	"fmt"
@@ -7,19 +7,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// The events of a link.
-const (
-	EventCreated   = "personal_link.created"
-	EventApproved  = "personal_link.approved"
-	EventClaimed   = "personal_link.claimed"
-	EventCancelled = "personal_link.cancelled"
-)
-
-// Event is the change that has just been made to l. originKeyID is the key whose request made it; 0
-// when it was no key.
-func Event(l *Link, kind string, originKeyID int32) (outbox.Event, error) {
+// newEvent builds the row of the outbox for the change that has just been made to the link.
+// originKeyID is the key whose request made it; 0 when it was no key's.
+func newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, error) {
 	data, err := restjson.Marshal(l.Record)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)

@@ -1,0 +1,88 @@
+package claims
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+const batch = 50
+
+// ReconcileExpired reconciles every claim whose lease has ended, as after a crash or a failure of
+// orders. A claim that fails does not block the others; it is tried again after its next lease.
+func (s *Saga) ReconcileExpired(ctx context.Context) error {
+	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+		expired, err := s.deps.Links.TakeExpiredClaims(ctx, s.lease, limit)
+		if err != nil {
+			return 0, err
+		}
+		for _, link := range expired {
+			if _, err := s.reconcile(ctx, link); err != nil && ctx.Err() == nil {
+				s.deps.Log.WarnContext(ctx, "claim is not reconciled", "link_id", link.Record.GetId(), "error", err)
+			}
+		}
+		if len(expired) > 0 {
+			s.deps.Wake()
+		}
+		return len(expired), nil
+	})
+}
+
+// Reconcile ends the claim in flight of a locked link. If its order was placed, the link is CLAIMED;
+// else it is open again, and its order will never be placed.
+func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, error) {
+	result, err := s.reconcile(ctx, link)
+	return result.Link, err
+}
+
+func (s *Saga) reconcile(ctx context.Context, link *rules.Link) (result Result, err error) {
+	orderID, tenantID, id := *link.ClaimOrderID, link.TenantID, link.Record.GetId()
+	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{OrderId: orderID, TenantId: tenantID})
+	if err != nil {
+		return result, err
+	}
+	if result.Order = outcome.GetOrder(); result.Order == nil {
+		result.Link, err = s.deps.Links.UnlockClaim(ctx, tenantID, id, orderID)
+	} else {
+		result.Link, err = s.deps.Links.FinishClaim(ctx, tenantID, id, orderID, s.deps.Clock())
+	}
+	return result, err
+}
+
+// Outcome returns the link as it is once no claim of it is in flight.
+func (s *Saga) Outcome(ctx context.Context, link *rules.Link) (*rules.Link, error) {
+	link, err := s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.waitUnlocked(ctx, link)
+}
+
+// waitUnlocked waits until no other claim is in flight. A claim whose lease has ended is reconciled.
+func (s *Saga) waitUnlocked(ctx context.Context, link *rules.Link) (*rules.Link, error) {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	end := time.NewTimer(maxWait)
+	defer end.Stop()
+	for link.ClaimOrderID != nil {
+		if link.ClaimExpired {
+			return s.Reconcile(ctx, link)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-end.C:
+			return nil, problem.Unavailable()
+		case <-ticker.C:
+		}
+		var err error
+		if link, err = s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId()); err != nil {
+			return nil, err
+		}
+	}
+	return link, nil
+}

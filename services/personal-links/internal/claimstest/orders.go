@@ -1,0 +1,118 @@
+// Package claimstest is the orders service as the tests of claims need it.
+package claimstest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// Orders keeps the contract of ClaimsService: one order per id, and none after it was abandoned.
+type Orders struct {
+	ordersv1.ClaimsServiceClient
+
+	mu        sync.Mutex
+	placed    map[string]*ordersv1.PlaceClaimedOrderRequest
+	created   map[string]time.Time
+	abandoned map[string]bool
+	refusal   error
+	during    func()
+}
+
+// New makes orders without any order.
+func New() *Orders {
+	return &Orders{
+		placed: map[string]*ordersv1.PlaceClaimedOrderRequest{}, created: map[string]time.Time{}, abandoned: map[string]bool{},
+	}
+}
+
+// Refuse makes every further order fail with err; nil ends that.
+func (o *Orders) Refuse(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refusal = err
+}
+
+// During runs call once while the next order is being placed.
+func (o *Orders) During(call func()) { o.during = call }
+
+// Place places an order as a claim would.
+func (o *Orders) Place(orderID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.place(orderID, &ordersv1.PlaceClaimedOrderRequest{})
+}
+
+func (o *Orders) place(orderID string, r *ordersv1.PlaceClaimedOrderRequest) {
+	o.placed[orderID], o.created[orderID] = proto.CloneOf(r), time.Now()
+}
+
+// Placed returns the requests of the placed orders by the orders' ids.
+func (o *Orders) Placed() map[string]*ordersv1.PlaceClaimedOrderRequest {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.placed
+}
+
+// Of lists the orders of a link.
+func (o *Orders) Of(linkID string) (ids []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, r := range o.placed {
+		if r.GetPersonalLinkId() == linkID {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// CreatedAt returns when an order was placed.
+func (o *Orders) CreatedAt(orderID string) time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.created[orderID]
+}
+
+// PlaceClaimedOrder implements ClaimsServiceClient.
+func (o *Orders) PlaceClaimedOrder(
+	_ context.Context, r *ordersv1.PlaceClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.PlaceClaimedOrderResponse, error) {
+	if during := o.during; during != nil {
+		o.during = nil
+		during()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch _, again := o.placed[r.GetOrderId()]; {
+	case o.abandoned[r.GetOrderId()]:
+		return &ordersv1.PlaceClaimedOrderResponse{}, nil
+	case !again && o.refusal != nil:
+		return nil, o.refusal
+	case !again:
+		o.place(r.GetOrderId(), r)
+	}
+	return &ordersv1.PlaceClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+}
+
+// AbandonClaimedOrder implements ClaimsServiceClient.
+func (o *Orders) AbandonClaimedOrder(
+	_ context.Context, r *ordersv1.AbandonClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.AbandonClaimedOrderResponse, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.placed[r.GetOrderId()]; ok {
+		return &ordersv1.AbandonClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+	}
+	o.abandoned[r.GetOrderId()] = true
+	return &ordersv1.AbandonClaimedOrderResponse{}, nil
+}
+
+// Order is the order with the id.
+func Order(id string) *ordersv1.Order {
+	return &ordersv1.Order{Id: id, Reference: "G-" + id[len(id)-5:]}
+}
