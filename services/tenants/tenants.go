@@ -1,10 +1,9 @@
-// Package tenants is the door of the tenants service: tenants and their settings, brands, team,
-// custom fields, API keys and webhook endpoints (API specification, sections Tenant settings, Key,
-// Brand and Authentication).
+// Package tenants is the service of tenants and their settings, brands, team, custom fields, API keys and
+// webhook endpoints (API specification, sections Tenant settings, Key, Brand and Authentication).
 //
-// It keeps the hash of an API key and the sealed form of a signing secret; both are shown once,
-// when they are made. A change is in force for whoever asks this service from its commit on, and is
-// published to the edges by way of Redis (package versions).
+// It stores the hash of an API key and the sealed signing secret. Both are returned only once, when they
+// are made. This service returns a change from its commit on, and publishes it to the edges by Redis
+// (package versions).
 package tenants
 
 import (
@@ -23,7 +22,6 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -38,12 +36,12 @@ type Config struct {
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: new keys belong to it."`
 	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// RedisURL empty: versions are not published.
-	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that tells the edges of changes, such as redis://host:6379; empty: they are not told."`
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that publishes changes to the edges, such as redis://host:6379; empty: they are not published."`
 	// AllowLoopbackWebhooks is refused in production.
-	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Take plain http webhook URLs to loopback addresses. Never in production."`
+	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept plain http webhook URLs to loopback addresses. Never in production."`
 }
 
-// ErrLoopbackWebhooks refuses in production a setting that is made for the local stack.
+// ErrLoopbackWebhooks refuses a setting for the local stack in production.
 var ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
 
 // Service is the running service.
@@ -66,6 +64,9 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 
 // New opens what the service needs. Run closes it.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+	if err := settings.Defaults(&cfg); err != nil {
+		return nil, err
+	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -73,30 +74,27 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, fmt.Errorf("seal keys: %w", err)
 	}
-	publisher, err := versions.Open(cfg.RedisURL, tel.Logger)
-	if err != nil {
-		return nil, err
+	s := &Service{tel: tel}
+	if err := s.open(ctx, cfg, ring); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	if err := publisher.Observe(tel); err != nil {
-		return nil, errors.Join(err, publisher.Close())
-	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel)
-	if err != nil {
-		return nil, errors.Join(err, publisher.Close())
-	}
-	records := store.New(pool)
-	s := &Service{tel: tel, pool: pool, versions: publisher}
-	if s.rpc, err = rpc.NewServer(cfg.RPC, tel); err != nil {
-		pool.Close()
-		return nil, errors.Join(err, publisher.Close())
-	}
-	tenantsv1.RegisterTenantsServiceServer(s.rpc, server.NewPublic(records, cfg.Environment))
-	tenantsv1.RegisterDirectoryServiceServer(s.rpc, server.NewDirectory(records, ring, tel.Logger))
-	tenantsv1.RegisterTenantOperationsServiceServer(s.rpc,
-		server.NewOperations(records, publisher, ring, server.Settings{
-			Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, Now: time.Now,
-		}))
 	return s, nil
+}
+
+func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err error) {
+	if s.versions, err = versions.Open(cfg.RedisURL, s.tel); err != nil {
+		return err
+	}
+	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
+		return err
+	}
+	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
+		return err
+	}
+	server.Register(s.rpc, server.Deps{
+		Store: store.New(s.pool), Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
+	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})
+	return nil
 }
 
 // Validate implements the check of package settings.
@@ -116,10 +114,19 @@ func (c Config) Validate() error {
 
 // Run serves until ctx ends and then closes what New opened.
 func (s *Service) Run(ctx context.Context) error {
-	defer s.pool.Close()
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 	)
-	return errors.Join(err, s.versions.Close())
+	return errors.Join(err, s.close())
+}
+
+func (s *Service) close() error {
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	if s.versions == nil {
+		return nil
+	}
+	return s.versions.Close()
 }

@@ -38,7 +38,8 @@ func freeAddr(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func TestTheServiceServesWithoutRedisUntilItIsToldToStop(t *testing.T) {
+func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
+	t.Parallel()
 	cfg := config(t)
 	cfg.AllowLoopbackWebhooks = true
 	require.NoError(t, tenants.Migrate(t.Context(), cfg))
@@ -70,7 +71,8 @@ func TestTheServiceServesWithoutRedisUntilItIsToldToStop(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
+func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
+	t.Parallel()
 	good := config(t)
 	for name, c := range map[string]struct {
 		change func(cfg *tenants.Config)
@@ -80,10 +82,9 @@ func TestNewRefusesAConfigurationThatIsWrong(t *testing.T) {
 			cfg.Environment, cfg.AllowLoopbackWebhooks = apikey.Production, true
 		}, tenants.ErrLoopbackWebhooks},
 		"an unknown environment": {func(cfg *tenants.Config) { cfg.Environment = "staging" }, apikey.ErrEnvironment},
-		"no environment":         {func(cfg *tenants.Config) { cfg.Environment = "" }, apikey.ErrEnvironment},
 		"no seal keys":           {func(cfg *tenants.Config) { cfg.SealKeys = "" }, nil},
 		"a broken Redis URL":     {func(cfg *tenants.Config) { cfg.RedisURL = "http://x" }, nil},
-		"a database that is not there": {func(cfg *tenants.Config) {
+		"a database that does not exist": {func(cfg *tenants.Config) {
 			cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x"
 		}, nil},
 	} {

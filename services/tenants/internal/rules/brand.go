@@ -14,7 +14,7 @@ var (
 	colourForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 )
 
-// Brand checks the brand of a request.
+// Brand validates a brand.
 func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	if b == nil {
 		errs.Add("brand", problem.FieldRequired, "is required")
@@ -43,7 +43,7 @@ func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	}
 }
 
-// isWebURL demands an absolute URL without user and password, which everybody would see.
+// isWebURL demands an absolute URL without user and password, because everyone can see it.
 func isWebURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil

@@ -8,14 +8,14 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// CustomField checks the field of a request.
+// CustomField validates a custom field.
 func CustomField(f *tenantsv1.CustomField, errs *fields.Errors) *tenantsv1.CustomField {
 	if f == nil {
 		errs.Add("field", problem.FieldRequired, "is required")
 		return f
 	}
 	errs.Required("field.label", f.GetLabel(), maxLabel)
-	if !declared(f.GetType(), tenantsv1.CustomFieldType_name) {
+	if !declared(f.GetType()) {
 		errs.Add("field.type", problem.FieldInvalid, "must be a type of custom field")
 	}
 	options(f, errs)
@@ -43,7 +43,7 @@ func options(f *tenantsv1.CustomField, errs *fields.Errors) {
 		path := fmt.Sprintf("field.options[%d]", i)
 		errs.Required(path, option, maxOption)
 		if _, twice := seen[option]; twice {
-			errs.Add(path, problem.FieldDuplicate, "stands earlier in the list")
+			errs.Add(path, problem.FieldDuplicate, "is already in the list")
 		}
 		seen[option] = struct{}{}
 	}

@@ -11,7 +11,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// NewKey is what a request asks of a key.
+// NewKey is a requested key.
 type NewKey struct {
 	TenantID  string
 	Name      string
@@ -20,8 +20,8 @@ type NewKey struct {
 	BrandIDs  []string
 }
 
-// Key checks the request for a key, except for its webhook URL. A key without scopes, and one
-// limited to no brand at all, are allowed: they reach what any valid key reaches.
+// Key validates the request for a key, except for its webhook URL. A key may have no scopes, and it may be
+// limited to no brand at all: it reaches what every valid key reaches.
 func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
 	errs.Required("name", req.GetName(), maxKeyName)
 	k := NewKey{
@@ -46,10 +46,10 @@ func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
 	return k
 }
 
-// scopes gives the set in the order of the API.
+// scopes returns the set in the order of the API.
 func scopes(requested []commonv1.Scope, errs *fields.Errors) []commonv1.Scope {
 	for i, s := range requested {
-		if !declared(s, commonv1.Scope_name) {
+		if !declared(s) {
 			errs.Add(fmt.Sprintf("scopes[%d]", i), problem.FieldInvalid, "must be a scope of the API")
 		}
 	}
@@ -58,7 +58,7 @@ func scopes(requested []commonv1.Scope, errs *fields.Errors) []commonv1.Scope {
 	return slices.Compact(out)
 }
 
-// WebhookURL checks a webhook URL that is sent. Its name is not resolved: what it leads to is
+// WebhookURL validates a webhook URL, if there is one. Its host is not resolved here: the address is
 // checked at every connection.
 func WebhookURL(path string, url *string, allowLoopback bool, errs *fields.Errors) {
 	if url == nil {

@@ -3,12 +3,15 @@ package rules
 import (
 	"strings"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// TeamMember checks the member of a request.
+// TeamMember validates a member of the team.
 func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMember {
 	if m == nil {
 		errs.Add("member", problem.FieldRequired, "is required")
@@ -18,7 +21,7 @@ func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMem
 	email := strings.ToLower(m.GetEmail())
 	errs.Required("member.email", email, maxEmail)
 	errs.Email("member.email", email, maxEmail)
-	if !declared(m.GetRole(), tenantsv1.TeamRole_name) {
+	if !declared(m.GetRole()) {
 		errs.Add("member.role", problem.FieldInvalid, "must be a role of the team")
 	}
 	return &tenantsv1.TeamMember{
@@ -30,8 +33,8 @@ func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMem
 	}
 }
 
-// declared says whether the enum has the value; zero stands for none.
-func declared[E ~int32](e E, names map[int32]string) bool {
-	_, ok := names[int32(e)]
-	return ok && e != 0
+// declared reports whether the enum has the value. Zero is not a value.
+func declared(e protoreflect.Enum) bool {
+	_, ok := enumname.Of(e.Descriptor()).Name(e.Number())
+	return ok
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func TestLocale(t *testing.T) {
+	t.Parallel()
 	for tag, want := range map[string]string{
 		"en-US": "en-US", "SV-se": "sv-SE", "de": "de", "zh-hant-TW": "zh-Hant-TW", "es-419": "es-419",
 	} {
@@ -28,7 +29,8 @@ func TestLocale(t *testing.T) {
 }
 
 func TestCurrency(t *testing.T) {
-	fault := func(code string) bool {
+	t.Parallel()
+	refused := func(code string) bool {
 		var errs fields.Errors
 		rules.Tenant(&tenantsv1.PutTenantRequest{
 			Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "n", Currency: code,
@@ -36,28 +38,29 @@ func TestCurrency(t *testing.T) {
 		return errs.Has("currency")
 	}
 	for _, code := range []string{"EUR", "SEK", "JPY"} {
-		require.False(t, fault(code), code)
+		require.False(t, refused(code), code)
 	}
 	for _, code := range []string{"", "eur", "EU", "EURO", "QQQ", "XXX", "XTS", "E R", "€"} {
-		require.True(t, fault(code), "%q", code)
+		require.True(t, refused(code), "%q", code)
 	}
 }
 
 func TestWebhookURL(t *testing.T) {
+	t.Parallel()
 	refused := func(url string, allowLoopback bool) bool {
 		var errs fields.Errors
 		rules.WebhookURL("url", &url, allowLoopback, &errs)
 		return errs.Err() != nil
 	}
-	t.Run("loopback is taken only where it is allowed", func(t *testing.T) {
+	t.Run("loopback is accepted only where it is allowed", func(t *testing.T) {
 		require.True(t, refused("http://127.0.0.1:9000/", false))
 		require.False(t, refused("http://127.0.0.1:9000/", true))
 		require.True(t, refused("http://10.0.0.1/", true))
 	})
-	t.Run("a public https URL is taken", func(t *testing.T) {
+	t.Run("a public https URL is accepted", func(t *testing.T) {
 		require.False(t, refused("https://hooks.example.com:8443/a?b=c", false))
 	})
-	t.Run("no URL is no fault", func(t *testing.T) {
+	t.Run("no URL is valid", func(t *testing.T) {
 		var errs fields.Errors
 		rules.WebhookURL("url", nil, false, &errs)
 		require.NoError(t, errs.Err())
@@ -65,6 +68,7 @@ func TestWebhookURL(t *testing.T) {
 }
 
 func TestEverySecretIsNew(t *testing.T) {
+	t.Parallel()
 	seen := map[string]struct{}{}
 	for range 100 {
 		s := rules.NewWebhookSecret()
@@ -76,6 +80,7 @@ func TestEverySecretIsNew(t *testing.T) {
 
 // The signing secret is 64 hexadecimal characters, each of them random.
 func TestASecretHas256RandomBits(t *testing.T) {
+	t.Parallel()
 	var secrets []string
 	for range 1000 {
 		s := rules.NewWebhookSecret()

@@ -1,3 +1,6 @@
+// Package rules validates the records of a tenant. Each rule collects the violations of one record and
+// returns the record as it is stored: ids, e-mail addresses and locales in their canonical form, and sets
+// without duplicates. The record is valid only if there are no violations.
 package rules
 
 import (
@@ -11,6 +14,20 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// Maximum lengths of texts, in code points, and of lists.
+const (
+	maxName     = 255
+	maxSlug     = 100
+	maxURL      = 2048
+	maxEmail    = 255
+	maxLabel    = 255
+	maxOption   = 255
+	maxKeyName  = 100
+	maxOptions  = 200
+	maxLocales  = 200
+	maxBrandIDs = 1000
 )
 
 // DefaultLocale belongs to every tenant.
@@ -28,7 +45,7 @@ func Tenant(req *tenantsv1.PutTenantRequest, errs *fields.Errors) *tenantsv1.Ten
 	}
 }
 
-// locales gives the whole set in the order of the answer: en-US, then the others as they were sent.
+// locales returns the set with en-US first, then the others as they were sent.
 func locales(tags []string, errs *fields.Errors) []string {
 	out := []string{DefaultLocale}
 	if len(tags) > maxLocales {
@@ -48,11 +65,10 @@ func locales(tags []string, errs *fields.Errors) []string {
 	return out
 }
 
-// localeForm is language, script and region. Tags with extended languages, variants or extensions
-// name no locale of ours.
+// localeForm is language, script and region, without extended languages, variants or extensions.
 var localeForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
 
-// Locale gives the canonical spelling of a BCP 47 tag.
+// Locale returns the canonical form of a BCP 47 tag.
 func Locale(tag string) (string, bool) {
 	if !localeForm.MatchString(tag) {
 		return "", false
@@ -67,7 +83,7 @@ func Locale(tag string) (string, bool) {
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func currencyCode(code string, errs *fields.Errors) string {
-	// The two codes of ISO 4217 that stand for no money: none, and reserved for testing.
+	// XXX and XTS are the codes of ISO 4217 for no currency and for testing.
 	_, err := currency.ParseISO(code)
 	if err != nil || !currencyForm.MatchString(code) || code == "XXX" || code == "XTS" {
 		errs.Add("currency", problem.FieldInvalid, "must be an ISO 4217 code such as EUR")

@@ -13,62 +13,65 @@ import (
 )
 
 func TestChangesAtOnceEachRaiseTheVersion(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
 	const each = 8
 	var group errgroup.Group
 	for i := range each {
 		group.Go(func() error {
-			_, err := b.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
+			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
 				TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
 			})
 			return err
 		})
 		group.Go(func() error {
-			_, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k"})
+			_, err := f.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k"})
 			return err
 		})
 		group.Go(func() error {
 			req := tenantRequest(tenant)
 			req.Name = fmt.Sprintf("name %d", i)
-			_, err := b.ops.PutTenant(t.Context(), req)
+			_, err := f.ops.PutTenant(t.Context(), req)
 			return err
 		})
 	}
 	require.NoError(t, group.Wait())
 
-	settings := b.settings(tenant)
+	settings := f.settings(tenant)
 	require.Len(t, settings.GetBrands(), each)
 	require.EqualValues(t, 1+3*each, settings.GetVersion(), "no bump is lost")
-	published, err := b.redis.Get(t.Context(), versions.Key(tenant)).Result()
+	published, err := f.redis.Get(t.Context(), versions.Key(tenant)).Result()
 	require.NoError(t, err)
-	require.Equal(t, strconv.FormatInt(settings.GetVersion(), 10), published, "the newest version stands last")
+	require.Equal(t, strconv.FormatInt(settings.GetVersion(), 10), published, "the newest version is published")
 }
 
 func TestTheSameChangeAtOnceHappensOnce(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
 	brand := &tenantsv1.Brand{Id: newID(), Name: "n", Slug: "s"}
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
-			_, err := b.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{TenantId: tenant, Brand: brand})
+			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{TenantId: tenant, Brand: brand})
 			return err
 		})
 	}
 	require.NoError(t, group.Wait())
-	require.EqualValues(t, 2, b.settings(tenant).GetVersion())
+	require.EqualValues(t, 2, f.settings(tenant).GetVersion())
 }
 
 func TestSettingsAndTheirVersionBelongTogether(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
 	done := make(chan struct{})
 	var writer errgroup.Group
 	writer.Go(func() error {
 		defer close(done)
 		for i := range 60 {
-			_, err := b.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
+			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
 				TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
 			})
 			if err != nil {
@@ -83,7 +86,7 @@ func TestSettingsAndTheirVersionBelongTogether(t *testing.T) {
 			running = false
 		default:
 		}
-		settings := b.settings(tenant)
+		settings := f.settings(tenant)
 		require.EqualValues(t, len(settings.GetBrands())+1, settings.GetVersion())
 	}
 	require.NoError(t, writer.Wait())

@@ -3,25 +3,28 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// CreateKey makes a key and its signing secret. Both are in the answer and never again: the store
-// keeps a hash of the one and the other sealed.
-func (o *Operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
+// CreateKey makes a key and its signing secret. Both are returned only here: the store has a hash of the
+// key and the sealed secret.
+func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
 	var errs fields.Errors
 	wanted := rules.Key(req, &errs)
-	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.loopback, &errs)
+	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, secret := apikey.New(o.environment), rules.NewWebhookSecret()
-	stored, version, err := o.store.CreateKey(ctx, wanted.TenantID, store.Key{
+	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
+	stored, version, err := o.Store.CreateKey(ctx, wanted.TenantID, store.Key{
 		Name:       wanted.Name,
 		Prefix:     apikey.Shown(key),
 		Scopes:     wanted.Scopes,
@@ -38,6 +41,17 @@ func (o *Operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, wanted.TenantID, version)
+	o.Versions.Publish(ctx, wanted.TenantID, version)
 	return &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}, nil
+}
+
+// unknownBrands names the brands of the request that the tenant does not have.
+func unknownBrands(sent []string, unknown *store.UnknownBrandError) error {
+	var errs fields.Errors
+	for i, id := range sent {
+		if lower, _ := fields.ParseUUID(id); slices.Contains(unknown.IDs, lower) {
+			errs.Add(fmt.Sprintf("brandIds[%d]", i), problem.FieldInvalid, "must be a brand of the tenant")
+		}
+	}
+	return errs.Err()
 }

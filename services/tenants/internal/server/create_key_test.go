@@ -15,12 +15,12 @@ import (
 )
 
 func TestCreateKey(t *testing.T) {
-	b := setup(t)
-	tenant, other := b.tenant(), b.tenant()
-	brand, foreign := b.brand(tenant, "Aurora"), b.brand(other, "Borealis")
-
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	brand, foreign := f.brand(tenant, "Aurora"), f.brand(other, "Borealis")
 	t.Run("key and secret are in the answer, and nowhere in the table", func(t *testing.T) {
-		made := b.key(tenant)
+		made := f.key(tenant)
 		env, err := apikey.Parse(made.GetApiKey())
 		require.NoError(t, err)
 		require.Equal(t, apikey.Sandbox, env)
@@ -30,7 +30,7 @@ func TestCreateKey(t *testing.T) {
 		require.Equal(t, []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS}, made.GetKey().GetScopes())
 
 		var row string
-		require.NoError(t, b.pool.QueryRow(t.Context(),
+		require.NoError(t, f.pool.QueryRow(t.Context(),
 			`SELECT k::text FROM api_keys k WHERE id = $1`, made.GetKey().GetId()).Scan(&row))
 		require.Contains(t, row, hex.EncodeToString(apikey.Hash(made.GetApiKey())), "the row is the key's")
 		decoded, err := hex.DecodeString(made.GetWebhookSecret())
@@ -42,55 +42,45 @@ func TestCreateKey(t *testing.T) {
 			require.NotContains(t, row, secret)
 		}
 	})
-
 	t.Run("the principal of a limited key names its brands and the tenant's version", func(t *testing.T) {
-		made, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 			TenantId: tenant, Name: "Limited", BrandIds: []string{brand, strings.ToUpper(brand)},
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 		})
-		require.NoError(t, err)
 		require.Equal(t, []string{brand}, made.GetKey().GetBrandIds().GetIds())
 		require.NotEmpty(t, made.GetWebhookSecret(), "also without a webhook URL")
-		principal, err := b.resolve(made.GetApiKey())
+		principal, err := f.resolve(made.GetApiKey())
 		require.NoError(t, err)
 		require.Equal(t, (&commonv1.Principal{
 			TenantId: tenant, KeyId: made.GetKey().GetId(), KeyName: "Limited",
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS}, BrandIds: []string{brand},
-			TenantVersion: b.settings(tenant).GetVersion(),
+			TenantVersion: f.settings(tenant).GetVersion(),
 		}).String(), principal.String())
 	})
-
-	t.Run("a brand of another tenant is none", func(t *testing.T) {
-		before := b.settings(tenant).GetVersion()
-		_, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+	t.Run("a brand of another tenant is refused", func(t *testing.T) {
+		before := f.settings(tenant).GetVersion()
+		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 			TenantId: tenant, Name: "k", BrandIds: []string{brand, foreign, newID()},
-		})
-		requireFaults(t, err, "brandIds[1] invalid", "brandIds[2] invalid")
-		require.Equal(t, before, b.settings(tenant).GetVersion())
+		}, "brandIds[1] invalid", "brandIds[2] invalid")
+		require.Equal(t, before, f.settings(tenant).GetVersion())
 	})
-
-	t.Run("every fault is listed", func(t *testing.T) {
-		_, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 			TenantId: "x", Name: strings.Repeat("n", 101), BrandIds: []string{"y"}, WebhookUrl: pointer(""),
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_UNSPECIFIED, 12},
-		})
-		requireFaults(t, err, "tenantId invalid", "name too_long", "brandIds[0] invalid",
+		}, "tenantId invalid", "name too_long", "brandIds[0] invalid",
 			"webhookUrl required", "scopes[1] invalid", "scopes[2] invalid")
-		_, err = b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 			TenantId: tenant, Name: "k", AllBrands: true, BrandIds: []string{brand},
-		})
-		requireFaults(t, err, "brandIds invalid")
+		}, "brandIds invalid")
 	})
 
 	for _, url := range []string{"http://example.com/x", "https://127.0.0.1/x", "https://10.0.0.1/", "https://localhost/", "ftp://example.com", "x"} {
 		t.Run(fmt.Sprintf("webhook URL %s is refused", url), func(t *testing.T) {
-			_, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k", WebhookUrl: &url})
-			requireFaults(t, err, "webhookUrl invalid")
+			invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k", WebhookUrl: &url}, "webhookUrl invalid")
 		})
 	}
-
 	t.Run("a tenant that does not exist is not found", func(t *testing.T) {
-		_, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: newID(), Name: "k"})
-		requireProblem(t, err, problem.NotFound)
+		refused(t, problem.NotFound, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: newID(), Name: "k"})
 	})
 }

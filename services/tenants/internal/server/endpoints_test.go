@@ -12,35 +12,32 @@ import (
 )
 
 func TestListEndpoints(t *testing.T) {
-	b := setup(t)
-	tenant, other, third := b.tenant(), b.tenant(), b.tenant()
-	brand := b.brand(tenant, "Aurora")
-	b.key(third)
+	t.Parallel()
+	f := setup(t)
+	tenant, other, third := f.tenant(), f.tenant(), f.tenant()
+	brand := f.brand(tenant, "Aurora")
+	f.key(third)
 	of := func(tenantID string, made *tenantsv1.CreateKeyResponse) *tenantsv1.EndpointSubscription {
 		return &tenantsv1.EndpointSubscription{
 			TenantId: tenantID, KeyId: made.GetKey().GetId(), Scopes: made.GetKey().GetScopes(), AllBrands: true,
 		}
 	}
-	first, second := of(other, b.key(other)), of(other, b.key(other))
-	made, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{
+	first, second := of(other, f.key(other)), of(other, f.key(other))
+	made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 		TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
-	require.NoError(t, err)
 	limited := &tenantsv1.EndpointSubscription{
 		TenantId: tenant, KeyId: made.GetKey().GetId(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, BrandIds: []string{brand},
 	}
-	_, err = b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "No webhook", AllBrands: true})
-	require.NoError(t, err)
+	call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "No webhook", AllBrands: true})
 	names := func(t *testing.T, req *tenantsv1.ListEndpointsRequest, want ...*tenantsv1.EndpointSubscription) {
 		t.Helper()
-		resp, err := b.directory.ListEndpoints(t.Context(), req)
-		require.NoError(t, err)
+		resp := call(t, f.directory.ListEndpoints, req)
 		require.Equal(t, (&tenantsv1.ListEndpointsResponse{Endpoints: want}).String(), resp.String())
 	}
-
 	t.Run("it names the tenant's keys with a webhook, also while access is off", func(t *testing.T) {
-		b.setAccess(tenant, false)
+		f.setAccess(tenant, false)
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}}, limited)
 	})
 	t.Run("of several tenants it names each one's keys once, and nobody else's", func(t *testing.T) {
@@ -65,24 +62,22 @@ func TestListEndpoints(t *testing.T) {
 		"more tenants than allowed":    {&tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1001)}, "tenantIds too_long"},
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
-			_, err := b.directory.ListEndpoints(t.Context(), tc.req)
-			requireFaults(t, err, tc.fault)
+			invalid(t, f.directory.ListEndpoints, tc.req, tc.fault)
 		})
 	}
 }
 
 func TestGetEndpoints(t *testing.T) {
-	b := setup(t)
-	tenant, off := b.tenant(), b.tenant()
-	active, paused, gone := b.key(tenant), b.key(off), b.key(off)
-	_, err := b.ops.RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{KeyId: gone.GetKey().GetId()})
-	require.NoError(t, err)
-	b.setAccess(off, false)
+	t.Parallel()
+	f := setup(t)
+	tenant, off := f.tenant(), f.tenant()
+	active, paused, gone := f.key(tenant), f.key(off), f.key(off)
+	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: gone.GetKey().GetId()})
+	f.setAccess(off, false)
 
-	resp, err := b.directory.GetEndpoints(t.Context(), &tenantsv1.GetEndpointsRequest{KeyIds: []int32{
+	resp := call(t, f.directory.GetEndpoints, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{
 		active.GetKey().GetId(), paused.GetKey().GetId(), gone.GetKey().GetId(), 1 << 30, -1,
 	}})
-	require.NoError(t, err)
 	got := map[int32]string{}
 	for _, e := range resp.GetEndpoints() {
 		got[e.GetKeyId()] = e.GetState().String() + " " + e.GetUrl() + " " + e.GetSecret()
@@ -92,23 +87,21 @@ func TestGetEndpoints(t *testing.T) {
 		paused.GetKey().GetId(): "ENDPOINT_STATE_PAUSED  ",
 		gone.GetKey().GetId():   "ENDPOINT_STATE_GONE  ",
 	}, got)
-
 	t.Run("no keys, no endpoints", func(t *testing.T) {
-		resp, err := b.directory.GetEndpoints(t.Context(), &tenantsv1.GetEndpointsRequest{})
-		require.NoError(t, err)
+		resp := call(t, f.directory.GetEndpoints, &tenantsv1.GetEndpointsRequest{})
 		require.Empty(t, resp.GetEndpoints())
 	})
-	t.Run("a secret that does not open keeps its deliveries", func(t *testing.T) {
-		elsewhere := serve(t, b.pool, ringOf(t, "k2", "b"))
-		e := elsewhere.endpoint(active.GetKey().GetId())
+	t.Run("a secret that does not open pauses its endpoint", func(t *testing.T) {
+		otherRing := serve(t, f.pool, ringOf(t, "k2", "b"))
+		e := otherRing.endpoint(active.GetKey().GetId())
 		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, e.GetState())
 		require.Empty(t, e.GetUrl())
 	})
 	t.Run("a secret copied to another key does not open", func(t *testing.T) {
-		other := b.key(tenant)
-		_, err := b.pool.Exec(t.Context(), `UPDATE api_keys SET webhook_secret =
+		other := f.key(tenant)
+		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET webhook_secret =
 			(SELECT webhook_secret FROM api_keys WHERE id = $1) WHERE id = $2`, active.GetKey().GetId(), other.GetKey().GetId())
 		require.NoError(t, err)
-		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, b.endpoint(other.GetKey().GetId()).GetState())
+		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, f.endpoint(other.GetKey().GetId()).GetState())
 	})
 }

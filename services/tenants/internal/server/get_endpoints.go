@@ -8,8 +8,8 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// GetEndpoints says where to send now, and signed with what.
-func (d *Directory) GetEndpoints(
+// GetEndpoints returns the URLs and signing secrets of keys.
+func (d *directory) GetEndpoints(
 	ctx context.Context, req *tenantsv1.GetEndpointsRequest,
 ) (*tenantsv1.GetEndpointsResponse, error) {
 	found, err := d.store.Endpoints(ctx, req.GetKeyIds())
@@ -23,14 +23,14 @@ func (d *Directory) GetEndpoints(
 	return out, nil
 }
 
-// endpoint opens the secret of an active endpoint only. One that does not open is a fault of ours:
-// its deliveries are kept, and the other endpoints of the call are not held up.
-func (d *Directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.Endpoint {
+// endpoint opens the secret of an active endpoint only. If a secret does not open, the endpoint is paused:
+// its deliveries wait, and the other endpoints of the call are returned.
+func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.Endpoint {
 	out := &tenantsv1.Endpoint{KeyId: e.KeyID, State: stateOf(e)}
 	if out.GetState() != tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE {
 		return out
 	}
-	secret, err := d.ring.Open(e.SealedSecret, rules.SecretPlace(e.KeyID))
+	secret, err := d.ring.Open(e.SealedSecret, rules.SecretData(e.KeyID))
 	if err != nil {
 		d.log.ErrorContext(ctx, "signing secret does not open; deliveries wait", "key_id", e.KeyID, "error", err)
 		out.State = tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED
@@ -40,7 +40,7 @@ func (d *Directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 	return out
 }
 
-// stateOf lets what is final win over what is passing.
+// stateOf prefers the final state to the temporary one.
 func stateOf(e store.Endpoint) tenantsv1.EndpointState {
 	switch {
 	case e.Revoked || e.URL == nil:

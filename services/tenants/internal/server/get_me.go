@@ -10,9 +10,9 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// GetMe gives the calling key, its tenant's current settings and the environment. The edge may have
-// let the key in a moment before it was revoked or access was switched off; here it is refused.
-func (p *Public) GetMe(ctx context.Context, _ *tenantsv1.GetMeRequest) (*tenantsv1.GetMeResponse, error) {
+// GetMe returns the calling key, the current settings of its tenant and the environment. A key that was
+// revoked after the edge accepted it, or whose access was switched off, is refused.
+func (p *public) GetMe(ctx context.Context, _ *tenantsv1.GetMeRequest) (*tenantsv1.GetMeResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// GetTenantSettings gives all settings of a tenant, as of one version.
-func (d *Directory) GetTenantSettings(
+// GetTenantSettings returns all settings of a tenant, as of one version.
+func (d *directory) GetTenantSettings(
 	ctx context.Context, req *tenantsv1.GetTenantSettingsRequest,
 ) (*tenantsv1.GetTenantSettingsResponse, error) {
 	var errs fields.Errors

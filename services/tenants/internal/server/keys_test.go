@@ -12,146 +12,126 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
-func TestResolveKeyDoesNotTellWhyAKeyIsRefused(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
-	revoked, live := b.key(tenant), b.key(tenant)
-	_, err := b.ops.RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{KeyId: revoked.GetKey().GetId()})
+func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	revoked, live := f.key(tenant), f.key(tenant)
+	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: revoked.GetKey().GetId()})
+	_, err := f.resolve(live.GetApiKey())
 	require.NoError(t, err)
-	_, err = b.resolve(live.GetApiKey())
-	require.NoError(t, err)
-	b.setAccess(tenant, false)
+	f.setAccess(tenant, false)
 
 	refusals := map[string]string{
 		"unknown": apikey.New(apikey.Sandbox), "revoked": revoked.GetApiKey(), "access off": live.GetApiKey(),
 	}
 	for name, key := range refusals {
 		t.Run(name, func(t *testing.T) {
-			_, err := b.resolve(key)
+			_, err := f.resolve(key)
 			p, ok := problem.As(err)
 			require.True(t, ok)
 			require.Equal(t, problem.RecordNotFound(), p)
 		})
 	}
-
 	t.Run("the key works again once access is back", func(t *testing.T) {
-		b.setAccess(tenant, true)
-		_, err := b.resolve(live.GetApiKey())
+		f.setAccess(tenant, true)
+		_, err := f.resolve(live.GetApiKey())
 		require.NoError(t, err)
 	})
-	t.Run("what is no digest is refused as such", func(t *testing.T) {
-		_, err := b.directory.ResolveKey(t.Context(), &tenantsv1.ResolveKeyRequest{KeyHash: []byte("short")})
-		requireFaults(t, err, "keyHash invalid")
+	t.Run("a hash that is not a digest is invalid", func(t *testing.T) {
+		invalid(t, f.directory.ResolveKey, &tenantsv1.ResolveKeyRequest{KeyHash: []byte("short")}, "keyHash invalid")
 	})
 }
 
 func TestRevokeKey(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
-	made, neighbour := b.key(tenant), b.key(tenant)
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	made, neighbour := f.key(tenant), f.key(tenant)
 	id := made.GetKey().GetId()
-	ctx := b.as(made.GetApiKey())
-	before := b.settings(tenant).GetVersion()
-	revoke := func(id int32) error {
-		_, err := b.ops.RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{KeyId: id})
-		return err
-	}
-	require.NoError(t, revoke(id))
-
+	asKey := f.as(made.GetApiKey())
+	before := f.settings(tenant).GetVersion()
+	revoke := func(id int32) *tenantsv1.RevokeKeyRequest { return &tenantsv1.RevokeKeyRequest{KeyId: id} }
+	call(t, f.ops.RevokeKey, revoke(id))
 	t.Run("it is refused everywhere at once", func(t *testing.T) {
-		_, err := b.resolve(made.GetApiKey())
-		requireProblem(t, err, problem.NotFound)
-		_, err = b.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
-		requireProblem(t, err, problem.InvalidAPIKey)
-		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, b.endpoint(id).GetState())
-		require.Empty(t, b.endpoint(id).GetSecret())
-		list, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
-		require.NoError(t, err)
+		_, err := f.resolve(made.GetApiKey())
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		_, err = f.public.GetMe(asKey, &tenantsv1.GetMeRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
+		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, f.endpoint(id).GetState())
+		require.Empty(t, f.endpoint(id).GetSecret())
+		list := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
 		require.Len(t, list.GetEndpoints(), 1)
 		require.Equal(t, neighbour.GetKey().GetId(), list.GetEndpoints()[0].GetKeyId())
 	})
-
 	t.Run("the edges learn of it, and repeating it changes nothing", func(t *testing.T) {
-		require.NoError(t, revoke(id))
-		require.Equal(t, before+1, b.settings(tenant).GetVersion())
-		published, err := b.redis.Get(t.Context(), versions.Key(tenant)).Result()
+		call(t, f.ops.RevokeKey, revoke(id))
+		require.Equal(t, before+1, f.settings(tenant).GetVersion())
+		published, err := f.redis.Get(t.Context(), versions.Key(tenant)).Result()
 		require.NoError(t, err)
 		require.Equal(t, strconv.FormatInt(before+1, 10), published)
 	})
-
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
-		_, err := b.ops.RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
-		requireProblem(t, err, problem.NotFound)
-		_, err = b.ops.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: id})
-		requireProblem(t, err, problem.NotFound)
-		require.Equal(t, before+1, b.settings(tenant).GetVersion())
+		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
+		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: id})
+		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 	})
-
 	t.Run("an unknown key is not found", func(t *testing.T) {
 		for _, unknown := range []int32{0, -1, 1 << 30} {
-			requireProblem(t, revoke(unknown), problem.NotFound)
+			refused(t, problem.NotFound, f.ops.RevokeKey, revoke(unknown))
 		}
 	})
 }
 
 func TestSetWebhookURL(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
-	id := b.key(tenant).GetKey().GetId()
-	set := func(url *string) (*tenantsv1.SetWebhookUrlResponse, error) {
-		return b.ops.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: id, Url: url})
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	id := f.key(tenant).GetKey().GetId()
+	set := func(url *string) *tenantsv1.SetWebhookUrlRequest {
+		return &tenantsv1.SetWebhookUrlRequest{KeyId: id, Url: url}
 	}
-
 	t.Run("a new URL is used at once", func(t *testing.T) {
-		before := b.settings(tenant).GetVersion()
-		resp, err := set(pointer("https://other.example.com/hook"))
-		require.NoError(t, err)
-		require.Equal(t, "https://other.example.com/hook", resp.GetKey().GetWebhookUrl())
-		require.Equal(t, "https://other.example.com/hook", b.endpoint(id).GetUrl())
-		_, err = set(pointer("https://other.example.com/hook"))
-		require.NoError(t, err)
-		require.Equal(t, before+1, b.settings(tenant).GetVersion())
+		before := f.settings(tenant).GetVersion()
+		const url = "https://other.example.com/hook"
+		resp := call(t, f.ops.SetWebhookUrl, set(pointer(url)))
+		require.Equal(t, url, resp.GetKey().GetWebhookUrl())
+		require.Equal(t, url, f.endpoint(id).GetUrl())
+		call(t, f.ops.SetWebhookUrl, set(pointer(url)))
+		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 	})
-
 	t.Run("no URL removes it", func(t *testing.T) {
-		resp, err := set(nil)
-		require.NoError(t, err)
+		resp := call(t, f.ops.SetWebhookUrl, set(nil))
 		require.Nil(t, resp.GetKey().WebhookUrl)
-		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, b.endpoint(id).GetState())
-		list, err := b.directory.ListEndpoints(t.Context(), &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
-		require.NoError(t, err)
+		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, f.endpoint(id).GetState())
+		list := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
 		require.Empty(t, list.GetEndpoints())
 	})
-
 	t.Run("what cannot be called is refused", func(t *testing.T) {
-		for url, fault := range map[string]string{"": "url required", "http://example.com": "url invalid", "https://192.168.0.1": "url invalid"} {
-			_, err := set(&url)
-			requireFaults(t, err, fault)
+		for url, want := range map[string]string{"": "url required", "http://example.com": "url invalid", "https://192.168.0.1": "url invalid"} {
+			invalid(t, f.ops.SetWebhookUrl, set(&url), want)
 		}
 	})
-
 	t.Run("an unknown key is not found", func(t *testing.T) {
-		_, err := b.ops.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: id + 1000})
-		requireProblem(t, err, problem.NotFound)
+		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: id + 1000})
 	})
 }
 
 func TestARotatedSecretWorksAtOnce(t *testing.T) {
-	b := setup(t)
-	tenant := b.tenant()
-	made, neighbour := b.key(tenant), b.key(tenant)
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	made, neighbour := f.key(tenant), f.key(tenant)
 	id := made.GetKey().GetId()
-	require.Equal(t, made.GetWebhookSecret(), b.endpoint(id).GetSecret())
+	require.Equal(t, made.GetWebhookSecret(), f.endpoint(id).GetSecret())
 
-	before := b.settings(tenant).GetVersion()
-	rotated, err := b.ops.RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
-	require.NoError(t, err)
+	before := f.settings(tenant).GetVersion()
+	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
 	require.NotEqual(t, made.GetWebhookSecret(), rotated.GetWebhookSecret())
 	require.Regexp(t, `^[0-9a-f]{64}$`, rotated.GetWebhookSecret())
-	require.Equal(t, rotated.GetWebhookSecret(), b.endpoint(id).GetSecret())
-	require.Equal(t, neighbour.GetWebhookSecret(), b.endpoint(neighbour.GetKey().GetId()).GetSecret())
-	require.Equal(t, before+1, b.settings(tenant).GetVersion())
+	require.Equal(t, rotated.GetWebhookSecret(), f.endpoint(id).GetSecret())
+	require.Equal(t, neighbour.GetWebhookSecret(), f.endpoint(neighbour.GetKey().GetId()).GetSecret())
+	require.Equal(t, before+1, f.settings(tenant).GetVersion())
 
-	_, err = b.ops.RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{KeyId: id + 1000})
-	requireProblem(t, err, problem.NotFound)
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id + 1000})
 }

@@ -7,8 +7,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// ListBrands lists the brands the key reaches, by name.
-func (p *Public) ListBrands(ctx context.Context, _ *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
+// ListBrands lists the brands that the key reaches, by name.
+func (p *public) ListBrands(ctx context.Context, _ *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err

@@ -9,12 +9,12 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// maxTenantIDs bounds what one call asks of the database.
+// maxTenantIDs bounds one call.
 const maxTenantIDs = 1000
 
-// ListEndpoints lists every key of the tenants that is not revoked and has a webhook URL. Access
-// that is switched off does not matter: events go on being recorded for later.
-func (d *Directory) ListEndpoints(
+// ListEndpoints lists the keys of the tenants that are not revoked and have a webhook URL, also while
+// access is off: events are recorded for later.
+func (d *directory) ListEndpoints(
 	ctx context.Context, req *tenantsv1.ListEndpointsRequest,
 ) (*tenantsv1.ListEndpointsResponse, error) {
 	var errs fields.Errors
@@ -29,8 +29,8 @@ func (d *Directory) ListEndpoints(
 	return &tenantsv1.ListEndpointsResponse{Endpoints: endpoints}, nil
 }
 
-// tenantIDs refuses a call that names nobody: for a caller of another version, "no endpoints" would be
-// an answer that loses deliveries.
+// tenantIDs demands a tenant. To a caller of another version, an empty list would mean that there are no
+// endpoints, and deliveries would be lost.
 func tenantIDs(req *tenantsv1.ListEndpointsRequest, errs *fields.Errors) []string {
 	var ids []string
 	if one := req.GetTenantId(); one != "" {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,19 +12,23 @@ import (
 )
 
 func TestGetMe(t *testing.T) {
-	b := setup(t)
-	tenant, other := b.tenant(), b.tenant()
-	_, err := b.ops.PutCustomField(t.Context(), &tenantsv1.PutCustomFieldRequest{
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{
 		TenantId: tenant, Field: &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField},
 	})
-	require.NoError(t, err)
-	made := b.key(tenant)
-	ctx := b.as(made.GetApiKey())
-
-	t.Run("it gives tenant, key and environment", func(t *testing.T) {
-		me, err := b.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
+	made := f.key(tenant)
+	ctx := f.as(made.GetApiKey())
+	me := func(ctx context.Context) *tenantsv1.GetMeResponse {
+		t.Helper()
+		resp, err := f.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
 		require.NoError(t, err)
-		require.Equal(t, b.settings(tenant).GetTenant().String(), me.GetTenant().String())
+		return resp
+	}
+	t.Run("it gives tenant, key and environment", func(t *testing.T) {
+		me := me(ctx)
+		require.Equal(t, f.settings(tenant).GetTenant().String(), me.GetTenant().String())
 		require.Len(t, me.GetTenant().GetCustomFields(), 1)
 		require.Equal(t, made.GetKey().String(), me.GetKey().String())
 		require.Equal(t, "sandbox", me.GetEnvironment())
@@ -31,72 +36,64 @@ func TestGetMe(t *testing.T) {
 	t.Run("settings are current", func(t *testing.T) {
 		req := tenantRequest(tenant)
 		req.Name = "Renamed"
-		_, err := b.ops.PutTenant(t.Context(), req)
-		require.NoError(t, err)
-		me, err := b.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
-		require.NoError(t, err)
+		call(t, f.ops.PutTenant, req)
+		me := me(ctx)
 		require.Equal(t, "Renamed", me.GetTenant().GetName())
 	})
 	t.Run("a key that is limited to no brand says so", func(t *testing.T) {
-		none, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "None"})
-		require.NoError(t, err)
-		me, err := b.public.GetMe(b.as(none.GetApiKey()), &tenantsv1.GetMeRequest{})
-		require.NoError(t, err)
+		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "None"})
+		me := me(f.as(none.GetApiKey()))
 		require.NotNil(t, me.GetKey().GetBrandIds())
 		require.Empty(t, me.GetKey().GetBrandIds().GetIds())
 		require.Nil(t, me.GetKey().WebhookUrl)
 	})
 	t.Run("access that was switched off is refused", func(t *testing.T) {
-		b.setAccess(tenant, false)
-		_, err := b.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
-		requireProblem(t, err, problem.InvalidAPIKey)
+		f.setAccess(tenant, false)
+		_, err := f.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 	})
-	t.Run("a key of another tenant is none", func(t *testing.T) {
+	t.Run("a key of another tenant is refused", func(t *testing.T) {
 		crossed, err := caller.Outgoing(t.Context(),
 			caller.Principal{TenantID: other, KeyID: made.GetKey().GetId()}, caller.Request{})
 		require.NoError(t, err)
-		_, err = b.public.GetMe(crossed, &tenantsv1.GetMeRequest{})
-		requireProblem(t, err, problem.InvalidAPIKey)
+		_, err = f.public.GetMe(crossed, &tenantsv1.GetMeRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 	})
 	t.Run("a call without a principal is refused", func(t *testing.T) {
-		_, err := b.public.GetMe(t.Context(), &tenantsv1.GetMeRequest{})
-		requireProblem(t, err, problem.InvalidAPIKey)
-		_, err = b.public.ListBrands(t.Context(), &tenantsv1.ListBrandsRequest{})
-		requireProblem(t, err, problem.InvalidAPIKey)
+		refused(t, problem.InvalidAPIKey, f.public.GetMe, &tenantsv1.GetMeRequest{})
+		refused(t, problem.InvalidAPIKey, f.public.ListBrands, &tenantsv1.ListBrandsRequest{})
 	})
 }
 
 func TestListBrands(t *testing.T) {
-	b := setup(t)
-	tenant, other := b.tenant(), b.tenant()
-	b.brand(tenant, "cirrus")
-	aurora := b.brand(tenant, "Aurora")
-	b.brand(tenant, "Borealis")
-	b.brand(other, "Foreign")
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	f.brand(tenant, "cirrus")
+	aurora := f.brand(tenant, "Aurora")
+	f.brand(tenant, "Borealis")
+	f.brand(other, "Foreign")
 	names := func(t *testing.T, apiKey string) (out []string) {
 		t.Helper()
-		resp, err := b.public.ListBrands(b.as(apiKey), &tenantsv1.ListBrandsRequest{})
+		resp, err := f.public.ListBrands(f.as(apiKey), &tenantsv1.ListBrandsRequest{})
 		require.NoError(t, err)
 		for _, brand := range resp.GetBrands() {
 			out = append(out, brand.GetName())
 		}
 		return out
 	}
-
 	t.Run("a key of all brands sees the tenant's by name, later ones too", func(t *testing.T) {
-		key := b.key(tenant).GetApiKey()
+		key := f.key(tenant).GetApiKey()
 		require.Equal(t, []string{"Aurora", "Borealis", "cirrus"}, names(t, key))
-		b.brand(tenant, "Astra")
+		f.brand(tenant, "Astra")
 		require.Equal(t, []string{"Astra", "Aurora", "Borealis", "cirrus"}, names(t, key))
 	})
 	t.Run("a limited key sees its own", func(t *testing.T) {
-		made, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "l", BrandIds: []string{aurora}})
-		require.NoError(t, err)
+		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "l", BrandIds: []string{aurora}})
 		require.Equal(t, []string{"Aurora"}, names(t, made.GetApiKey()))
 	})
 	t.Run("a key of no brand sees none", func(t *testing.T) {
-		made, err := b.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "n"})
-		require.NoError(t, err)
+		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "n"})
 		require.Empty(t, names(t, made.GetApiKey()))
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // PutBrand creates or replaces a brand of a tenant.
-func (o *Operations) PutBrand(
+func (o *operations) PutBrand(
 	ctx context.Context, req *tenantsv1.PutBrandRequest,
 ) (*tenantsv1.PutBrandResponse, error) {
 	var errs fields.Errors
@@ -18,10 +18,10 @@ func (o *Operations) PutBrand(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.store.PutBrand(ctx, tenantID, brand)
+	version, err := o.Store.PutBrand(ctx, tenantID, brand)
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, tenantID, version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.PutBrandResponse{Brand: brand}, nil
 }

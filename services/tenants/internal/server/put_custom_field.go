@@ -9,7 +9,7 @@ import (
 )
 
 // PutCustomField creates or replaces one of a tenant's own order fields.
-func (o *Operations) PutCustomField(
+func (o *operations) PutCustomField(
 	ctx context.Context, req *tenantsv1.PutCustomFieldRequest,
 ) (*tenantsv1.PutCustomFieldResponse, error) {
 	var errs fields.Errors
@@ -18,10 +18,10 @@ func (o *Operations) PutCustomField(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.store.PutCustomField(ctx, tenantID, field, req.GetPosition())
+	version, err := o.Store.PutCustomField(ctx, tenantID, field, req.GetPosition())
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, tenantID, version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.PutCustomFieldResponse{Field: field}, nil
 }

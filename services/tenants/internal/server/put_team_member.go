@@ -9,7 +9,7 @@ import (
 )
 
 // PutTeamMember creates or replaces a member of a tenant's team.
-func (o *Operations) PutTeamMember(
+func (o *operations) PutTeamMember(
 	ctx context.Context, req *tenantsv1.PutTeamMemberRequest,
 ) (*tenantsv1.PutTeamMemberResponse, error) {
 	var errs fields.Errors
@@ -18,10 +18,10 @@ func (o *Operations) PutTeamMember(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.store.PutTeamMember(ctx, tenantID, member)
+	version, err := o.Store.PutTeamMember(ctx, tenantID, member)
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, tenantID, version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.PutTeamMemberResponse{Member: member}, nil
 }

@@ -11,19 +11,18 @@ import (
 )
 
 func TestPutTeamMember(t *testing.T) {
-	b := setup(t)
-	tenant, other := b.tenant(), b.tenant()
-	put := func(tenantID string, m *tenantsv1.TeamMember) error {
-		_, err := b.ops.PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: m})
-		return err
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	put := func(tenantID string, m *tenantsv1.TeamMember) *tenantsv1.PutTeamMemberRequest {
+		return &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: m}
 	}
 	ann := &tenantsv1.TeamMember{
 		Id: newID(), Name: "Ann", Email: "Ann@Example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true,
 	}
-	require.NoError(t, put(tenant, ann))
-
+	call(t, f.ops.PutTeamMember, put(tenant, ann))
 	t.Run("settings name active members, by lower-case address", func(t *testing.T) {
-		team := b.settings(tenant).GetTeam()
+		team := f.settings(tenant).GetTeam()
 		require.Len(t, team, 1)
 		require.Equal(t, "ann@example.com", team[0].GetEmail())
 		require.Equal(t, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, team[0].GetRole())
@@ -31,43 +30,38 @@ func TestPutTeamMember(t *testing.T) {
 		gone := &tenantsv1.TeamMember{
 			Id: newID(), Name: "Bo", Email: "bo@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
 		}
-		require.NoError(t, put(tenant, gone))
-		require.Len(t, b.settings(tenant).GetTeam(), 1)
-		require.EqualValues(t, 3, b.settings(tenant).GetVersion())
+		call(t, f.ops.PutTeamMember, put(tenant, gone))
+		require.Len(t, f.settings(tenant).GetTeam(), 1)
+		require.EqualValues(t, 3, f.settings(tenant).GetVersion())
 	})
-
 	t.Run("an address belongs to one member of a tenant, whatever its case", func(t *testing.T) {
 		again := &tenantsv1.TeamMember{
 			Id: newID(), Name: "Ann II", Email: "ANN@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
 		}
-		requireFaults(t, put(tenant, again), "member.email duplicate")
-		require.NoError(t, put(other, again))
+		invalid(t, f.ops.PutTeamMember, put(tenant, again), "member.email duplicate")
+		call(t, f.ops.PutTeamMember, put(other, again))
 	})
-
-	t.Run("lower case is not for ASCII letters only", func(t *testing.T) {
+	t.Run("lower case includes letters beyond ASCII", func(t *testing.T) {
 		asa := &tenantsv1.TeamMember{
 			Id: newID(), Name: "\u00c5sa", Email: "\u00c5SA.\u0130@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
 		}
-		require.NoError(t, put(tenant, asa))
+		call(t, f.ops.PutTeamMember, put(tenant, asa))
 		asa.Id, asa.Email = newID(), "\u00e5sa.i@example.com"
-		requireFaults(t, put(tenant, asa), "member.email duplicate")
+		invalid(t, f.ops.PutTeamMember, put(tenant, asa), "member.email duplicate")
 	})
-
 	t.Run("an address that is too long is refused", func(t *testing.T) {
-		requireFaults(t, put(tenant, &tenantsv1.TeamMember{
+		invalid(t, f.ops.PutTeamMember, put(tenant, &tenantsv1.TeamMember{
 			Id: newID(), Name: "n", Email: strings.Repeat("a", 244) + "@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
 		}), "member.email too_long")
 	})
-
 	t.Run("another tenant's member is not found", func(t *testing.T) {
-		requireProblem(t, put(other, ann), problem.NotFound)
+		refused(t, problem.NotFound, f.ops.PutTeamMember, put(other, ann))
 	})
-
-	t.Run("every fault is listed", func(t *testing.T) {
-		requireFaults(t, put("x", &tenantsv1.TeamMember{Email: "ann", Role: 9}),
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.PutTeamMember, put("x", &tenantsv1.TeamMember{Email: "ann", Role: 9}),
 			"tenantId invalid", "member.id invalid", "member.name required", "member.email invalid", "member.role invalid")
-		requireFaults(t, put(tenant, &tenantsv1.TeamMember{Id: newID(), Name: "n"}),
+		invalid(t, f.ops.PutTeamMember, put(tenant, &tenantsv1.TeamMember{Id: newID(), Name: "n"}),
 			"member.email required", "member.role invalid")
-		requireFaults(t, put(tenant, nil), "member required")
+		invalid(t, f.ops.PutTeamMember, put(tenant, nil), "member required")
 	})
 }

@@ -9,16 +9,16 @@ import (
 )
 
 // PutTenant creates or replaces a tenant.
-func (o *Operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
+func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
 	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	stored, version, err := o.store.PutTenant(ctx, tenant, req.GetApiAccess())
+	stored, version, err := o.Store.PutTenant(ctx, tenant, req.GetApiAccess())
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, tenant.GetId(), version)
+	o.Versions.Publish(ctx, tenant.GetId(), version)
 	return &tenantsv1.PutTenantResponse{Tenant: stored}, nil
 }

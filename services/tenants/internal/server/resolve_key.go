@@ -8,8 +8,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// ResolveKey gives the principal of a key by its hash.
-func (d *Directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyRequest) (*tenantsv1.ResolveKeyResponse, error) {
+// ResolveKey returns the principal of a key by its hash.
+func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyRequest) (*tenantsv1.ResolveKeyResponse, error) {
 	if len(req.GetKeyHash()) != sha256.Size {
 		return nil, invalid("keyHash", problem.FieldInvalid, "must be a SHA-256 digest")
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 // RevokeKey revokes a key for good.
-func (o *Operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
-	changed, err := o.store.RevokeKey(ctx, req.GetKeyId(), o.now().UTC().Truncate(time.Microsecond))
+func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
+	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), o.Now().UTC().Truncate(time.Microsecond))
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, changed.TenantID, changed.Version)
+	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
 	return &tenantsv1.RevokeKeyResponse{}, nil
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
-// SetWebhookUrl sets or, with no url, removes the webhook URL of a key. A revoked key does not
-// exist for it.
-func (o *Operations) SetWebhookUrl( //nolint:revive // The generated interface spells it so.
+// SetWebhookUrl sets or, without a url, removes the webhook URL of a key. A revoked key is not found.
+func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface spells it so.
 	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
 ) (*tenantsv1.SetWebhookUrlResponse, error) {
 	var errs fields.Errors
-	rules.WebhookURL("url", req.Url, o.loopback, &errs)
+	rules.WebhookURL("url", req.Url, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, changed, err := o.store.SetWebhookURL(ctx, req.GetKeyId(), req.Url)
+	key, changed, err := o.Store.SetWebhookURL(ctx, req.GetKeyId(), req.Url)
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.versions.Publish(ctx, changed.TenantID, changed.Version)
+	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
 	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, nil
 }

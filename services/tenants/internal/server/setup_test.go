@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
@@ -28,8 +29,8 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
-// bench is the three planes over real gRPC, PostgreSQL and Redis.
-type bench struct {
+// fixture has clients of the three planes over gRPC, PostgreSQL and Redis.
+type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
 	redis     *redis.Client
@@ -45,31 +46,29 @@ func ringOf(t *testing.T, id, fill string) *seal.Ring {
 	return ring
 }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
 	return serve(t, pool, ringOf(t, "k1", "a"))
 }
 
-func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *bench {
+func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	t.Helper()
 	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
-	b := &bench{t: t, pool: pool, redis: redis.NewClient(opts)}
-	t.Cleanup(func() { _ = b.redis.Close() })
+	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts)}
+	t.Cleanup(func() { _ = f.redis.Close() })
 
 	tel := telemetry.Discard()
-	publisher, err := versions.Open(url, tel.Logger)
+	publisher, err := versions.Open(url, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = publisher.Close() })
-	records := store.New(pool)
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
-	tenantsv1.RegisterTenantsServiceServer(s, server.NewPublic(records, apikey.Sandbox))
-	tenantsv1.RegisterDirectoryServiceServer(s, server.NewDirectory(records, ring, tel.Logger))
-	tenantsv1.RegisterTenantOperationsServiceServer(s, server.NewOperations(records, publisher, ring,
-		server.Settings{Environment: apikey.Sandbox, Now: time.Now}))
+	server.Register(s, server.Deps{
+		Store: store.New(pool), Versions: publisher, Ring: ring, Log: tel.Logger, Now: time.Now,
+	}, server.Config{Environment: apikey.Sandbox})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -77,10 +76,10 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *bench {
 	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	b.public = tenantsv1.NewTenantsServiceClient(conn)
-	b.directory = tenantsv1.NewDirectoryServiceClient(conn)
-	b.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
-	return b
+	f.public = tenantsv1.NewTenantsServiceClient(conn)
+	f.directory = tenantsv1.NewDirectoryServiceClient(conn)
+	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
+	return f
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -92,77 +91,93 @@ func tenantRequest(id string) *tenantsv1.PutTenantRequest {
 	}
 }
 
-func (b *bench) tenant() string {
-	b.t.Helper()
+func (f *fixture) tenant() string {
+	f.t.Helper()
 	id := newID()
-	_, err := b.ops.PutTenant(b.t.Context(), tenantRequest(id))
-	require.NoError(b.t, err)
+	call(f.t, f.ops.PutTenant, tenantRequest(id))
 	return id
 }
 
-func (b *bench) brand(tenantID, name string) string {
-	b.t.Helper()
+func (f *fixture) brand(tenantID, name string) string {
+	f.t.Helper()
 	id := newID()
-	_, err := b.ops.PutBrand(b.t.Context(), &tenantsv1.PutBrandRequest{
+	call(f.t, f.ops.PutBrand, &tenantsv1.PutBrandRequest{
 		TenantId: tenantID, Brand: &tenantsv1.Brand{Id: id, Name: name, Slug: strings.ToLower(name)},
 	})
-	require.NoError(b.t, err)
 	return id
 }
 
 // key makes a key of the tenant with all scopes and brands and a webhook.
-func (b *bench) key(tenantID string) *tenantsv1.CreateKeyResponse {
-	b.t.Helper()
+func (f *fixture) key(tenantID string) *tenantsv1.CreateKeyResponse {
+	f.t.Helper()
 	url := "https://hooks.example.com/gifts"
-	made, err := b.ops.CreateKey(b.t.Context(), &tenantsv1.CreateKeyRequest{
+	made, err := f.ops.CreateKey(f.t.Context(), &tenantsv1.CreateKeyRequest{
 		TenantId: tenantID, Name: "Shop", AllBrands: true, WebhookUrl: &url,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_CATALOG},
 	})
-	require.NoError(b.t, err)
+	require.NoError(f.t, err)
 	return made
 }
 
-func (b *bench) resolve(apiKey string) (*commonv1.Principal, error) {
-	resp, err := b.directory.ResolveKey(b.t.Context(), &tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(apiKey)})
+func (f *fixture) resolve(apiKey string) (*commonv1.Principal, error) {
+	resp, err := f.directory.ResolveKey(f.t.Context(), &tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(apiKey)})
 	return resp.GetPrincipal(), err
 }
 
-// as gives the context of a public call of the key.
-func (b *bench) as(apiKey string) context.Context {
-	b.t.Helper()
-	principal, err := b.resolve(apiKey)
-	require.NoError(b.t, err)
-	ctx, err := caller.Outgoing(b.t.Context(), caller.FromProto(principal), caller.Request{})
-	require.NoError(b.t, err)
+// as is the context of a public call with the key.
+func (f *fixture) as(apiKey string) context.Context {
+	f.t.Helper()
+	principal, err := f.resolve(apiKey)
+	require.NoError(f.t, err)
+	ctx, err := caller.Outgoing(f.t.Context(), caller.FromProto(principal), caller.Request{})
+	require.NoError(f.t, err)
 	return ctx
 }
 
-func (b *bench) settings(tenantID string) *tenantsv1.GetTenantSettingsResponse {
-	b.t.Helper()
-	s, err := b.directory.GetTenantSettings(b.t.Context(), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
-	require.NoError(b.t, err)
+func (f *fixture) settings(tenantID string) *tenantsv1.GetTenantSettingsResponse {
+	f.t.Helper()
+	s, err := f.directory.GetTenantSettings(f.t.Context(), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
+	require.NoError(f.t, err)
 	return s
 }
 
-func (b *bench) endpoint(keyID int32) *tenantsv1.Endpoint {
-	b.t.Helper()
-	resp, err := b.directory.GetEndpoints(b.t.Context(), &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
-	require.NoError(b.t, err)
-	require.Len(b.t, resp.GetEndpoints(), 1)
+func (f *fixture) endpoint(keyID int32) *tenantsv1.Endpoint {
+	f.t.Helper()
+	resp, err := f.directory.GetEndpoints(f.t.Context(), &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
+	require.NoError(f.t, err)
+	require.Len(f.t, resp.GetEndpoints(), 1)
 	return resp.GetEndpoints()[0]
 }
 
-func (b *bench) setAccess(tenantID string, on bool) {
-	b.t.Helper()
+func (f *fixture) setAccess(tenantID string, on bool) {
+	f.t.Helper()
 	req := tenantRequest(tenantID)
 	req.ApiAccess = on
-	_, err := b.ops.PutTenant(b.t.Context(), req)
-	require.NoError(b.t, err)
+	call(f.t, f.ops.PutTenant, req)
 }
 
-// requireFaults demands an invalid_request with exactly these `field code` pairs.
-func requireFaults(t *testing.T, err error, want ...string) {
+// method is an RPC of a client.
+type method[Req, Resp any] = func(ctx context.Context, req Req, opts ...grpc.CallOption) (Resp, error)
+
+// call makes a call that must succeed.
+func call[Req, Resp any](t *testing.T, rpc method[Req, Resp], req Req) Resp {
 	t.Helper()
+	resp, err := rpc(t.Context(), req)
+	require.NoError(t, err)
+	return resp
+}
+
+// refused makes a call that must be refused with the code.
+func refused[Req, Resp any](t *testing.T, code problem.Code, rpc method[Req, Resp], req Req) {
+	t.Helper()
+	_, err := rpc(t.Context(), req)
+	require.True(t, problem.Is(err, code), "%v", err)
+}
+
+// invalid makes a call that must be refused with exactly these pairs of field and code.
+func invalid[Req, Resp any](t *testing.T, rpc method[Req, Resp], req Req, want ...string) {
+	t.Helper()
+	_, err := rpc(t.Context(), req)
 	p, ok := problem.As(err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, problem.InvalidRequest, p.Code, "%v", err)
@@ -171,11 +186,6 @@ func requireFaults(t *testing.T, err error, want ...string) {
 		got = append(got, v.Field+" "+v.Code)
 	}
 	require.ElementsMatch(t, want, got)
-}
-
-func requireProblem(t *testing.T, err error, code problem.Code) {
-	t.Helper()
-	require.True(t, problem.Is(err, code), "%v", err)
 }
 
 func pointer[T any](v T) *T { return &v }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -21,7 +23,7 @@ WHERE (f.label, f.required, f.options, f.position)
   IS DISTINCT FROM (excluded.label, excluded.required, excluded.options, excluded.position)`
 )
 
-// PutCustomField creates or replaces a field; ErrTypeFixed when it exists with another type.
+// PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
 func (s *Store) PutCustomField(
 	ctx context.Context, tenantID string, f *tenantsv1.CustomField, position int32,
 ) (version int64, err error) {
@@ -31,19 +33,16 @@ func (s *Store) PutCustomField(
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return false, fmt.Errorf("read field type: %w", err)
 		}
-		if err == nil && fieldTypes.value(stored) != f.GetType() {
+		if err == nil && stored != enumname.String(f.GetType()) {
 			return false, ErrTypeFixed
 		}
 		tag, err := tx.Exec(ctx, upsertField, tenantID, f.GetId(), f.GetLabel(),
-			fieldTypes.column(f.GetType()), f.GetRequired(), list(f.GetOptions()), position)
+			enumname.String(f.GetType()), f.GetRequired(), list(f.GetOptions()), position)
 		return tag.RowsAffected() > 0, err
 	})
 }
 
 func scanField(row pgx.CollectableRow) (*tenantsv1.CustomField, error) {
 	f := &tenantsv1.CustomField{}
-	var fieldType string
-	err := row.Scan(&f.Id, &f.Label, &fieldType, &f.Required, &f.Options)
-	f.Type = fieldTypes.value(fieldType)
-	return f, err
+	return f, row.Scan(&f.Id, &f.Label, postgres.ScanEnum(&f.Type), &f.Required, &f.Options)
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -29,7 +31,7 @@ func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenan
 		e := &tenantsv1.EndpointSubscription{}
 		var columns []string
 		err := row.Scan(&e.TenantId, &e.KeyId, &columns, &e.AllBrands, &e.BrandIds)
-		e.Scopes = scopes.values(columns)
+		e.Scopes = enumname.ParseAll[commonv1.Scope](columns)
 		return e, err
 	})
 	if err != nil {
@@ -38,7 +40,7 @@ func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenan
 	return subscriptions, nil
 }
 
-// Endpoint is what a delivery to a key depends on now.
+// Endpoint is what a delivery to a key depends on.
 type Endpoint struct {
 	KeyID     int32
 	Revoked   bool
@@ -48,7 +50,7 @@ type Endpoint struct {
 	SealedSecret []byte
 }
 
-// Endpoints gives those of the keys that exist, in no order.
+// Endpoints returns those of the keys that exist, in no order.
 func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, error) {
 	rows, err := s.pool.Query(ctx, selectEndpoints, list(keyIDs))
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Key is an API key as it may be shown. Its hash and its sealed signing secret stay in the store.
+// Key is an API key without its hash and its sealed signing secret.
 type Key struct {
 	ID     int32
 	Name   string
@@ -22,7 +23,7 @@ type Key struct {
 	WebhookURL *string
 }
 
-// Proto is the key's form in answers.
+// Proto is the key as it is returned.
 func (k Key) Proto() *tenantsv1.Key {
 	out := &tenantsv1.Key{Id: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: k.Scopes, WebhookUrl: k.WebhookURL}
 	if !k.AllBrands {
@@ -31,7 +32,7 @@ func (k Key) Proto() *tenantsv1.Key {
 	return out
 }
 
-// Secrets are what the store keeps of a new key's secrets.
+// Secrets of a new key, as they are stored.
 type Secrets struct {
 	// Hash of the whole key.
 	Hash []byte
@@ -39,11 +40,11 @@ type Secrets struct {
 	Seal func(keyID int32) []byte
 }
 
-// UnknownBrandError names brands that are none of the tenant's.
+// UnknownBrandError names brands that the tenant does not have.
 type UnknownBrandError struct{ IDs []string }
 
 // Error implements error.
-func (e *UnknownBrandError) Error() string { return fmt.Sprintf("no brands of the tenant: %v", e.IDs) }
+func (e *UnknownBrandError) Error() string { return fmt.Sprintf("not brands of the tenant: %v", e.IDs) }
 
 const (
 	// The id must be known before the insert, because the signing secret is sealed for it.
@@ -57,8 +58,8 @@ OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
 )
 
-// CreateKey stores a new key and gives it its id; *UnknownBrandError when it names brands that are
-// none of the tenant's.
+// CreateKey stores a new key and returns it with its id. It fails with *UnknownBrandError for brands that
+// the tenant does not have.
 func (s *Store) CreateKey(ctx context.Context, tenantID string, k Key, sec Secrets) (Key, int64, error) {
 	version, err := s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
 		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
@@ -67,7 +68,7 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, k Key, sec Secre
 		if err := tx.QueryRow(ctx, nextKeyID).Scan(&k.ID); err != nil {
 			return false, fmt.Errorf("next key id: %w", err)
 		}
-		_, err := tx.Exec(ctx, insertKey, tenantID, k.ID, sec.Hash, k.Prefix, k.Name, scopes.columns(k.Scopes),
+		_, err := tx.Exec(ctx, insertKey, tenantID, k.ID, sec.Hash, k.Prefix, k.Name, enumname.Strings(k.Scopes),
 			k.AllBrands, list(k.BrandIDs), k.WebhookURL, sec.Seal(k.ID))
 		return true, err
 	})
@@ -96,6 +97,6 @@ func scanKey(row pgx.CollectableRow) (Key, error) {
 	var k Key
 	var columns []string
 	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &columns, &k.AllBrands, &k.BrandIDs, &k.WebhookURL)
-	k.Scopes = scopes.values(columns)
+	k.Scopes = enumname.ParseAll[commonv1.Scope](columns)
 	return k, err
 }

@@ -14,8 +14,8 @@ const selectOwnKey = `SELECT k.id, k.name, k.prefix, k.scopes, k.all_brands, k.b
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.tenant_id = $1 AND k.id = $2 AND k.revoked_at IS NULL AND t.api_access`
 
-// Me gives the tenant and one of its keys as they stand now; ErrNotFound when the key is revoked
-// or the tenant's API access is off.
+// Me returns the tenant and one of its keys. It fails with ErrNotFound for a revoked key, and while the
+// tenant's API access is off.
 func (s *Store) Me(ctx context.Context, tenantID string, keyID int32) (*tenantsv1.Tenant, Key, error) {
 	t := &tenantsv1.Tenant{}
 	var version int64

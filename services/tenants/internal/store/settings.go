@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// One snapshot for all statements: the version answers for everything that comes with it.
+	// One snapshot for all statements, so that everything belongs to the version.
 	oneSnapshot = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
 	selectTeam = `SELECT id, name, email, role, active FROM team_members
 WHERE tenant_id = $1 AND active ORDER BY lower(name), id`
 )
 
-// Settings gives everything that rules of other services need of a tenant.
+// Settings returns what the rules of other services need of a tenant.
 func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTenantSettingsResponse, error) {
 	tenant := &tenantsv1.Tenant{}
 	out := &tenantsv1.GetTenantSettingsResponse{Tenant: tenant}

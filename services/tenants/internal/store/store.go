@@ -1,7 +1,7 @@
 // Package store keeps tenants, their brands, team, custom fields and API keys in PostgreSQL.
 //
-// Every change locks the tenant's row first and raises the tenant's version in the same
-// transaction; a call that finds everything as it should be changes nothing and leaves the version.
+// Every change locks the tenant's row first and raises the tenant's version in the same transaction. A
+// call that has nothing to change leaves the version alone.
 package store
 
 import (
@@ -24,9 +24,9 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("tenants", files)
 }
 
-// What the store refuses.
+// The reasons the store refuses a change.
 var (
-	// ErrNotFound stands for a record that does not exist, and for one of another tenant.
+	// ErrNotFound is the error for an unknown record and for one of another tenant.
 	ErrNotFound   = errors.New("no such record")
 	ErrSlugTaken  = errors.New("another brand of the tenant has this slug")
 	ErrEmailTaken = errors.New("another team member of the tenant has this e-mail address")
@@ -40,13 +40,13 @@ type Store struct{ pool *pgxpool.Pool }
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 const (
-	// The key of the row is not to change, so that inserts that refer to it need not wait.
+	// NO KEY UPDATE: inserts that refer to the row do not wait.
 	lockTenant = `SELECT version FROM tenants WHERE id = $1 FOR NO KEY UPDATE`
 	bumpTenant = `UPDATE tenants SET version = version + 1 WHERE id = $1 RETURNING version`
 )
 
-// change runs work with the tenant's row locked and gives the version that holds afterwards. It
-// grows only if work says that it changed something.
+// change runs work with the tenant's row locked and returns the version after it. The version grows only
+// if work changed something.
 func (s *Store) change(
 	ctx context.Context, tenantID string, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
@@ -66,7 +66,7 @@ func (s *Store) change(
 	return version, translate(err)
 }
 
-// put is change for a single upsert that touches no row when there is nothing to change.
+// put is change for one upsert, which touches no row if there is nothing to change.
 func (s *Store) put(ctx context.Context, tenantID, upsert string, args ...any) (version int64, err error) {
 	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
 		tag, err := tx.Exec(ctx, upsert, args...)
@@ -74,7 +74,7 @@ func (s *Store) put(ctx context.Context, tenantID, upsert string, args ...any) (
 	})
 }
 
-// translate is the one place where errors of the database become the store's own.
+// translate turns errors of the database into those of the store.
 func translate(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound

@@ -33,6 +33,7 @@ func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {
 }
 
 func TestAChangeWaitsForTheOneBeforeItAndSeesIt(t *testing.T) {
+	t.Parallel()
 	s, pool, tenant := setup(t)
 	field := uuid.NewString()
 	tx, err := pool.Begin(t.Context())
@@ -61,10 +62,11 @@ func TestAChangeWaitsForTheOneBeforeItAndSeesIt(t *testing.T) {
 
 	version, err := s.PutBrand(t.Context(), tenant, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "s"})
 	require.NoError(t, err)
-	require.EqualValues(t, 3, version, "it counts on from the change before it")
+	require.EqualValues(t, 3, version, "it continues from the change before it")
 }
 
 func TestARefusedChangeLeavesTheVersion(t *testing.T) {
+	t.Parallel()
 	s, _, tenant := setup(t)
 	field := &tenantsv1.CustomField{
 		Id: uuid.NewString(), Label: "l", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT,
@@ -83,18 +85,19 @@ func TestARefusedChangeLeavesTheVersion(t *testing.T) {
 }
 
 func TestTheSchemaItselfRefuses(t *testing.T) {
+	t.Parallel()
 	_, pool, tenant := setup(t)
 	for name, sql := range map[string]string{
-		"locales without en-US first":    `UPDATE tenants SET locales = '{sv-SE,en-US}' WHERE id = $1`,
-		"no locales":                     `UPDATE tenants SET locales = '{}' WHERE id = $1`,
-		"a lower-case currency":          `UPDATE tenants SET currency = 'eur' WHERE id = $1`,
-		"an upper-case e-mail address":   `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'A@b.se', 'MEMBER', true)`,
-		"an unknown role":                `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'a@b.se', 'OWNER', true)`,
-		"a dropdown without options":     `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'DROPDOWN', true, '{}', 1)`,
-		"a text with options":            `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'TEXT', true, '{a}', 1)`,
-		"brands beside all brands":       `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{}', true, ARRAY[gen_random_uuid()], '')`,
-		"a scope that is none":           `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{ADMIN}', true, '{}', '')`,
-		"a key that is stored as itself": `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, 'gft_live_x', 'p', 'n', '{}', true, '{}', '')`,
+		"locales without en-US first":  `UPDATE tenants SET locales = '{sv-SE,en-US}' WHERE id = $1`,
+		"no locales":                   `UPDATE tenants SET locales = '{}' WHERE id = $1`,
+		"a lower-case currency":        `UPDATE tenants SET currency = 'eur' WHERE id = $1`,
+		"an upper-case e-mail address": `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'A@b.se', 'MEMBER', true)`,
+		"an unknown role":              `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'a@b.se', 'OWNER', true)`,
+		"a dropdown without options":   `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'DROPDOWN', true, '{}', 1)`,
+		"a text with options":          `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'TEXT', true, '{a}', 1)`,
+		"brands beside all brands":     `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{}', true, ARRAY[gen_random_uuid()], '')`,
+		"an unknown scope":             `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{ADMIN}', true, '{}', '')`,
+		"a key that is not hashed":     `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, 'gft_live_x', 'p', 'n', '{}', true, '{}', '')`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := pool.Exec(t.Context(), sql, tenant)
@@ -104,6 +107,7 @@ func TestTheSchemaItselfRefuses(t *testing.T) {
 }
 
 func TestMigrationsRunAgainWithoutEffect(t *testing.T) {
+	t.Parallel()
 	url := pgtest.NewURL(t, store.Migrations())
 	require.NoError(t, postgres.Migrate(t.Context(), url, store.Migrations()))
 }

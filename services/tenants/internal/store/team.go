@@ -5,6 +5,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -18,13 +20,10 @@ WHERE (m.name, m.email, m.role, m.active)
 // PutTeamMember creates or replaces a member of the tenant's team.
 func (s *Store) PutTeamMember(ctx context.Context, tenantID string, m *tenantsv1.TeamMember) (version int64, err error) {
 	return s.put(ctx, tenantID, upsertMember,
-		tenantID, m.GetId(), m.GetName(), m.GetEmail(), roles.column(m.GetRole()), m.GetActive())
+		tenantID, m.GetId(), m.GetName(), m.GetEmail(), enumname.String(m.GetRole()), m.GetActive())
 }
 
 func scanMember(row pgx.CollectableRow) (*tenantsv1.TeamMember, error) {
 	m := &tenantsv1.TeamMember{}
-	var role string
-	err := row.Scan(&m.Id, &m.Name, &m.Email, &role, &m.Active)
-	m.Role = roles.value(role)
-	return m, err
+	return m, row.Scan(&m.Id, &m.Name, &m.Email, postgres.ScanEnum(&m.Role), &m.Active)
 }

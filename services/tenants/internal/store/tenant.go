@@ -20,7 +20,7 @@ WHERE (t.name, t.locales, t.currency, t.approval_required, t.api_access)
   (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)
 RETURNING version`
 
-// PutTenant creates or replaces a tenant and gives it back with its custom fields.
+// PutTenant creates or replaces a tenant and returns it with its custom fields.
 func (s *Store) PutTenant(
 	ctx context.Context, t *tenantsv1.Tenant, apiAccess bool,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
@@ -33,8 +33,14 @@ func (s *Store) PutTenant(
 		if err != nil {
 			return fmt.Errorf("put tenant: %w", err)
 		}
-		stored, _, err = readTenant(ctx, tx, t.GetId())
-		return err
+		stored = &tenantsv1.Tenant{}
+		b := &pgx.Batch{}
+		b.Queue(selectTenant, t.GetId()).QueryRow(scanTenant(stored, &version))
+		b.Queue(selectFields, t.GetId()).Query(collect(&stored.CustomFields, scanField))
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return fmt.Errorf("read tenant: %w", err)
+		}
+		return nil
 	})
 	return stored, version, translate(err)
 }
@@ -46,27 +52,13 @@ const (
 WHERE tenant_id = $1 ORDER BY position, id`
 )
 
-// readTenant reads the tenant before its custom fields, so that outside of a transaction the
-// version is never newer than what comes with it.
-func readTenant(ctx context.Context, q postgres.Querier, id string) (*tenantsv1.Tenant, int64, error) {
-	t := &tenantsv1.Tenant{}
-	var version int64
-	b := &pgx.Batch{}
-	b.Queue(selectTenant, id).QueryRow(scanTenant(t, &version))
-	b.Queue(selectFields, id).Query(collect(&t.CustomFields, scanField))
-	if err := q.SendBatch(ctx, b).Close(); err != nil {
-		return nil, 0, fmt.Errorf("read tenant: %w", err)
-	}
-	return t, version, nil
-}
-
 func scanTenant(t *tenantsv1.Tenant, version *int64) func(row pgx.Row) error {
 	return func(row pgx.Row) error {
 		return row.Scan(&t.Id, &t.Name, &t.Locales, &t.Currency, &t.ApprovalRequired, version)
 	}
 }
 
-// collect makes the callback of a batched query that replaces *into.
+// collect reads the rows of a batched query into *into.
 func collect[T any](into *[]T, scan pgx.RowToFunc[T]) func(rows pgx.Rows) error {
 	return func(rows pgx.Rows) (err error) {
 		*into, err = pgx.CollectRows(rows, scan)
@@ -74,7 +66,7 @@ func collect[T any](into *[]T, scan pgx.RowToFunc[T]) func(rows pgx.Rows) error 
 	}
 }
 
-// list is never nil, which a driver would write as NULL.
+// list is never nil, which would become NULL.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}

@@ -1,13 +1,14 @@
-// Package versions tells the edges, by way of Redis, that something of a tenant changed.
+// Package versions publishes the versions of tenants to the edges by Redis.
 //
-// Key gifting:tenant-version:{<tenant id>} holds the tenant's newest version as a decimal number;
-// it only ever grows. An edge compares it with the version in the principal it cached and resolves
-// the key again when the published one is newer. Publication is best effort: the change is
-// committed and stands whether Redis answers or not.
+// Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which
+// only grows. An edge compares it with the version of a cached principal and resolves the key again when
+// the published version is newer. Publication is best effort: the change is committed whether Redis answers
+// or not.
 package versions
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -20,8 +21,8 @@ import (
 // budget bounds how long a change waits for its publication.
 const budget = 200 * time.Millisecond
 
-// raise sets the key unless it holds as new a version. Changes of one tenant may be published in
-// another order than they were committed in.
+// raise sets the key unless its version is as new. Changes of a tenant may be published in another order
+// than that of their commits.
 var raise = redis.NewScript(`
 local held = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
 if tonumber(ARGV[1]) > held then
@@ -29,37 +30,32 @@ if tonumber(ARGV[1]) > held then
 end
 return 0`)
 
-// Key is the name the version of the tenant is published under.
+// Key is the name of the key of a tenant.
 func Key(tenantID string) string { return "gifting:tenant-version:{" + tenantID + "}" }
 
 // Publisher publishes versions.
 type Publisher struct {
-	client *redis.Client // nil: nothing is published.
+	client *redis.Client // nil: nothing is published
 	log    *slog.Logger
 }
 
 // Open makes a publisher to the Redis at url. With an empty url nothing is published.
-func Open(url string, log *slog.Logger) (*Publisher, error) {
+func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	if url == "" {
-		return &Publisher{log: log}, nil
+		return &Publisher{log: tel.Logger}, nil
 	}
 	client, err := redisconn.Open(url)
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher{client: client, log: log}, nil
-}
-
-// Observe makes tel tell of what is published.
-func (p *Publisher) Observe(tel *telemetry.Telemetry) error {
-	if p.client == nil {
-		return nil
+	if err := redisconn.Observe(client, tel); err != nil {
+		return nil, errors.Join(err, client.Close())
 	}
-	return redisconn.Observe(p.client, tel)
+	return &Publisher{client: client, log: tel.Logger}, nil
 }
 
-// Publish makes version known as one the tenant has reached. It waits at most 200 ms, also when ctx
-// has ended: what it tells of is committed.
+// Publish publishes a version that the tenant has reached. It waits at most 200 ms, also when ctx has
+// ended: the change is committed.
 func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64) {
 	if p.client == nil {
 		return

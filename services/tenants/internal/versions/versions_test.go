@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
@@ -24,13 +25,14 @@ func setup(t *testing.T) (*versions.Publisher, *redis.Client) {
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
 	t.Cleanup(func() { _ = client.Close() })
-	p, err := versions.Open(url, slog.New(slog.DiscardHandler))
+	p, err := versions.Open(url, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p, client
 }
 
 func TestAPublishedVersionOnlyGrows(t *testing.T) {
+	t.Parallel()
 	p, client := setup(t)
 	tenant := uuid.NewString()
 	read := func() string {
@@ -58,7 +60,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 		require.NoError(t, group.Wait())
 		require.Equal(t, "132", read())
 	})
-	t.Run("what is no number is replaced", func(t *testing.T) {
+	t.Run("a value that is not a number is replaced", func(t *testing.T) {
 		require.NoError(t, client.Set(t.Context(), versions.Key(tenant), "x", 0).Err())
 		p.Publish(t.Context(), tenant, 3)
 		require.Equal(t, "3", read())
@@ -66,6 +68,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 }
 
 func TestACallerThatLeftDoesNotStopThePublication(t *testing.T) {
+	t.Parallel()
 	p, client := setup(t)
 	tenant := uuid.NewString()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,11 +78,14 @@ func TestACallerThatLeftDoesNotStopThePublication(t *testing.T) {
 }
 
 func TestARedisThatDoesNotAnswerCostsTheBudgetAndALogLine(t *testing.T) {
+	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	var log bytes.Buffer
-	p, err := versions.Open("redis://"+silent.Addr().String(), slog.New(slog.NewJSONHandler(&log, nil)))
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+	p, err := versions.Open("redis://"+silent.Addr().String(), tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 
@@ -91,12 +97,15 @@ func TestARedisThatDoesNotAnswerCostsTheBudgetAndALogLine(t *testing.T) {
 }
 
 func TestWithoutRedisNothingIsPublished(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
-	p, err := versions.Open("", slog.New(slog.NewJSONHandler(&log, nil)))
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+	p, err := versions.Open("", tel)
 	require.NoError(t, err)
 	p.Publish(t.Context(), "tenant", 1)
 	require.NoError(t, p.Close())
 	require.Empty(t, log.String())
-	_, err = versions.Open("http://example.com", slog.New(slog.DiscardHandler))
+	_, err = versions.Open("http://example.com", telemetry.Discard())
 	require.Error(t, err)
 }

@@ -1,0 +1,94 @@
+// Package server answers the RPCs of the tenants service.
+package server
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+	"github.com/partnergifting/platform/services/tenants/internal/versions"
+)
+
+// Deps are what the services work with.
+type Deps struct {
+	Store    *store.Store
+	Versions *versions.Publisher
+	// Ring seals signing secrets.
+	Ring *seal.Ring
+	Log  *slog.Logger
+	Now  func() time.Time
+}
+
+// Config of the services.
+type Config struct {
+	// Environment is the one that new keys belong to.
+	Environment apikey.Environment
+	// LoopbackWebhooks accepts plain http URLs to this machine too.
+	LoopbackWebhooks bool
+}
+
+// Register adds all services to a gRPC server.
+func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
+	tenantsv1.RegisterTenantsServiceServer(s, &public{store: deps.Store, environment: cfg.Environment})
+	tenantsv1.RegisterDirectoryServiceServer(s, &directory{store: deps.Store, ring: deps.Ring, log: deps.Log})
+	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
+}
+
+// public is the public plane: what a key may read of itself and its tenant.
+type public struct {
+	tenantsv1.UnimplementedTenantsServiceServer
+
+	store       *store.Store
+	environment apikey.Environment
+}
+
+// directory serves the other services of the platform. It always reads the database.
+type directory struct {
+	tenantsv1.UnimplementedDirectoryServiceServer
+
+	store *store.Store
+	ring  *seal.Ring
+	log   *slog.Logger
+}
+
+// operations is the operations plane, which sets up tenants and their keys. Every change is published to
+// the edges after its commit. A call that has nothing to change is published too, in case an earlier
+// publication failed.
+type operations struct {
+	tenantsv1.UnimplementedTenantOperationsServiceServer
+	Deps
+	Config
+}
+
+// sealSecret seals a signing secret for the key it belongs to.
+func (o *operations) sealSecret(keyID int32, secret string) []byte {
+	return o.Ring.Seal([]byte(secret), rules.SecretData(keyID))
+}
+
+// refused turns an error of the store into a problem.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return problem.RecordNotFound()
+	case errors.Is(err, store.ErrSlugTaken):
+		return invalid("brand.slug", problem.FieldDuplicate, "belongs to another brand of the tenant")
+	case errors.Is(err, store.ErrEmailTaken):
+		return invalid("member.email", problem.FieldDuplicate, "belongs to another member of the team")
+	case errors.Is(err, store.ErrTypeFixed):
+		return invalid("field.type", problem.FieldInvalid, "cannot be changed once the field exists")
+	default:
+		return err
+	}
+}
+
+func invalid(field, code, message string) error {
+	return problem.Invalid(problem.Violation{Field: field, Code: code, Message: message})
+}
