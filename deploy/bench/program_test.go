@@ -3,7 +3,6 @@ package bench_test
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
-	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // program is a program of the platform in a process of its own.
@@ -27,27 +26,20 @@ type program struct {
 }
 
 // launch starts all programs one after the other and returns when each is ready.
-func launch(b *testing.B, p *fixture.Platform) (programs []*program) {
+func launch(b *testing.B, p *fixture.Platform) (launched []*program) {
 	b.Helper()
 	binaries := b.TempDir()
 	b.Setenv("CGO_ENABLED", "0") // As in a release.
-	require.NoError(b, processes.Build(b.Context(), binaries, "", []string{"-trimpath"}))
-	loopback := func(port int) string {
-		return net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Config.PortBase+port))
-	}
-	peers := map[string]string{}
-	for _, of := range processes.Programs() {
-		if of.Peer != "" {
-			peers[of.Peer] = loopback(of.Port)
+	require.NoError(b, programs.Build(b.Context(), binaries, "", []string{"-trimpath"}))
+	for _, of := range programs.All() {
+		env := os.Environ()
+		for name, value := range p.Programs[of.Name] {
+			env = append(env, name+"="+value)
 		}
+		readyz := "http://" + p.Programs[of.Name]["GIFTING_METRICS_ADDR"] + "/readyz"
+		launched = append(launched, start(b, filepath.Join(binaries, string(of.Name)), env, readyz))
 	}
-	for _, of := range processes.Programs() {
-		metrics := loopback(of.Port + processes.MetricsAbove)
-		env, err := processes.Environment(p.Config, p.Env, of, processes.Addresses{Listen: loopback(of.Port), Metrics: metrics, Peers: peers})
-		require.NoError(b, err)
-		programs = append(programs, start(b, filepath.Join(binaries, string(of.Name)), env, "http://"+metrics+"/readyz"))
-	}
-	return programs
+	return launched
 }
 
 // start starts a program and returns when it is ready.

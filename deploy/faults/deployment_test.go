@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,8 +21,9 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/deps"
-	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/settings"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -85,7 +87,7 @@ func newDeployment(t *testing.T, o options) *deployment {
 			require.NoError(t, err)
 		}
 	}
-	d.addInstances(t, o)
+	d.addInstances(t, stack, o)
 	t.Cleanup(func() {
 		for _, i := range d.instances {
 			i.kill()
@@ -109,10 +111,10 @@ CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON outbox DEFERRABLE INITIALL
   FOR EACH ROW EXECUTE FUNCTION slow_commit()`
 
 // addInstances prepares two instances of each program. Every instance has its own routes to PostgreSQL and Redis.
-func (d *deployment) addInstances(t *testing.T, o options) {
+func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 	t.Helper()
 	peers := map[string]string{}
-	for _, program := range processes.Programs() {
+	for _, program := range programs.All() {
 		var routes []string
 		for n := range 2 {
 			port := d.config.PortBase + n*local.PortSpan + program.Port
@@ -120,28 +122,43 @@ func (d *deployment) addInstances(t *testing.T, o options) {
 			i := &instance{
 				program: program, name: name,
 				path: filepath.Join(o.binaries, string(program.Name)), log: filepath.Join(o.logs, name+".log"),
-				addr: loopback(port), metrics: loopback(port + processes.MetricsAbove),
+				addr: loopback(port), metrics: loopback(port + programs.MetricsOffset),
 			}
 			d.instances = append(d.instances, i)
-			if program.Peer != "" {
+			if program.Name != identity.Gateway {
 				routes = append(routes, d.network.to(t, toServices, "to "+name, i.addr))
 			}
 		}
-		if program.Peer != "" {
-			peers[program.Peer] = strings.Join(routes, ",")
-		}
+		peers[settings.Prefix+program.Peer()] = strings.Join(routes, ",")
 	}
+	postgres, redis := hostOf(t, d.config.PostgresURL), hostOf(t, d.config.RedisURL)
 	for _, i := range d.instances {
-		at := processes.Addresses{Listen: i.addr, Metrics: i.metrics, Peers: peers}
-		if i.program.Database != "" {
-			at.Postgres = d.network.to(t, toPostgres, i.name+" to PostgreSQL", hostOf(t, d.config.PostgresURL))
+		env := maps.Clone(stack.Programs[i.program.Name])
+		for name, value := range env {
+			switch name {
+			case "GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR":
+				env[name] = i.addr
+			case "GIFTING_METRICS_ADDR":
+				env[name] = i.metrics
+			case "GIFTING_DATABASE_URL":
+				route := d.network.to(t, toPostgres, i.name+" to PostgreSQL", postgres)
+				env[name] = strings.Replace(value, postgres, route, 1)
+				if sources, relays := env["GIFTING_OUTBOX_SOURCES"]; relays {
+					env["GIFTING_OUTBOX_SOURCES"] = strings.ReplaceAll(sources, postgres, route)
+				}
+			case "GIFTING_REDIS_URL":
+				env[name] = strings.Replace(value, redis, d.network.to(t, toRedis, i.name+" to Redis", redis), 1)
+			default:
+				if routes, peer := peers[name]; peer {
+					env[name] = routes
+				}
+			}
 		}
-		if i.program.Name == identity.Gateway || i.program.Name == identity.Tenants {
-			at.Redis = d.network.to(t, toRedis, i.name+" to Redis", hostOf(t, d.config.RedisURL))
+		i.env = os.Environ()
+		for name, value := range env {
+			i.env = append(i.env, name+"="+value)
 		}
-		env, err := processes.Environment(d.config, d.env, i.program, at)
-		require.NoError(t, err)
-		i.env = append(append(env, "GIFTING_LOG_LEVEL=WARN"), o.env...)
+		i.env = append(append(i.env, "GIFTING_LOG_LEVEL=WARN"), o.env...)
 	}
 }
 
@@ -227,7 +244,7 @@ const previousVariable = "GIFTING_TEST_PREVIOUS"
 func buildPrograms(t *testing.T, sources string, flags []string, names ...identity.Name) string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, processes.Build(t.Context(), dir, sources, flags, names...))
+	require.NoError(t, programs.Build(t.Context(), dir, sources, flags, names...))
 	return dir
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // fault is something that goes wrong in a deployment.
@@ -33,7 +33,7 @@ type draw func(random *mathrand.Rand) fault
 // faultKinds has every kind of fault at least once. Used up before it begins again, it leaves none out for long.
 func (d *deployment) faultKinds() []draw {
 	draws := []draw{d.killBoth, d.killAll, d.flush}
-	for _, p := range processes.Programs() {
+	for _, p := range programs.All() {
 		both := d.of(p.Name)
 		kill := func(random *mathrand.Rand) fault { return d.kill(oneOf(random, both), shortTime(random)) }
 		pause := func(random *mathrand.Rand) fault { return d.pause(oneOf(random, both), mostlyShortTime(random)) }
@@ -90,7 +90,7 @@ func (d *deployment) kill(i *instance, down time.Duration) fault {
 
 // killBoth leaves no instance of a program.
 func (d *deployment) killBoth(random *mathrand.Rand) fault {
-	both := d.of(oneOf(random, processes.Programs()).Name)
+	both := d.of(oneOf(random, programs.All()).Name)
 	return killed("kill -9 both instances", both[0].name+" and "+both[1].name, shortTime(random), both...)
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -44,7 +44,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 func (m mutation) build(t *testing.T, unchanged string) string {
 	t.Helper()
 	var changed []identity.Name
-	for _, p := range processes.Programs() {
+	for _, p := range programs.All() {
 		if slices.ContainsFunc(m.changes, func(c replacement) bool {
 			return strings.HasPrefix(c.file, "pkg/") || strings.HasPrefix(c.file, "services/"+string(p.Name)+"/")
 		}) {
@@ -52,7 +52,7 @@ func (m mutation) build(t *testing.T, unchanged string) string {
 		}
 	}
 	dir := buildPrograms(t, "", []string{"-overlay", overlay(t, m.changes)}, changed...)
-	for _, p := range processes.Programs() {
+	for _, p := range programs.All() {
 		if !slices.Contains(changed, p.Name) {
 			require.NoError(t, os.Symlink(filepath.Join(unchanged, string(p.Name)), filepath.Join(dir, string(p.Name))))
 		}

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/partnergifting/platform/deploy/processes"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // startTimeout bounds the start of any process.
@@ -23,7 +23,7 @@ const startTimeout = 2 * time.Minute
 
 // instance is one of the two processes of a program. A supervisor starts it again when it ends.
 type instance struct {
-	program   processes.Program
+	program   programs.Program
 	name      string
 	path, log string
 	env       []string
