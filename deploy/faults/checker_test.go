@@ -78,11 +78,7 @@ func (c *checker) checkEffects() {
 	expected := c.expected()
 	for _, of := range c.changes {
 		for _, e := range of.events {
-			if expected[e] {
-				c.passed(effect, of.requested, of.answered)
-			} else {
-				c.failed(effect, of.requested, of.answered, "lost effect: %s was answered and is not in its service", e)
-			}
+			c.require(expected[e], effect, of.requested, of.answered, "lost effect: %s was answered and is not in its service", e)
 		}
 	}
 	for e := range expected {

@@ -3,16 +3,22 @@
 package faults_test
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
@@ -23,7 +29,8 @@ type timeouts struct{ feed, webhooks, stock time.Duration }
 // checkAll waits for the final state and checks all invariants.
 func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format string, args ...any)) {
 	t.Helper()
-	stockViolation, retries := f.awaitStock(t, within.stock), f.newRetries(t)
+	f.awaitStock(t, within.stock)
+	retries := f.newRetries(t)
 	for _, tenant := range []string{seed.Direct, seed.Approving} {
 		c := f.readFinalState(t, tenant, within.feed)
 		printf("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks",
@@ -53,25 +60,23 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 		}
 	}
 	printf("%d failed webhooks were made due before their next attempt", retries.madeDue)
-	f.check(stock, f.began, time.Now(), stockViolation)
 	f.history.checkOversold(f.results)
 	f.searchPersonalData(t)
 }
 
-// awaitStock waits until remaining and held units add up, and returns the violation if they do not.
-func (f *fixture) awaitStock(t *testing.T, within time.Duration) (violation string) {
+// awaitStock waits until remaining and held units add up.
+func (f *fixture) awaitStock(t *testing.T, within time.Duration) {
 	t.Helper()
 	by := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
+	held, remaining := 0, -1
 	waitFor(within, func() bool {
-		held := heldUnits(f.list(t, by, "/orders?updatedSince="+f.began.UTC().Format("2006-01-02T15:04:05Z")), f.campaign)
-		remaining, ok := remainingUnits(t.Context(), by, f.campaign)
-		violation = ""
-		if !ok || held+remaining != units {
-			violation = fmt.Sprintf("of %d units orders hold %d and %d remain", units, held, remaining)
+		held = heldUnits(f.list(t, by, "/orders?updatedSince="+f.began.UTC().Format("2006-01-02T15:04:05Z")), f.campaign)
+		if n, ok := remainingUnits(t.Context(), by, f.campaign); ok {
+			remaining = n
 		}
-		return violation == ""
+		return held+remaining == units
 	})
-	return violation
+	f.require(held+remaining == units, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
 }
 
 // readFinalState reads what the services hold, waits for its events in the feed, and reads the feed again from its start.
@@ -156,4 +161,93 @@ func waitFor(within time.Duration, ready func() bool) {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline) && !ready(); {
 		<-ticker.C
 	}
+}
+
+// searchPersonalData looks for the marked values in everything that the platform stores or writes: logs, databases, Redis
+// and the files of Kafka. No log may contain a panic.
+func (f *fixture) searchPersonalData(t *testing.T) {
+	t.Helper()
+	search := func(where, text string) {
+		if violation := findPersonal(where, text); violation != "" {
+			f.failed(leak, f.began, time.Now(), "%s", violation)
+		}
+	}
+	eachFile(t, f.logs, func(name, text string) {
+		search(name, text)
+		for _, crash := range []string{"panic: ", `"msg":"panic"`, "fatal error: "} {
+			if strings.Contains(text, crash) {
+				f.failed(answers, f.began, time.Now(), "%s has %q", name, crash)
+			}
+		}
+	})
+	eachFile(t, filepath.Join(filepath.Dir(f.config.Dir), "kafka"), search)
+	for _, database := range local.Databases(f.config.Name) {
+		for _, row := range f.rows(t, strings.TrimPrefix(database, f.config.Name+"_")) {
+			search("a row of "+database, row)
+		}
+	}
+	require.NoError(t, f.inRedis(t.Context(), func(ctx context.Context, client *redis.Client) error {
+		values, err := dumpRedis(ctx, client)
+		for key, value := range values {
+			search("Redis", key+value)
+		}
+		return err
+	}))
+	f.passed(leak, f.began, time.Now())
+}
+
+// dumpRedis returns what each key holds, as Redis writes it to its file. A key may expire meanwhile.
+func dumpRedis(ctx context.Context, client *redis.Client) (values map[string]string, err error) {
+	// Compressed values cannot be searched.
+	if err := client.ConfigSet(ctx, "rdbcompression", "no").Err(); err != nil {
+		return nil, err
+	}
+	keys, err := client.Keys(ctx, "*").Result()
+	if err != nil {
+		return nil, err
+	}
+	values = map[string]string{}
+	for _, key := range keys {
+		if values[key], err = client.Dump(ctx, key).Result(); err != nil && !errors.Is(err, redis.Nil) {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func eachFile(t *testing.T, dir string, look func(name, text string)) {
+	t.Helper()
+	files := os.DirFS(dir)
+	require.NoError(t, fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !entry.Type().IsRegular() {
+			return nil // A server has deleted it meanwhile, or it is a folder.
+		}
+		if err != nil {
+			return err
+		}
+		raw, err := fs.ReadFile(files, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		look(filepath.Join(dir, path), string(raw))
+		return err
+	}))
+}
+
+// rows returns every row of every table of the database as text.
+func (f *fixture) rows(t *testing.T, database string) (rows []string) {
+	t.Helper()
+	conn := f.connect(t, database)
+	query := func(sql string) []string {
+		found, err := conn.Query(t.Context(), sql)
+		require.NoError(t, err)
+		texts, err := pgx.CollectRows(found, pgx.RowTo[string])
+		require.NoError(t, err)
+		return texts
+	}
+	for _, table := range query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") {
+		rows = append(rows, query("SELECT t::text FROM "+pgx.Identifier{table}.Sanitize()+" t")...)
+	}
+	require.NotEmpty(t, rows)
+	return rows
 }

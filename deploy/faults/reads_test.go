@@ -5,7 +5,6 @@ package faults_test
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,11 +26,7 @@ func (w *writer) readFixed(ctx context.Context) {
 	if !ok {
 		return
 	}
-	violation := ""
-	if !strings.Contains(a.body, read.want) {
-		violation = fmt.Sprintf("%s answers %s", read.path, a.body)
-	}
-	w.results.check(answers, began, time.Now(), violation)
+	w.results.require(strings.Contains(a.body, read.want), answers, began, time.Now(), "%s answers %s", read.path, a.body)
 }
 
 // readForeign reads or changes a record that the key may not see: another tenant's or another brand's. The answer must be
@@ -59,15 +54,10 @@ func (w *writer) readForeign(ctx context.Context) {
 	case w.random.IntN(3) == 0:
 		what.path += "/messages"
 	}
-	a, ok := w.send(ctx, what)
-	if !ok {
-		return
+	if a, ok := w.send(ctx, what); ok {
+		w.results.require(a.code() == notFound, leak, began, time.Now(),
+			"%s %s: a key sees what is not its own: %d %s", what.method, what.path, a.status, a.body)
 	}
-	violation := ""
-	if a.code() != notFound {
-		violation = fmt.Sprintf("%s %s: a key sees what is not its own: %d %s", what.method, what.path, a.status, a.body)
-	}
-	w.results.check(leak, began, time.Now(), violation)
 }
 
 // readList reads a list: all records must be of the tenant, and of the key's brand.
@@ -82,13 +72,10 @@ func (w *writer) readList(ctx context.Context) {
 	if err != nil {
 		w.results.failed(answers, began, time.Now(), "%s: %v: %s", path, err, a.body)
 	}
-	violation := ""
 	for _, r := range records {
-		if w.limited && r.BrandID != w.brand || !slices.Contains(w.brands, r.BrandID) {
-			violation = fmt.Sprintf("%s: a list shows what is not the key's own: %s", path, r.raw)
-		}
+		own := slices.Contains(w.brands, r.BrandID) && (!w.limited || r.BrandID == w.brand)
+		w.results.require(own, leak, began, time.Now(), "%s: a list shows what is not the key's own: %s", path, r.raw)
 	}
-	w.results.check(leak, began, time.Now(), violation)
 }
 
 // readBack reads an order that only this writer changes: it must be as it was last answered.
@@ -97,15 +84,10 @@ func (w *writer) readBack(ctx context.Context) {
 		return
 	}
 	o, began := w.orders[w.random.IntN(len(w.orders))], time.Now()
-	got, ok := w.get(ctx, "/orders/"+o.ID)
-	if !ok {
-		return
+	if got, ok := w.get(ctx, "/orders/"+o.ID); ok {
+		w.results.require(got.Version == o.Version && (o.raw == "" || sameJSON(got.raw, o.raw)), answers, began, time.Now(),
+			"order %s is read as %s, and was answered as version %d %s", o.ID, got.raw, o.Version, o.raw)
 	}
-	violation := ""
-	if got.Version != o.Version || o.raw != "" && !sameJSON(got.raw, o.raw) {
-		violation = fmt.Sprintf("order %s is read as %s, and was answered as version %d %s", o.ID, got.raw, o.Version, o.raw)
-	}
-	w.results.check(answers, began, time.Now(), violation)
 }
 
 func (w *writer) get(ctx context.Context, path string) (snapshot, bool) {

@@ -47,20 +47,14 @@ func (c *client) sendConcurrently(ctx context.Context, what call, copies int) (a
 	}
 	effects, violation := 0, ""
 	for _, a := range append(all, first) {
-		if !a.final(what) {
-			continue
-		}
-		if a.header.Get(replayed) == "" {
+		if a.final(what) && a.header.Get(replayed) == "" {
 			effects++
 		}
-		if a.status != first.status || a.body != first.body {
-			violation = fmt.Sprintf("%s: one request has two answers: %d %s and %d %s", what.path, first.status, first.body, a.status, a.body)
+		if a.final(what) && (a.status != first.status || a.body != first.body) {
+			violation = fmt.Sprintf(": one request has two answers: %d %s and %d %s", first.status, first.body, a.status, a.body)
 		}
 	}
-	if effects > 1 {
-		violation = fmt.Sprintf("%s had %d effects", what.path, effects)
-	}
-	c.results.check(effect, began, time.Now(), violation)
+	c.results.require(effects <= 1 && violation == "", effect, began, time.Now(), "%s had %d effects%s", what.path, effects, violation)
 	return first, true
 }
 
@@ -76,18 +70,14 @@ func (w *writer) repeat(ctx context.Context) {
 		what.body, what.problems = strings.Replace(what.body, "{", `{"unknown": 1, `, 1), []string{reused}
 	}
 	got, ok := w.send(ctx, what)
-	if !ok {
-		return
+	switch equal := got.status == old.answer.status && got.body == old.answer.body && got.header.Get(replayed) == "true"; {
+	case ok && changed:
+		w.results.require(got.code() == reused, effect, began, time.Now(),
+			"%s: another request with the key was answered %d %s", what.path, got.status, got.body)
+	case ok:
+		w.results.require(equal, effect, began, time.Now(),
+			"%s: the repetition was answered %d %s instead of %d %s", what.path, got.status, got.body, old.answer.status, old.answer.body)
 	}
-	violation := ""
-	switch {
-	case changed && got.code() != reused:
-		violation = fmt.Sprintf("%s: another request with the key was answered %d %s", what.path, got.status, got.body)
-	case !changed && (got.status != old.answer.status || got.body != old.answer.body || got.header.Get(replayed) != "true"):
-		violation = fmt.Sprintf("%s: the repetition was answered %d %s instead of %d %s",
-			what.path, got.status, got.body, old.answer.status, old.answer.body)
-	}
-	w.results.check(effect, began, time.Now(), violation)
 }
 
 // burst is how many copies of a request are sent at the same time.
@@ -156,10 +146,6 @@ func (f *fixture) revokeKey(ctx context.Context) {
 	for range by.bases {
 		began := time.Now()
 		a, ok := by.send(ctx, what)
-		violation := ""
-		if ok && a.code() != invalidKey {
-			violation = fmt.Sprintf("key %d was revoked and sees %s", r.keyID, a.body)
-		}
-		f.check(leak, began, time.Now(), violation)
+		f.require(!ok || a.code() == invalidKey, leak, began, time.Now(), "key %d was revoked and sees %s", r.keyID, a.body)
 	}
 }

@@ -36,6 +36,15 @@ func (r *results) failed(of invariant, from, to time.Time, format string, args .
 	r.check(of, from, to, fmt.Sprintf(format, args...))
 }
 
+// require is failed unless ok.
+func (r *results) require(ok bool, of invariant, from, to time.Time, format string, args ...any) {
+	if ok {
+		r.passed(of, from, to)
+	} else {
+		r.failed(of, from, to, format, args...)
+	}
+}
+
 // check passes when violation is empty.
 func (r *results) check(of invariant, from, to time.Time, violation string) {
 	r.lock.Lock()

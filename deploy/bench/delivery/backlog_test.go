@@ -1,7 +1,17 @@
 package delivery_test
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,7 +59,7 @@ func BenchmarkBacklogOfDeliveries(b *testing.B) {
 		for _, t := range tenants {
 			ids, keys = append(ids, t.ID), append(keys, t.key)
 		}
-		_, err := p.database(b, "webhook").Exec(b.Context(), fillDeliveries, ids, keys, event, len(tenants), backlog)
+		_, err := p.Pool(b, "webhook", connections).Exec(b.Context(), fillDeliveries, ids, keys, event, len(tenants), backlog)
 		require.NoError(b, err)
 	})
 }
@@ -62,7 +72,7 @@ func BenchmarkBacklogOfChanges(b *testing.B) {
 		for _, t := range tenants {
 			ids, brands = append(ids, t.ID), append(brands, t.Brand)
 		}
-		_, err := p.database(b, "orders").Exec(b.Context(), fillOutbox, ids, brands, event, len(tenants), backlog)
+		_, err := p.Pool(b, "orders", connections).Exec(b.Context(), fillOutbox, ids, brands, event, len(tenants), backlog)
 		require.NoError(b, err)
 	})
 }
@@ -107,7 +117,7 @@ func benchmarkBacklog(b *testing.B, relay bool, fill func(*platform, []tenant)) 
 // watchOutbox sends the time until the outbox of the orders service is empty.
 func (p *platform) watchOutbox(b *testing.B) <-chan time.Duration {
 	b.Helper()
-	emptied, pool, began := make(chan time.Duration, 1), p.database(b, "orders"), time.Now()
+	emptied, pool, began := make(chan time.Duration, 1), p.Pool(b, "orders", connections), time.Now()
 	go func() {
 		left := true
 		for left && b.Context().Err() == nil {
@@ -126,4 +136,44 @@ func perSecond(work func()) float64 {
 	began := time.Now()
 	work()
 	return backlog / time.Since(began).Seconds()
+}
+
+// postBare does the least that a sender must do: sign, post and read the answer.
+func postBare(b *testing.B, urls []string, tenants []tenant) {
+	b.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range senders {
+		group.Go(func() {
+			for n := next.Add(1); n <= backlog; n = next.Add(1) {
+				to := int(n) % len(urls)
+				if err := post(b, client, urls[to], tenants[to].secret); err != nil {
+					b.Errorf("bare post: %v", err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func post(b *testing.B, client *http.Client, url, secret string) error {
+	b.Helper()
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = mac.Write(append([]byte(now+"."), event...))
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(event))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Service-Signature", "t="+now+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return errors.Join(err, resp.Body.Close())
 }

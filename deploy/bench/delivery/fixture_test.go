@@ -3,7 +3,6 @@ package delivery_test
 import (
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
@@ -17,12 +16,8 @@ func newFixture(b *testing.B) *platform {
 	return &platform{fixture.StartOnKafka(b)}
 }
 
-// database connects to a service's database as its owner.
-func (p *platform) database(b *testing.B, service string) *pgxpool.Pool {
-	b.Helper()
-	const connections = 16
-	return p.Pool(b, service, connections)
-}
+// connections are those of a benchmark to a database.
+const connections = 16
 
 // tenant has one brand, and one API key with a webhook or without.
 type tenant struct {

@@ -26,7 +26,7 @@ func between(from, to map[string]time.Time) fixture.Latencies {
 // recorded returns when the changes of the orders were recorded, just before their commit.
 func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]time.Time {
 	b.Helper()
-	rows, err := p.database(b, "events").Query(b.Context(), `SELECT subject_id::text, recorded_at FROM feed`)
+	rows, err := p.Pool(b, "events", connections).Query(b.Context(), `SELECT subject_id::text, recorded_at FROM feed`)
 	require.NoError(b, err)
 	out := make(map[string]time.Time, len(of))
 	var (

@@ -2,8 +2,11 @@ package growth_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
@@ -95,4 +98,65 @@ func (p *platform) readThrough(b *testing.B) {
 		_, err := pool.Exec(b.Context(), statement)
 		require.NoError(b, err)
 	}
+}
+
+// The feed keeps thirty days. The oldest is about to be dropped and the service writes to the newest, so the rows go into the
+// days between.
+const days = 28
+
+const (
+	listedDay = `SELECT to_char(current_date - $1::int, 'YYYYMMDD'), (current_date - $1::int)::text, (current_date - $1::int + 1)::text`
+
+	// Every tenth event belongs to one of a thousand other tenants. One in a hundred is of the small brand, few of the rare
+	// one. Ids are in the order of the positions, nearly as in production.
+	fillFeed = `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at,
+  recorded_at, data)
+SELECT
+  CASE WHEN n % 10 = 0 THEN md5('tenant' || n / 10 % 1000)::uuid ELSE $3::uuid END, day, n,
+  lpad(to_hex(n), 32, '0')::uuid, 'order.created',
+  CASE WHEN n % ($4::bigint / $5::bigint) = 1 THEN $7::uuid WHEN n % 100 = 3 THEN $8::uuid ELSE $6::uuid END,
+  lpad(to_hex(n), 32, '0')::uuid, 2, day + interval '12 hours', day + interval '12 hours',
+  convert_to('{"id":"' || n || '","text":"' || repeat('x', 250) || '"}', 'UTF8')
+FROM (
+  SELECT n, (current_date - $9::int + ((n - 1) * $9::int / $4::bigint)::int) AS day FROM generate_series($1::bigint, $2::bigint) AS n
+) AS numbered`
+
+	fillTenants = `INSERT INTO feed_tenants (tenant_id, last_position) SELECT tenant_id, max(position) FROM feed GROUP BY tenant_id`
+	advance     = `SELECT setval('feed_position', (SELECT max(position) FROM feed))`
+)
+
+// fillFeed fills the feed of a platform, the same number of events into each day.
+func (p *platform) fillFeed(b *testing.B) *filled {
+	b.Helper()
+	f := &filled{platform: p, rareBrand: uuid.NewString(), smallBrand: uuid.NewString()}
+	pool := p.Pool(b, "events", fillers+1)
+	for ago := 1; ago <= days; ago++ {
+		makeDay(b, pool, ago)
+	}
+	fill(b, pool, fillFeed, p.size, p.tenant.ID, p.size, few, p.tenant.Brand, f.rareBrand, f.smallBrand, days)
+	for _, statement := range []string{fillTenants, advance} {
+		_, err := pool.Exec(b.Context(), statement)
+		require.NoError(b, err)
+	}
+	vacuum(b, pool)
+	f.storage(b, pool)
+	return f
+}
+
+// makeDay makes the partition of a day, as the service does.
+func makeDay(b *testing.B, pool *pgxpool.Pool, ago int) {
+	b.Helper()
+	var name, from, to string
+	require.NoError(b, pool.QueryRow(b.Context(), listedDay, ago).Scan(&name, &from, &to))
+	table := pgx.Identifier{"feed_" + name}.Sanitize()
+	_, err := pool.Exec(b.Context(), fmt.Sprintf(
+		"CREATE TABLE %s (LIKE feed INCLUDING ALL); ALTER TABLE feed ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')",
+		table, table, from, to))
+	require.NoError(b, err)
+}
+
+// dayOf is the day of an event.
+func (f *filled) dayOf(number int) time.Time {
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	return today.AddDate(0, 0, -days+(number-1)*days/f.size)
 }
