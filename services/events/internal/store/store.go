@@ -21,10 +21,13 @@
 package store
 
 import (
+	"context"
 	"embed"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/batcher"
@@ -78,4 +81,27 @@ const (
 func Day(t time.Time) time.Time {
 	const day = 24 * time.Hour
 	return t.UTC().Truncate(day)
+}
+
+const readClock = `SELECT coalesce($1::timestamptz, clock_timestamp())`
+
+// queueClock adds reading the clock to a batch.
+func (s *Store) queueClock(b *pgx.Batch, now *time.Time) {
+	b.Queue(readClock, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(now) })
+}
+
+func (s *Store) now(ctx context.Context) (now time.Time, err error) {
+	if err := s.pool.QueryRow(ctx, readClock, s.nowOverride()).Scan(&now); err != nil {
+		return now, fmt.Errorf("read clock of feed: %w", err)
+	}
+	return now, nil
+}
+
+// nowOverride is the time to use instead of the database's, or nil.
+func (s *Store) nowOverride() *time.Time {
+	if s.clock == nil {
+		return nil
+	}
+	now := s.clock()
+	return &now
 }

@@ -1,4 +1,4 @@
-package fanout_test
+package fanout
 
 import (
 	"bytes"
@@ -23,7 +23,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/fanout"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
@@ -38,7 +37,7 @@ type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
 	directory *directorytest.Directory
-	fan       *fanout.FanOut
+	fan       *FanOut
 	// notified counts the batches whose keys were reported as stored.
 	notified atomic.Int32
 }
@@ -48,9 +47,9 @@ func setup(t *testing.T) *fixture {
 	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t)}
 	webhooktest.RequireConsistentRows(t, f.pool)
 	var err error
-	f.fan, err = fanout.New(fanout.Deps{
+	f.fan, err = New(Deps{
 		Store: store.New(f.pool), Directory: f.directory.Client, Stored: func([]int32) { f.notified.Add(1) }, Telemetry: telemetry.Discard(),
-	}, fanout.Config{Topic: "changes", Environment: "sandbox"})
+	}, Config{Topic: "changes", Environment: "sandbox"})
 	require.NoError(t, err)
 	return f
 }
@@ -61,7 +60,7 @@ func (f *fixture) subscribe(key int32, brands []string, scopes ...commonv1.Scope
 	})
 }
 
-func change(typ string, origin int32) *eventsv1.Change {
+func newChange(typ string, origin int32) *eventsv1.Change {
 	return &eventsv1.Change{
 		EventId: uuid.Must(uuid.NewV7()).String(), Type: typ, TenantId: tenant, BrandId: brand,
 		SubjectId: uuid.NewString(), OriginKeyId: origin,
@@ -108,8 +107,8 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 	f.directory.Subscribe("0190bbbb-0000-7000-8000-000000000002", &tenantsv1.EndpointSubscription{
 		KeyId: 6, AllBrands: true, Scopes: []commonv1.Scope{orders, links},
 	})
-	byKey, byNobody, link := change("order.created", 1), change("order.updated", 0), change("personal_link.claimed", 3)
-	unseen := change("order.created", 0)
+	byKey, byNobody, link := newChange("order.created", 1), newChange("order.updated", 0), newChange("personal_link.claimed", 3)
+	unseen := newChange("order.created", 0)
 	unseen.TenantId = uuid.NewString()
 
 	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, byKey, byNobody, link, unseen)))
@@ -125,7 +124,7 @@ func TestABodyEqualsTheFeedItem(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	c := change("order.created", 0)
+	c := newChange("order.created", 0)
 	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, c)))
 
 	var body []byte
@@ -146,7 +145,7 @@ func TestAChangeThatIsDeliveredAgainHasNoEffect(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	c := change("order.created", 0)
+	c := newChange("order.created", 0)
 	twice := messages(t, c, c)
 	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
 	want := map[string][]int32{c.GetEventId(): {1}}
@@ -167,11 +166,11 @@ func TestAMessageThatIsNotAChangeIsStoredAside(t *testing.T) {
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	invalid := func(set func(c *eventsv1.Change)) *eventsv1.Change {
-		c := change("order.created", 0)
+		c := newChange("order.created", 0)
 		set(c)
 		return c
 	}
-	good := change("order.created", 0)
+	good := newChange("order.created", 0)
 	batch := messages(t,
 		invalid(func(c *eventsv1.Change) { c.EventId = "7" }),
 		invalid(func(c *eventsv1.Change) { c.TenantId = "" }),
@@ -199,7 +198,7 @@ func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	c := change("order.created", 0)
+	c := newChange("order.created", 0)
 	f.directory.Fail(problem.Unavailable())
 	err := f.fan.Handle(t.Context(), 0, messages(t, c))
 	require.Error(t, err)
@@ -216,7 +215,7 @@ func TestAnEventKeepsItsTraceIfTheTraceIsRecorded(t *testing.T) {
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	const recorded = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	msgs := messages(t, change("order.created", 0), change("order.created", 0), change("order.created", 0))
+	msgs := messages(t, newChange("order.created", 0), newChange("order.created", 0), newChange("order.created", 0))
 	msgs[0] = kafka.WithTraceParent(msgs[0], recorded)
 	msgs[1] = kafka.WithTraceParent(msgs[1], "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
 	require.NoError(t, f.fan.Handle(t.Context(), 0, msgs))

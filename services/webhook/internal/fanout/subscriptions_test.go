@@ -1,4 +1,4 @@
-package fanout_test
+package fanout
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func (h *handled) start(c *eventsv1.Change, partition int) {
 func (h *handled) startAndWait(c *eventsv1.Change, partition, waiting int) {
 	h.t.Helper()
 	h.start(c, partition)
-	require.Eventually(h.t, func() bool { return h.fan.WaitForLookup() == waiting }, waitLimit, pollInterval)
+	require.Eventually(h.t, func() bool { return h.fan.subscriptions.lookups.Waiting() == waiting }, waitLimit, pollInterval)
 }
 
 func TestBatchesThatWaitShareOneLookup(t *testing.T) {
@@ -88,7 +88,7 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	calls, h := f.holdLookups(), &handled{fixture: f}
 	want := map[string][]int32{}
 	of := func(tenantID string, key int32) *eventsv1.Change {
-		c := change("order.created", 0)
+		c := newChange("order.created", 0)
 		c.TenantId = tenantID
 		want[c.GetEventId()] = []int32{key}
 		return c
@@ -120,11 +120,11 @@ func TestAnEndpointSetDuringALookupIsFoundForTheChangesThatComeAfterIt(t *testin
 	f := setup(t)
 	calls, h := f.holdLookups(), &handled{fixture: f}
 	for partition := range 2 {
-		h.start(change("order.created", 0), partition)
+		h.start(newChange("order.created", 0), partition)
 		require.Equal(t, []string{tenant}, calls.next())
 	}
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	after := change("order.created", 0)
+	after := newChange("order.created", 0)
 	h.startAndWait(after, 2, 1)
 
 	calls.proceed <- struct{}{}
@@ -140,10 +140,10 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 	var sizes []int
 	f.onLookup(func(tenantIDs []string) { sizes = append(sizes, len(tenantIDs)) })
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
-	known := change("order.created", 0)
+	known := newChange("order.created", 0)
 	changes := []*eventsv1.Change{known}
 	for range 2000 {
-		c := change("order.created", 0)
+		c := newChange("order.created", 0)
 		c.TenantId = uuid.NewString()
 		changes = append(changes, c)
 	}
@@ -155,7 +155,7 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 func TestABatchWithoutChangesNeedsNoLookup(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	msgs := messages(t, change("order.created", 0))
+	msgs := messages(t, newChange("order.created", 0))
 	msgs[0].Value = nil
 	require.NoError(t, f.fan.Handle(t.Context(), 0, msgs))
 	require.Zero(t, f.directory.Calls("ListEndpoints"))

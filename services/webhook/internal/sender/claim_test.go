@@ -1,12 +1,15 @@
 package sender
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -31,4 +34,160 @@ func TestTheEndOfAnAttemptFreesASlotForTheNext(t *testing.T) {
 			require.LessOrEqual(t, r.MaxConcurrent(), 2)
 		})
 	}
+}
+
+func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("by another sender when the first hangs, and its late result changes nothing", func(t *testing.T) {
+		f := setup(t)
+		release := make(chan struct{})
+		receiver := f.receiver(7, webhooktest.Blocked(release))
+		hanging := f.start()
+		id, _ := f.event(7)
+		require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
+
+		receiver.Respond(webhooktest.Status(204))
+		f.clock.advance(f.cfg.Lease)
+		f.start()
+		done := f.until(id, 7, inState("DELIVERED"))
+		require.Len(t, receiver.Arrivals(), 2)
+
+		close(release)
+		hanging.stop()
+		require.NoError(t, hanging.wait())
+		require.Equal(t, done, f.row(id, 7))
+		require.Equal(t, 1, done.Attempts)
+		require.Equal(t, 1, done.Logged)
+	})
+	t.Run("after the crash of a sender that had claimed it", func(t *testing.T) {
+		f := setup(t)
+		f.receiver(7)
+		id, _ := f.event(7)
+		claimed, err := f.store.Claim(t.Context(), store.ClaimRequest{
+			Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8,
+		})
+		require.NoError(t, err)
+		require.Len(t, claimed.Deliveries, 1)
+
+		f.clock.advance(30*time.Second - time.Microsecond)
+		again, err := f.store.Claim(t.Context(), store.ClaimRequest{
+			Lease: time.Minute, Limit: 10, PerEndpoint: 8,
+		})
+		require.NoError(t, err)
+		require.Empty(t, again.Deliveries)
+
+		f.clock.advance(time.Microsecond)
+		f.start()
+		require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
+	})
+}
+
+func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			release := make(chan struct{})
+			slow := f.receiver(7, webhooktest.Blocked(release))
+			f.receiver(8)
+			first := f.start()
+			held, _ := f.event(7)
+			require.Eventually(t, func() bool { return len(slow.Arrivals()) == 1 }, waitLimit, pollInterval)
+			first.stop() // It still waits for the response, but claims nothing more.
+
+			f.startAt(func() time.Time { return f.clock.now().Add(off) })
+			for range 3 {
+				id, _ := f.event(8)
+				require.Equal(t, 1, f.until(id, 8, inState("DELIVERED")).Attempts, "it delivers what is due")
+			}
+			require.Len(t, slow.Arrivals(), 1)
+			close(release)
+			require.NoError(t, first.wait())
+			require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.row(held, 7))
+		})
+	}
+}
+
+func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7)
+	f.directory.OnCall(func(context.Context, proto.Message) error {
+		if f.lookups() == 1 {
+			f.clock.advance(f.cfg.Lease - f.cfg.Timeout)
+		}
+		return nil
+	})
+	f.start()
+	id, _ := f.event(7)
+	require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
+	require.Equal(t, 2, f.lookups(), "it was given back and claimed again")
+	require.Len(t, receiver.Arrivals(), 1)
+}
+
+func TestNothingWaitsForAPoll(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.Poll, f.cfg.PerEndpoint, f.cfg.Workers = time.Hour, 2, 3
+	busy, other := f.receiver(7), f.receiver(8)
+	s := f.start()
+	for range 2 {
+		var last string
+		for range 20 {
+			last, _ = f.event(7, 8)
+		}
+		s.Wake()
+		f.until(last, 7, inState("DELIVERED"))
+		f.until(last, 8, inState("DELIVERED"))
+	}
+	require.Eventually(t, func() bool { return len(busy.Arrivals())+len(other.Arrivals()) == 80 }, waitLimit, pollInterval)
+}
+
+func TestTwoSendersShareTheWork(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.PerEndpoint = 3
+	var receivers []*webhooktest.Receiver
+	var keys []int32
+	const endpoints, events = 5, 40
+	for key := range int32(endpoints) {
+		receivers = append(receivers, f.receiver(key+1))
+		keys = append(keys, key+1)
+	}
+	first := f.start()
+	second := f.start()
+	for range events {
+		f.event(keys...)
+		first.Wake()
+		second.Wake()
+	}
+	require.Eventually(t, func() bool {
+		var open int
+		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE state <> 'DELIVERED'").Scan(&open))
+		return open == 0
+	}, 2*waitLimit, pollInterval)
+	for _, r := range receivers {
+		seen := map[string]int{}
+		for _, a := range r.Arrivals() {
+			seen[a.Header.Get("Service-Event-Id")]++
+		}
+		require.Len(t, seen, events)
+		require.Len(t, r.Arrivals(), events, "no delivery is sent by both")
+		require.LessOrEqual(t, r.MaxConcurrent(), 3, "the cap holds over both senders")
+	}
+}
+
+func TestStoppingFinishesTheAttemptsInFlight(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	release := make(chan struct{})
+	receiver := f.receiver(7, webhooktest.Blocked(release))
+	s := f.start()
+	id, _ := f.event(7)
+	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
+
+	s.stop()
+	close(release)
+	require.NoError(t, s.wait())
+	require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.row(id, 7))
 }
