@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	patience = 40 * time.Second
-	often    = 20 * time.Millisecond
+	waitLimit    = 40 * time.Second
+	pollInterval = 20 * time.Millisecond
 )
 
 type fixture struct {
@@ -100,7 +100,7 @@ func (f *fixture) start(t *testing.T) (stop func()) {
 	}
 }
 
-// add commits n events, in turn in the two databases, and returns their ids.
+// add commits n events, alternating between the two databases, and returns their ids.
 func (f *fixture) add(t *testing.T, n int) []string {
 	t.Helper()
 	var ids []string
@@ -117,8 +117,7 @@ func (f *fixture) add(t *testing.T, n int) []string {
 	return ids
 }
 
-// feed reads the whole feed over gRPC as a key that may see all of it. It gives what it has when a
-// call fails.
+// feed reads the whole feed over gRPC with a key that may see all of it, up to a call that fails.
 func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
 	t.Helper()
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{
@@ -145,7 +144,7 @@ func (f *fixture) requireFeed(t *testing.T, want []string) {
 	require.Eventually(t, func() bool {
 		got = f.feed(t)
 		return len(got) >= len(want)
-	}, patience, often)
+	}, waitLimit, pollInterval)
 	ids := []string{}
 	for _, e := range got {
 		ids = append(ids, e.GetId())
@@ -156,6 +155,7 @@ func (f *fixture) requireFeed(t *testing.T, want []string) {
 }
 
 func TestFromOutboxToFeed(t *testing.T) {
+	t.Parallel()
 	f := setup(t)
 	want := f.add(t, 60) // Recorded before anything runs: there is no topic yet.
 	stop := f.start(t)

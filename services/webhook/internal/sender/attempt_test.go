@@ -42,13 +42,13 @@ func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 
 	var status int
 	var problem *string
-	var kept []byte
+	var logged []byte
 	require.NoError(t, f.pool.QueryRow(t.Context(),
 		"SELECT response_status, problem, response_body FROM attempts WHERE event_id = $1 AND number = 1", id).
-		Scan(&status, &problem, &kept))
+		Scan(&status, &problem, &logged))
 	require.Equal(t, 200, status)
 	require.Nil(t, problem)
-	require.Equal(t, "thank you", string(kept))
+	require.Equal(t, "thank you", string(logged))
 }
 
 func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
@@ -166,9 +166,9 @@ func TestOnlyTheBeginningOfAResponseIsLogged(t *testing.T) {
 	id, _ := f.event(7)
 	f.until(id, 7, inState("DELIVERED"))
 
-	var kept []byte
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT response_body FROM attempts WHERE event_id = $1", id).Scan(&kept))
-	require.Equal(t, bytes.Repeat([]byte{0xff, 0}, 512), kept)
+	var logged []byte
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT response_body FROM attempts WHERE event_id = $1", id).Scan(&logged))
+	require.Equal(t, bytes.Repeat([]byte{0xff, 0}, 512), logged)
 }
 
 func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 // pauseDuration is how long an endpoint is not claimed for while its tenant's API access is off.
 const pauseDuration = 15 * time.Second
 
-// dispatch gives each claimed delivery to a worker, or back. leaseEnd is when their leases end; early is
+// dispatch gives each claimed delivery to a worker, or releases it. leaseEnd is when their leases end; early is
 // the lookup that ran while they were claimed.
 func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, early earlyLookup) {
 	found, err := s.endpointsOf(ctx, deliveries, early)
-	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or given back even if the process is asked to stop.
+	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or released even if the process is asked to stop.
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
 		s.release(ctx, deliveries, s.cfg.Poll)
@@ -37,7 +37,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leas
 	s.pause(ctx, paused)
 }
 
-// pause gives deliveries back and keeps their endpoints from being claimed for a while.
+// pause releases deliveries and keeps their endpoints from being claimed for a while.
 func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
 	if len(deliveries) == 0 {
 		return
@@ -61,8 +61,8 @@ func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
 	s.release(ctx, deliveries, wait)
 }
 
-// release gives deliveries back: they are due again after wait. If that fails, they are due when their
-// leases end.
+// release ends the leases of deliveries that were not sent: they are due again after wait. If that fails,
+// they are due when their leases end.
 func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

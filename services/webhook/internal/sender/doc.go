@@ -3,10 +3,10 @@
 // One tick of a sender, a file per step:
 //
 //	sender.go     waits until something may be due
-//	notify.go     is told by the fan-out which keys have new deliveries
+//	notify.go     learns from the fan-out which keys have new deliveries
 //	claim.go      leases due deliveries, as many as workers are free
 //	endpoints.go  looks up where to send them
-//	dispatch.go   gives each to a worker, or back
+//	dispatch.go   gives each to a worker, or releases it
 //	attempt.go    sends one
 //	record.go     stores the result
 //

@@ -97,7 +97,7 @@ INSERT INTO pauses (tenant_id, key_id, until)
 SELECT p.tenant_id, p.key_id, ` + now + ` + $4::interval FROM unnest($2::uuid[], $3::int[]) AS p (tenant_id, key_id)
 ON CONFLICT (tenant_id, key_id) DO UPDATE SET until = excluded.until`
 
-// Release gives claimed rows back without sending them. They are due after the given time.
+// Release ends the leases of rows that were not sent. They are due again after the given time.
 func (s *Store) Release(ctx context.Context, deliveries []Delivery, wait time.Duration) error {
 	if len(deliveries) == 0 {
 		return nil

@@ -1,29 +1,29 @@
 -- +goose Up
 
--- The body of every event that at least one key receives, stored once whatever the number of keys.
--- That an event is here means that it has been fanned out.
+-- The body of every event that at least one key receives, stored once for all keys. An event in this table
+-- has been fanned out.
 CREATE TABLE events (
     tenant_id  uuid        NOT NULL,
     event_id   uuid        NOT NULL,
     type       text        NOT NULL,
-    -- The envelope, the very bytes that are signed and sent.
+    -- The envelope, the bytes that are signed and sent.
     body       bytea       NOT NULL,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, event_id)
 );
 
--- One row per event and key: the queue, the state and the head of the log in one.
+-- One row per event and key: the queue, the state and the head of the log.
 CREATE TABLE deliveries (
     tenant_id       uuid        NOT NULL,
     event_id        uuid        NOT NULL,
     key_id          int         NOT NULL,
     state           text        NOT NULL DEFAULT 'PENDING',
-    -- Attempts that counted. A fault of ours does not.
+    -- Attempts that counted. A failure on our side does not count.
     attempts        smallint    NOT NULL DEFAULT 0,
-    -- When the row is due; of a row that is leased, when the lease ends. One column for both makes
-    -- "due" one condition, and a row whose sender died is due by itself.
+    -- When the row is due; while the row is leased, when the lease ends. With one column for both, "due" is
+    -- one condition, and a row whose sender died becomes due by itself.
     next_attempt_at timestamptz,
-    -- Names the claim that is sending the row now.
+    -- The claim that is sending the row now.
     lease_token     uuid,
     created_at      timestamptz NOT NULL,
     finished_at     timestamptz,
@@ -35,14 +35,14 @@ CREATE TABLE deliveries (
     CONSTRAINT deliveries_finished_once CHECK ((state = 'PENDING') = (finished_at IS NULL)),
     CONSTRAINT deliveries_lease_while_pending CHECK (state = 'PENDING' OR lease_token IS NULL)
 )
--- Every delivery leaves dead rows behind in the indexes of the claim: they must go early, however
--- many finished rows the table holds.
+-- Every delivery leaves dead rows in the indexes of the claim. They must be vacuumed early, however many
+-- finished rows the table has.
 WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 -- Serves the claim: the first due row of each endpoint, then its due rows in order.
 CREATE INDEX deliveries_due ON deliveries (tenant_id, key_id, next_attempt_at) WHERE state = 'PENDING';
 
--- Serves the claim: how many rows of an endpoint are being sent; and the return of a claim.
+-- Serves the claim: how many rows of an endpoint are being sent; and the release of claimed rows.
 CREATE INDEX deliveries_leased ON deliveries (tenant_id, key_id) WHERE lease_token IS NOT NULL;
 
 -- The log: every attempt that counted.
@@ -53,11 +53,11 @@ CREATE TABLE attempts (
     number          smallint    NOT NULL,
     started_at      timestamptz NOT NULL,
     duration_ms     int         NOT NULL,
-    -- Null: no answer came back.
+    -- Null: there was no response.
     response_status int,
     -- Null: delivered.
     problem         text,
-    -- The beginning of the answer's body.
+    -- The beginning of the response's body.
     response_body   bytea       NOT NULL,
     PRIMARY KEY (tenant_id, event_id, key_id, number),
     FOREIGN KEY (tenant_id, event_id, key_id)
@@ -65,8 +65,8 @@ CREATE TABLE attempts (
     CONSTRAINT attempts_body_short CHECK (octet_length(response_body) <= 1024)
 );
 
--- Endpoints that take nothing for a while because the tenant's API access is switched off. A row
--- for the endpoint instead of a new due time for each of its deliveries, of which there may be many.
+-- Endpoints that are not claimed for a while because the tenant's API access is switched off: one row per
+-- endpoint instead of a new due time for each of its many deliveries.
 CREATE TABLE pauses (
     tenant_id uuid        NOT NULL,
     key_id    int         NOT NULL,
@@ -74,8 +74,8 @@ CREATE TABLE pauses (
     PRIMARY KEY (tenant_id, key_id)
 );
 
--- Messages from Kafka that are no change. They are kept for a person to look at, because the
--- partition goes on without them. No tenant can be told from them.
+-- Messages from Kafka that are not valid changes, for a person to look at: the partition goes on without
+-- them. They belong to no tenant.
 CREATE TABLE rejected_messages (
     topic       text        NOT NULL,
     partition   int         NOT NULL,

@@ -1,5 +1,5 @@
 -- +goose Up
 
--- The trace the event was fanned out in, in the form in which it travels between processes; empty
--- where nobody records it. Its deliveries belong to that trace.
+-- The trace in which the event was fanned out, as a W3C traceparent; empty if it is not recorded. The
+-- event's deliveries belong to that trace.
 ALTER TABLE events ADD COLUMN traceparent text NOT NULL DEFAULT '';

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- The server reads the text of a table's CHECKs anew in every statement that writes a row of it, and looks up the row of
--- a foreign key by a statement of its own. Three statements write a delivery, for a few deliveries each: this was a
--- third of their time. What the constraints said is left to those statements, which tests hold to it.
+-- The server parses a table's CHECKs in every statement that writes to the table, and checks a foreign key by a
+-- statement of its own. Three statements write deliveries, a few each: the constraints took a third of their time.
+-- Those statements keep the conditions themselves, and tests check them.
 ALTER TABLE deliveries
     DROP CONSTRAINT deliveries_state,
     DROP CONSTRAINT deliveries_attempts,
@@ -11,7 +11,7 @@ ALTER TABLE deliveries
     DROP CONSTRAINT deliveries_finished_once,
     DROP CONSTRAINT deliveries_lease_while_pending;
 
--- Attempts still go with their delivery.
+-- Attempts are still deleted with their delivery.
 -- +goose StatementBegin
 CREATE FUNCTION delete_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
