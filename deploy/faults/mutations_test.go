@@ -28,7 +28,7 @@ type replacement struct{ file, old, new string }
 const (
 	relaySource = "services/events/internal/relay/source.go"
 	relayMerge  = "services/events/internal/relay/merge.go"
-	relayRound  = "services/events/internal/relay/batch.go"
+	relayBatch  = "services/events/internal/relay/batch.go"
 	requestKey  = "pkg/idempotency/request.go"
 	getOrder    = "services/orders/internal/server/get_order.go"
 	placeOrder  = "services/orders/internal/store/place_order.go"
@@ -51,7 +51,7 @@ var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `r
 var mutations = []mutation{
 	{"slow", invariants, slowRead},
 	{"no watermark", order, append([]replacement{
-		{relayRound, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
+		{relayBatch, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
 	}, slowRead...)},
 	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {relayMerge, `return out, nil`,
 		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`}}},
