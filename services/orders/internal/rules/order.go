@@ -3,6 +3,8 @@
 package rules
 
 import (
+	"crypto/rand"
+	"encoding/base32"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -122,3 +124,17 @@ func (o *NewOrder) Event() Event {
 
 // Now cuts a clock reading to what the API shows and the database keeps: whole microseconds, UTC.
 func Now(clock func() time.Time) time.Time { return clock().UTC().Truncate(time.Microsecond) }
+
+// referenceAlphabet leaves out letters that are mistaken for digits.
+var referenceAlphabet = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+const referenceBytes = 8
+
+// NewReference makes the reference a person quotes, such as G-7K3M9-Q2XW4. It is random, so it does
+// not reveal the number of orders. The schema finds a collision.
+func NewReference() string {
+	raw := make([]byte, referenceBytes)
+	_, _ = rand.Read(raw) // Never fails.
+	text := referenceAlphabet.EncodeToString(raw)
+	return "G-" + text[:5] + "-" + text[5:10]
+}

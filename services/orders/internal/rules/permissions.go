@@ -65,3 +65,12 @@ func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMemb
 	}
 	return nil
 }
+
+// Audit is one accepted operation, as the audit keeps it.
+type Audit struct {
+	TenantID string
+	// OrderID is empty for a search.
+	OrderID   string
+	Actor     *commonv1.Actor
+	Operation ordersv1.Operation
+}

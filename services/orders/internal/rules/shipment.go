@@ -2,6 +2,7 @@ package rules
 
 import (
 	"net/url"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -35,4 +36,23 @@ func CheckShipment(s *ordersv1.Shipment, errs *fields.Errors) {
 // hasShipment says whether the order's one shipment is this.
 func hasShipment(o *ordersv1.Order, s *ordersv1.Shipment) bool {
 	return len(o.GetShipments()) == 1 && proto.Equal(o.GetShipments()[0], s)
+}
+
+// DispatchOrder sends an order with its one shipment. The answer is nil when it has been sent with
+// this shipment already.
+func DispatchOrder(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, error) {
+	return setShipment(c, Dispatch, s, now)
+}
+
+// CorrectShipment replaces the shipment of an order that is on its way. The answer is nil when it
+// has this one.
+func CorrectShipment(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, error) {
+	return setShipment(c, CorrectTracking, s, now)
+}
+
+func setShipment(c *Current, action Action, s *ordersv1.Shipment, now time.Time) (*Change, error) {
+	if c.Record.GetStatus() == sent && hasShipment(c.Record, s) {
+		return nil, nil //nolint:nilnil // No change and no fault.
+	}
+	return c.Apply(action, now, func(next *ordersv1.Order) { next.Shipments = []*ordersv1.Shipment{s} })
 }

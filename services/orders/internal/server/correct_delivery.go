@@ -3,9 +3,11 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
 // CorrectDelivery corrects where an order ships, for a person.
@@ -20,4 +22,23 @@ func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliv
 		return nil, err
 	}
 	return &ordersv1.CorrectDeliveryResponse{Order: order}, nil
+}
+
+// UpdateDelivery corrects where an order ships (API specification,
+// POST /orders/{orderId}:update-delivery).
+func (s *Server) UpdateDelivery(
+	ctx context.Context, req *ordersv1.UpdateDeliveryRequest,
+) (*ordersv1.UpdateDeliveryResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.UpdateDeliveryResponse]{
+		Decide: func(current *rules.Current) (*rules.Change, error) {
+			return rules.CorrectDeliveryOf(current, req, s.now(), fields.FromContext(ctx))
+		},
+		Answer: func(record *ordersv1.Order) *ordersv1.UpdateDeliveryResponse {
+			return &ordersv1.UpdateDeliveryResponse{Order: record}
+		},
+	})
 }

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -48,4 +50,33 @@ func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
 		Record: r.Order, Fulfilment: r.fulfilment, DetailsErased: len(r.sealed) == 0,
 		Details: func() (rules.Details, error) { return s.openDetails(r.GetId(), r.sealed) },
 	}, nil
+}
+
+var errDetails = errors.New("sealed details are not what was sealed")
+
+func (s *Store) openDetails(orderID string, sealed []byte) (details rules.Details, err error) {
+	plain, err := s.ring.Open(sealed, associatedData(orderID))
+	if err != nil {
+		return details, fmt.Errorf("open details: %w", err)
+	}
+	if json.Unmarshal(plain, &details) != nil {
+		return details, errDetails // The cause could quote personal data.
+	}
+	return details, nil
+}
+
+func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, error) {
+	plain, err := json.Marshal(details)
+	if err != nil {
+		return nil, fmt.Errorf("encode details: %w", err)
+	}
+	return s.ring.Seal(plain, associatedData(orderID)), nil
+}
+
+// associatedData binds sealed details to their column and order.
+func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
+
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() reencrypt.Table {
+	return reencrypt.Table{Name: "orders", Columns: []reencrypt.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
 }

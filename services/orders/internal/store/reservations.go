@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 // decideAbandoned gives up the orders that were not placed and tells for each what was decided
@@ -38,4 +41,90 @@ func (s *Store) Abandon(ctx context.Context, orderIDs []string) (placed, abandon
 		return nil, nil, fmt.Errorf("read reservation outcomes: %w", err)
 	}
 	return placed, abandoned, nil
+}
+
+const (
+	selectReleasing = `SELECT order_id FROM reservation_outcomes WHERE outcome = 'RELEASING' ORDER BY order_id LIMIT $1`
+
+	markReleased = `UPDATE reservation_outcomes SET outcome = 'RELEASED', decided_at = now()
+WHERE order_id = ANY($1::uuid[]) AND outcome = 'RELEASING'`
+
+	deleteOver = `DELETE FROM reservation_outcomes WHERE order_id IN (
+  SELECT order_id FROM reservation_outcomes
+  WHERE outcome IN ('RELEASED', 'ABANDONED') AND decided_at < now() - $1::interval
+  ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
+)
+
+// Releasing lists holds of cancelled orders that catalog is still to be told of.
+func (s *Store) Releasing(ctx context.Context, limit int) ([]string, error) {
+	rows, err := s.pool.Query(ctx, selectReleasing, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read releases: %w", err)
+	}
+	holds, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read releases: %w", err)
+	}
+	return holds, nil
+}
+
+// MarkReleased notes that catalog was told.
+func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
+	if _, err := s.pool.Exec(ctx, markReleased, holds); err != nil {
+		return fmt.Errorf("mark released: %w", err)
+	}
+	return nil
+}
+
+// DeleteOutcomes deletes up to limit outcomes that have been over for longer than keep, by the
+// database's clock, and tells how many.
+func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	tag, err := s.pool.Exec(ctx, deleteOver, keep, limit)
+	if err != nil {
+		return 0, fmt.Errorf("delete outcomes: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}
+
+const (
+	selectTombstone = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
+
+	// Waits for an order that is committing under the same id, and then leaves it alone.
+	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
+)
+
+// FindClaim gives the order placed under the id a claim chose, or nil, and whether the claim was
+// abandoned.
+func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, abandoned bool, err error) {
+	b := &pgx.Batch{}
+	queueFind(b, tenantID, orderID, &order)
+	b.Queue(selectTombstone, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&abandoned) })
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return nil, false, fmt.Errorf("find claimed order: %w", err)
+	}
+	return order, abandoned, nil
+}
+
+// AbandonClaim makes sure that no order will be placed under the id any more, unless one was: that
+// is the answer.
+func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, err error) {
+	b := &pgx.Batch{}
+	b.Queue(abandonClaim, orderID)
+	queueFind(b, tenantID, orderID, &order)
+	// Statements sent alone would share one implicit transaction, but each sees what committed
+	// before it began.
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("abandon claimed order: %w", err)
+	}
+	return order, nil
+}
+
+func queueFind(b *pgx.Batch, tenantID, orderID string, into **ordersv1.Order) {
+	b.Queue(selectOrder, tenantID, orderID).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, scanOrder)
+		if len(found) == 1 {
+			*into = found[0]
+		}
+		return err
+	})
 }

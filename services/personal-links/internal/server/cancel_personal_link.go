@@ -69,3 +69,27 @@ func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Lin
 		Audit: &store.Audit{Action: store.Cancelled, ActorKind: store.ByKey, ActorID: strconv.Itoa(int(p.KeyID))},
 	})
 }
+
+// CancelPersonalLinkAs withdraws a link for a person, by the rules of CancelPersonalLink.
+func (s *Server) CancelPersonalLinkAs(
+	ctx context.Context, req *linksv1.CancelPersonalLinkAsRequest,
+) (*linksv1.CancelPersonalLinkAsResponse, error) {
+	errs := fields.FromContext(ctx)
+	rules.CheckReason(req.GetReason(), errs)
+	tenantID, err := s.permit(ctx, req, rules.PermitTeam, errs)
+	if err != nil {
+		return nil, err
+	}
+	resp := &linksv1.CancelPersonalLinkAsResponse{}
+	err = s.withoutClaim(ctx, func() (locked *rules.Link, err error) {
+		link, err := s.store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
+			locked = l
+			return changeOf(req, rules.EventCancelled, store.Cancelled)(l.Cancel(req.GetReason(), s.clock()))
+		})
+		if err == nil {
+			resp.Link = link.Record
+		}
+		return locked, err
+	})
+	return resp, notFound(err)
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -31,4 +32,19 @@ func (s *Server) GetPersonalLink(
 		return nil, err
 	}
 	return &linksv1.GetPersonalLinkResponse{Link: record}, nil
+}
+
+// ReadPersonalLink reads a link with what only the team and the operator see.
+func (s *Server) ReadPersonalLink(
+	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
+) (*linksv1.ReadPersonalLinkResponse, error) {
+	tenantID, err := s.permit(ctx, req, rules.PermitTeam, fields.FromContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	link, err := s.store.Get(ctx, tenantID, idOrUnknown(req.GetLinkId()))
+	if err != nil {
+		return nil, notFound(err)
+	}
+	return &linksv1.ReadPersonalLinkResponse{Details: detailsOf(link)}, nil
 }

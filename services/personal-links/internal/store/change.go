@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -101,4 +103,46 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 		return nil
 	}
 	return new(t.AsTime())
+}
+
+// newEvent builds the row of the outbox for the change that has just been made to the link.
+// originKeyID is the key whose request made it; 0 when it was no key's.
+func newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, error) {
+	data, err := restjson.Marshal(l.Record)
+	if err != nil {
+		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
+	}
+	return outbox.Event{
+		ID:          uuid.Must(uuid.NewV7()).String(),
+		Type:        kind,
+		TenantID:    l.TenantID,
+		BrandID:     l.Record.GetBrandId(),
+		SubjectID:   l.Record.GetId(),
+		OriginKeyID: originKeyID,
+		OccurredAt:  l.Record.GetUpdatedAt().AsTime(),
+		Data:        data,
+	}, nil
+}
+
+// The actions that are audited.
+const (
+	Approved  = "APPROVED"
+	Cancelled = "CANCELLED"
+)
+
+// ByKey is the kind of an actor that is an API key.
+const ByKey = "API_KEY"
+
+// Audit says who did what.
+type Audit struct {
+	Action    string
+	ActorKind string
+	ActorID   string
+}
+
+const insertAudit = `INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at)
+SELECT $1::uuid, unnest($2::uuid[]), $3::text, $4::text, $5::text, $6::timestamptz`
+
+func (a *Audit) queue(b *pgx.Batch, tenantID string, linkIDs []string, at time.Time) {
+	b.Queue(insertAudit, tenantID, linkIDs, a.Action, a.ActorKind, a.ActorID, at)
 }

@@ -2,7 +2,10 @@
 package store
 
 import (
+	"context"
 	"embed"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -29,3 +32,19 @@ func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool,
 
 // Pool is the database the store's transactions run on.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// The end of a link is its last change.
+const eraseDetails = `UPDATE links SET details_sealed = NULL WHERE (tenant_id, id) IN (
+  SELECT tenant_id, id FROM links
+  WHERE details_sealed IS NOT NULL AND status IN ('CLAIMED', 'EXPIRED', 'CANCELLED') AND updated_at < now() - $1::interval
+  ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
+
+// EraseDetails erases the details of up to limit links that ended more than keep ago by the database's
+// clock, and returns how many. Several instances share the work.
+func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	tag, err := s.pool.Exec(ctx, eraseDetails, keep, limit)
+	if err != nil {
+		return 0, fmt.Errorf("erase details: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}

@@ -60,3 +60,20 @@ func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeSto
 func keepsShipment(from, target ordersv1.OrderStatus) bool {
 	return from == completed && target == sent
 }
+
+const maxCancelReason = 1000
+
+// CheckCancelReason finds the fault of a cancellation's reason.
+func CheckCancelReason(reason string, errs *fields.Errors) {
+	errs.Required("reason", reason, maxCancelReason)
+}
+
+// CancelOrder ends an order that is not on its way yet. Of an order that is cancelled the first
+// reason stays.
+func CancelOrder(current *Current, reason string, now time.Time) (*Change, error) {
+	change, err := current.Apply(Cancel, now, func(next *ordersv1.Order) { next.CancellationReason = &reason })
+	if change != nil {
+		change.ReleaseStock = true
+	}
+	return change, err
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// ApproveOrder lets a requested order be worked on.
+func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, func(current *rules.Current) (*rules.Change, error) {
+		return current.Apply(rules.Approve, s.now(), nil)
+	}, fields.FromContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.ApproveOrderResponse{Order: order}, nil
+}
+
+// DispatchOrder sends an order on its way.
+func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
+	errs := fields.FromContext(ctx)
+	rules.CheckShipment(req.GetShipment(), errs)
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.DispatchOrder(current, req.GetShipment(), s.now())
+	}, errs)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.DispatchOrderResponse{Order: order}, nil
+}
+
+// DeliverOrder completes an order that has arrived.
+func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, func(current *rules.Current) (*rules.Change, error) {
+		return current.Apply(rules.Deliver, s.now(), nil)
+	}, fields.FromContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.DeliverOrderResponse{Order: order}, nil
+}
+
+// CorrectTracking replaces the shipment of an order on its way.
+func (s *Server) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
+	errs := fields.FromContext(ctx)
+	rules.CheckShipment(req.GetShipment(), errs)
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, func(current *rules.Current) (*rules.Change, error) {
+		return rules.CorrectShipment(current, req.GetShipment(), s.now())
+	}, errs)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CorrectTrackingResponse{Order: order}, nil
+}
