@@ -57,69 +57,57 @@ func contract(t *testing.T, op *operation.Operation) (protoreflect.MethodDescrip
 
 func TestResponsesMatchTheContracts(t *testing.T) {
 	t.Parallel()
-	d := load(t)
-	for _, op := range operations(t) {
-		t.Run(op.Name, func(t *testing.T) {
-			d.t = t
-			method, rule := contract(t, op)
-			c := comparison{document: d}
-			schema := d.at("paths", camel(op.Path), strings.ToLower(op.Method), "responses",
-				strconv.Itoa(op.Success), "content", "application/json", "schema")
-			if field := rule.GetResponseBody(); field != "" {
-				c.value(method.Output().Fields().ByName(protoreflect.Name(field)), d.object(schema))
-				return
-			}
-			c.message(method.Output(), d.object(schema))
-		})
-	}
+	eachOperation(t, func(t *testing.T, d document, op *operation.Operation) {
+		method, rule := contract(t, op)
+		c := comparison{document: d}
+		schema := d.at("paths", camel(op.Path), strings.ToLower(op.Method), "responses",
+			strconv.Itoa(op.Success), "content", "application/json", "schema")
+		if field := rule.GetResponseBody(); field != "" {
+			c.value(method.Output().Fields().ByName(protoreflect.Name(field)), d.object(schema))
+			return
+		}
+		c.message(method.Output(), d.object(schema))
+	})
 }
 
 func TestBodiesMatchTheContracts(t *testing.T) {
 	t.Parallel()
-	d := load(t)
-	for _, op := range operations(t) {
-		t.Run(op.Name, func(t *testing.T) {
-			d.t = t
-			method, rule := contract(t, op)
-			body, described := d.operation(op)["requestBody"].(object)
-			require.Equal(t, op.Method == http.MethodPost, described)
-			if !described {
-				return
-			}
-			require.Equal(t, "*", rule.GetBody())
-			require.Equal(t, !op.BodyOptional, body["required"])
-			schema := d.at("paths", camel(op.Path), "post", "requestBody", "content", "application/json", "schema")
-			comparison{document: d, request: true, inPath: op.PathFields}.message(method.Input(), d.object(schema))
-		})
-	}
+	eachOperation(t, func(t *testing.T, d document, op *operation.Operation) {
+		method, rule := contract(t, op)
+		body, described := d.operation(op)["requestBody"].(object)
+		require.Equal(t, op.Method == http.MethodPost, described)
+		if !described {
+			return
+		}
+		require.Equal(t, "*", rule.GetBody())
+		require.Equal(t, !op.BodyOptional, body["required"])
+		schema := d.at("paths", camel(op.Path), "post", "requestBody", "content", "application/json", "schema")
+		comparison{document: d, request: true, inPath: op.PathFields}.message(method.Input(), d.object(schema))
+	})
 }
 
 func TestParametersMatchTheContracts(t *testing.T) {
 	t.Parallel()
-	d := load(t)
-	for _, op := range operations(t) {
-		t.Run(op.Name, func(t *testing.T) {
-			d.t = t
-			method, _ := contract(t, op)
-			c := comparison{document: d, request: true}
-			var got []string
-			want := parametersOf(method.Input(), op)
-			parameters, _ := d.operation(op)["parameters"].([]any)
-			for _, p := range parameters {
-				parameter := d.object(p)
-				name, in := parameter["name"].(string), parameter["in"].(string)
-				line := in + " " + name
-				if parameter["required"] == true {
-					line += " required"
-				}
-				got = append(got, line)
-				if in != "header" {
-					c.value(method.Input().Fields().ByJSONName(name), d.object(parameter["schema"]))
-				}
+	eachOperation(t, func(t *testing.T, d document, op *operation.Operation) {
+		method, _ := contract(t, op)
+		c := comparison{document: d, request: true}
+		var got []string
+		want := parametersOf(method.Input(), op)
+		parameters, _ := d.operation(op)["parameters"].([]any)
+		for _, p := range parameters {
+			parameter := d.object(p)
+			name, in := parameter["name"].(string), parameter["in"].(string)
+			line := in + " " + name
+			if parameter["required"] == true {
+				line += " required"
 			}
-			require.ElementsMatch(t, want, got)
-		})
-	}
+			got = append(got, line)
+			if in != "header" {
+				c.value(method.Input().Fields().ByJSONName(name), d.object(parameter["schema"]))
+			}
+		}
+		require.ElementsMatch(t, want, got)
+	})
 }
 
 // parametersOf are the members outside of the body. Those of a POST are in the path only.

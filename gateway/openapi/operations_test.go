@@ -25,6 +25,19 @@ func operations(t *testing.T) []*operation.Operation {
 	return table.All()
 }
 
+// eachOperation runs a test for each operation.
+func eachOperation(t *testing.T, test func(t *testing.T, d document, op *operation.Operation)) {
+	t.Helper()
+	d := load(t)
+	for _, op := range operations(t) {
+		t.Run(op.Name, func(t *testing.T) {
+			sub := d
+			sub.t = t
+			test(t, sub, op)
+		})
+	}
+}
+
 // camel turns order_id into orderId, in a path too.
 func camel(name string) string {
 	parts := strings.Split(name, "_")
@@ -52,28 +65,25 @@ func TestEveryOperationIsDescribedAndNoOther(t *testing.T) {
 
 func TestEveryResponseOfAnOperationIsDescribed(t *testing.T) {
 	t.Parallel()
-	d := load(t)
-	for _, op := range operations(t) {
-		t.Run(op.Name, func(t *testing.T) {
-			want := []int{op.Success, 400, 401, 406, 429, 500, 503}
-			if op.Scope != commonv1.Scope_SCOPE_UNSPECIFIED {
-				want = append(want, http.StatusForbidden)
-			}
-			if len(op.PathFields) > 0 {
-				want = append(want, http.StatusNotFound)
-			}
-			if op.Method == http.MethodPost {
-				want = append(want, 409, 413, 415, 422)
-			}
-			var got []int
-			for status := range d.object(d.operation(op)["responses"]) {
-				code, err := strconv.Atoi(status)
-				require.NoError(t, err)
-				got = append(got, code)
-			}
-			require.ElementsMatch(t, want, got)
-		})
-	}
+	eachOperation(t, func(t *testing.T, d document, op *operation.Operation) {
+		want := []int{op.Success, 400, 401, 406, 429, 500, 503}
+		if op.Scope != commonv1.Scope_SCOPE_UNSPECIFIED {
+			want = append(want, http.StatusForbidden)
+		}
+		if len(op.PathFields) > 0 {
+			want = append(want, http.StatusNotFound)
+		}
+		if op.Method == http.MethodPost {
+			want = append(want, 409, 413, 415, 422)
+		}
+		var got []int
+		for status := range d.object(d.operation(op)["responses"]) {
+			code, err := strconv.Atoi(status)
+			require.NoError(t, err)
+			got = append(got, code)
+		}
+		require.ElementsMatch(t, want, got)
+	})
 }
 
 func TestEveryOperationNamesItsScope(t *testing.T) {

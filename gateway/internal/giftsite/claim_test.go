@@ -125,13 +125,6 @@ func TestAllErrorsAreListedInTheOrderOfThePage(t *testing.T) {
 		`<li><a href="#city">Ange ort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
 }
 
-func TestAnErrorThatBelongsToNoFieldIsShown(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.failure = problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid})
-	require.Contains(t, f.send(filled()).body, "<li>Your gift could not be ordered just now.")
-}
-
 func TestInvalidTextIsNotSentOn(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -173,36 +166,39 @@ func TestAGiftThatIsGoneLeadsBackToTheList(t *testing.T) {
 	}
 }
 
-func TestAChoiceThatIsGoneIsReportedAtTheChoice(t *testing.T) {
+func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 	t.Parallel()
-	for _, code := range []problem.Code{problem.OutOfStock, problem.InvalidVariations} {
-		f := setup(t)
-		f.failure = problem.New(code, "gone")
-		got := f.send(filled("gift", "shirt", "choice", "Colour=Grey&Size=S"))
-		require.Equal(t, problem.Lookup(code).Status, got.Code)
-		require.Contains(t, got.body, `<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`)
-		require.Contains(t, got.body, "Your choice has just been taken.")
-		require.Contains(t, got.body, `value="Storgatan 1"`)
+	gone := []string{
+		`<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`, "Your choice has just been taken.", `value="Storgatan 1"`,
 	}
-}
-
-func TestAMissingChoiceIsReported(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.failure = problem.New(problem.InvalidVariations, "none")
-	got := f.send(filled("gift", "shirt"))
-	require.Equal(t, 422, got.Code)
-	require.Contains(t, got.body, "Choose one: Size, Colour")
-}
-
-func TestACountryOutsideOfTheGiftsCountriesIsReportedAtTheCountry(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.failure = problem.New(problem.NotDeliverableToCountry, "no")
-	got := f.send(filled("country", "US"))
-	require.Equal(t, 422, got.Code)
-	require.Contains(t, got.body, `<a href="#country">This gift cannot be sent to the country you chose.`)
-	require.Contains(t, got.body, "Choose another gift")
+	for name, tc := range map[string]struct {
+		failure error
+		changes []string
+		status  int
+		want    []string
+	}{
+		"a choice out of stock": {problem.New(problem.OutOfStock, "gone"), []string{"gift", "shirt", "choice", "Colour=Grey&Size=S"}, 409, gone},
+		"an invalid choice":     {problem.New(problem.InvalidVariations, "gone"), []string{"gift", "shirt", "choice", "Colour=Grey&Size=S"}, 422, gone},
+		"no choice":             {problem.New(problem.InvalidVariations, "none"), []string{"gift", "shirt"}, 422, []string{"Choose one: Size, Colour"}},
+		"another country": {problem.New(problem.NotDeliverableToCountry, "no"), []string{"country", "US"}, 422, []string{
+			`<a href="#country">This gift cannot be sent to the country you chose.`, "Choose another gift",
+		}},
+		"an unknown field": {
+			problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid}), nil, 400,
+			[]string{"<li>Your gift could not be ordered just now."},
+		},
+		"a claim in progress": {problem.New(problem.IdempotencyInProgress, "running"), nil, 409, []string{"Your earlier click is still being processed."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			f.failure = tc.failure
+			got := f.send(filled(tc.changes...))
+			require.Equal(t, tc.status, got.Code)
+			for _, want := range tc.want {
+				require.Contains(t, got.body, want)
+			}
+		})
+	}
 }
 
 func TestAFailedClaimCanBeRepeated(t *testing.T) {
@@ -216,11 +212,6 @@ func TestAFailedClaimCanBeRepeated(t *testing.T) {
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 	require.NotContains(t, f.log.String(), token)
 	require.NotContains(t, f.log.String(), "Storgatan")
-
-	f.failure = problem.New(problem.IdempotencyInProgress, "running")
-	busy := f.send(filled())
-	require.Equal(t, 409, busy.Code)
-	require.Contains(t, busy.body, "Your earlier click is still being processed.")
 
 	f.failure, f.pageErr = problem.Unavailable(), problem.Unavailable()
 	require.Contains(t, f.send(filled()).body, "We will be right back")
