@@ -195,3 +195,65 @@ func tag(key string) string {
 	before, _, _ := strings.Cut(after, "}")
 	return before
 }
+
+func TestALogExpiresAWindowAfterItsLastRequestAtTheEarliest(t *testing.T) {
+	t.Parallel()
+	const window = time.Minute
+	c, tenant := client(t), uuid.NewString()
+	l := limiter(t, c, limits.Policy{Limit: 4, Window: window})
+	log := "gifting:requests:{" + tenant + "}:1"
+	for _, step := range []struct {
+		why             string
+		before          func(c *redis.Client) error
+		allowed         bool
+		atLeast, atMost time.Duration
+	}{
+		{"a new log", func(*redis.Client) error { return nil }, true, window, 3 * window},
+		{"one that would expire before its request leaves the window", func(c *redis.Client) error {
+			return c.PExpire(t.Context(), log, window*9/10).Err()
+		}, true, window, 3 * window},
+		{"one that expires late enough", func(c *redis.Client) error {
+			return c.PExpire(t.Context(), log, window+window/2).Err()
+		}, true, window, window + window/2},
+		{"one without expiry", func(c *redis.Client) error { return c.Persist(t.Context(), log).Err() }, true, window, 3 * window},
+		{"a request that is refused", func(c *redis.Client) error {
+			return c.PExpire(t.Context(), log, window/2).Err()
+		}, false, 0, window / 2},
+	} {
+		require.NoError(t, step.before(c), step.why)
+		v, _ := l.TakeKey(t.Context(), tenant, 1)
+		require.Equal(t, step.allowed, v.Allowed, step.why)
+		expires := c.PTTL(t.Context(), log).Val()
+		require.Greater(t, expires, step.atLeast-5*time.Second, step.why)
+		require.LessOrEqual(t, expires, step.atMost, step.why)
+	}
+}
+
+func TestAnUnusedLogExpires(t *testing.T) {
+	t.Parallel()
+	c, tenant := client(t), uuid.NewString()
+	l := limiter(t, c, limits.Policy{Limit: 2, Window: 50 * time.Millisecond})
+	l.TakeKey(t.Context(), tenant, 1)
+	require.Eventually(t, func() bool {
+		return c.Exists(t.Context(), "gifting:requests:{"+tenant+"}:1").Val() == 0
+	}, 5*time.Second, time.Millisecond)
+}
+
+func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	policy := limits.Policy{Limit: 3, Window: 40 * time.Millisecond}
+	l := limiter(t, client(t), policy)
+	tenant := uuid.NewString()
+	var sent []time.Time
+	for len(sent) < 60 { // Twenty windows, in which the expiry of the log is moved a few times.
+		before := time.Now()
+		v, _ := l.TakeKey(t.Context(), tenant, 1)
+		if !v.Allowed {
+			continue
+		}
+		if n := len(sent); n >= policy.Limit {
+			require.GreaterOrEqual(t, time.Since(sent[n-policy.Limit]), policy.Window)
+		}
+		sent = append(sent, before)
+	}
+}

@@ -1,6 +1,8 @@
 package idempotent_test
 
 import (
+	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -89,4 +91,44 @@ func TestFingerprints(t *testing.T) {
 	t.Run("large numbers differ", func(t *testing.T) {
 		require.NotEqual(t, of("/o", "", `{"a":9007199254740993}`), of("/o", "", `{"a":9007199254740992}`))
 	})
+}
+
+// manyMembers is an object whose n members are not in canonical order.
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"f%d":[%d]`, n-i, i)
+	}
+	return "{" + b.String()[1:] + "}"
+}
+
+// Fingerprints are stored as long as their key is, so later versions must compute the same ones.
+func TestFingerprintsAreStable(t *testing.T) {
+	t.Parallel()
+	f := idempotent.Fingerprinter{Key: []byte("a key that does not change")}
+	for name, tc := range map[string]struct {
+		query url.Values
+		body  string
+		want  string
+	}{
+		"no body":         {nil, "", "19e1435dca77ea2551f9517d2a1100f2a19317e8cf933c68419e7bd165d758bf"},
+		"a query":         {url.Values{"b": {"2", "1"}, "a": {"ø"}}, "{}", "46bf7e2798cfd44279e3ecf142a4172f0ba624617274a53b654c0f4015deefc3"},
+		"scalars":         {nil, `[null,true,false,-0,1.50e+3,"","text","\u00e5\ud83c\udf81\n"]`, "ded071c3ee23d2e396a3d5c972d09199056941e5f8588968b1f4f26b308cbdac"},
+		"a single scalar": {nil, ` "x" `, "ed35b69ef175e815caa424c47f70e943b904cf3d8840451e2439bcee7a692fc0"},
+		"an order":        {nil, `{"externalOrderId":"o-1","items":[{"kind":"CATALOG","variations":{"Size":"M","Colour":"Sea \u0067reen"}}],"urgent":false,"recipient":{"name":"Ann","phone":"+46 70"}}`, "b634c575c0f9dbb01c2ae0f4d106a4fd46320e6f262a1c1ef1cd8f4673fa9972"},
+		"escaped names":   {nil, `{"\u0062":1,"a":{},"":[],"é":"\"","B":{"z":[[]],"y":{"x":null}}}`, "11ab366d715994a987ae4527789474a755a075d9cfbdce08b28fb52f2ad98389"},
+		"a hundred deep":  {nil, strings.Repeat(`{"a":`, 99) + `[1]` + strings.Repeat(`}`, 99), "942a3b942716890a5c91b5d9098d9e9864b26a99714629edce6de9983137e7e6"},
+		"deeper":          {nil, strings.Repeat(`[`, 102) + strings.Repeat(`]`, 102), "4a5e2133374af7f9c2e0a4834e8511d58d471b051703f88cd6df5fb0c151899e"},
+		"many members":    {nil, manyMembers(20_000), "c0d5b0635504381d02b7b6e9154c66942f900da7fae1b99296b961ffbb4e6e64"},
+		"many elements":   {nil, "[" + strings.Repeat(`1,"x",`, 20_000) + `{"a":["` + strings.Repeat("long ", 5000) + `"]}]`, "7d424ee50988aeaee0749a724ed4bce0570decaf5d5deaaeebb844297a494943"},
+		"a long text":     {nil, `"` + strings.Repeat(`x\u0041`, 50_000) + `"`, "462abc99b0d07bb2767627ef7b81a52aa519a52299105c21240643a7693cfdb9"},
+		"not JSON":        {nil, `{"a":1`, "8eb26cf2fe9f982b9d6e02c6906f8fee7f733c5b24f43911ef0db60449f53e24"},
+		"a name twice":    {nil, `{"a":1,"\u0061":2}`, "682a78aaca0574049a8178954c31f05955e4809c29591a601cdc6f3912aeecde"},
+		"not text":        {nil, "\"\xff\"", "12e9f225482d1c0d7d6ba00de897b0399d81bc7316d3744a167eebf02f9cc1a0"},
+		"trailing text":   {nil, `{} x`, "65da8eadb37b33eeee46139c95591a2155f4bd3735f784fbc4c2390f7ef553d9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tc.want, hex.EncodeToString(f.Of(http.MethodPost, "/orders", tc.query, []byte(tc.body))))
+		})
+	}
 }
