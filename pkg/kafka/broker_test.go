@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
@@ -48,9 +50,30 @@ func withTopic(t *testing.T, brokers []string, partitions int) (Config, string) 
 
 func newProducer(t *testing.T, cfg Config, topic string) *Producer {
 	t.Helper()
-	p := NewProducer(cfg, topic)
+	p, err := NewProducer(cfg, topic, telemetry.Discard())
+	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
+}
+
+func newConsumer(t *testing.T, cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
+	t.Helper()
+	c, _ := countingConsumer(t, cfg, opts, handler)
+	return c
+}
+
+// countingConsumer also returns a function that reads the consumer's counters.
+func countingConsumer(t *testing.T, cfg Config, opts ConsumerOptions, handler Handler) (*Consumer, func(counter string) int) {
+	t.Helper()
+	tel := telemetrytest.New()
+	c, err := NewConsumer(cfg, opts, tel.Telemetry, handler)
+	require.NoError(t, err)
+	return c, func(counter string) (n int) {
+		for _, value := range tel.Values(t, "gifting.kafka."+counter) {
+			n += int(value)
+		}
+		return n
+	}
 }
 
 // numbered returns messages 0…n-1, dealt out in turn to the keys.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Handler does the work for messages of one partition, in the order of their offsets and without a hole between them.
@@ -31,8 +33,6 @@ type ConsumerOptions struct {
 	// StallAfter is how long a partition may bring nothing before it is checked
 	// whether there would have been something: 10 s.
 	StallAfter time.Duration
-	// Logger is slog.Default() if nil.
-	Logger *slog.Logger
 }
 
 // Consumer reads one topic as a member of a group.
@@ -41,14 +41,12 @@ type ConsumerOptions struct {
 // it knows its partitions, a slow partition does not hold up the others, commits carry the generation and are refused
 // from a member that has lost its partition, and a Reader that is stuck is replaced without disturbing the group.
 type Consumer struct {
-	cfg     Config
-	opts    ConsumerOptions
-	handler Handler
-	log     *slog.Logger
-	stats   stats
-	members members
-	// observed nil: nothing is reported.
-	observed *observed
+	cfg      Config
+	opts     ConsumerOptions
+	handler  Handler
+	log      *slog.Logger
+	measured *consumerMeasures
+	members  members
 
 	// dial opens the connections of the partition readers.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -59,24 +57,23 @@ const (
 	defaultStallAfter = 10 * time.Second
 )
 
-// NewConsumer returns a consumer that does nothing before Run.
-func NewConsumer(cfg Config, opts ConsumerOptions, handler Handler) *Consumer {
+// NewConsumer returns a consumer that does nothing before Run. Its telemetry measures and traces what it handles, and how
+// far behind it is.
+func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, handler Handler) (*Consumer, error) {
 	if opts.MaxBatch <= 0 {
 		opts.MaxBatch = defaultMaxBatch
 	}
 	if opts.StallAfter <= 0 {
 		opts.StallAfter = defaultStallAfter
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
-	return &Consumer{
+	c := &Consumer{
 		cfg:     cfg,
 		opts:    opts,
 		handler: handler,
-		log:     opts.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
+		log:     tel.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
 		dial:    (&net.Dialer{Timeout: dialTimeout}).DialContext,
 	}
+	return c, c.measure(tel)
 }
 
 // Run reads until the context ends and then returns nil, after the running handlers have returned, their offsets are

@@ -1,6 +1,12 @@
 package kafka
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -75,4 +81,21 @@ func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfi
 		ReadBackoffMax:  longestReadBackoff,
 		ErrorLogger:     conns.unlessClosed(c.libraryLog()),
 	}
+}
+
+// libraryLog passes on what the library reports as errors. It recovers from
+// them by itself, so that they are warnings here. They hold no message content.
+func (c *Consumer) libraryLog() kafkago.Logger {
+	return kafkago.LoggerFunc(func(format string, args ...any) {
+		level := slog.LevelWarn
+		if slices.ContainsFunc(args, isTimeout) {
+			level = slog.LevelDebug // A fetch that found nothing ends so, again and again.
+		}
+		c.log.Log(context.Background(), level, "kafka library: "+fmt.Sprintf(format, args...))
+	})
+}
+
+func isTimeout(arg any) bool {
+	err, ok := arg.(error)
+	return ok && errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -56,7 +55,7 @@ func (s *sink) waitFor(t *testing.T, n int) {
 }
 
 func options(topic, group string) ConsumerOptions {
-	return ConsumerOptions{Topic: topic, Group: group, Logger: slog.New(slog.DiscardHandler)}
+	return ConsumerOptions{Topic: topic, Group: group}
 }
 
 func newGroup() string { return "group." + uuid.NewString() }
@@ -88,7 +87,7 @@ func TestConsumer(t *testing.T) {
 		msgs[0].Headers = []Header{{Key: "traceparent", Value: []byte("00-1")}}
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
-		start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
+		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
 		s.waitFor(t, len(msgs))
 		require.Equal(t, readLog(t, cfg, topic, 3), s.log())
 		require.Less(t, len(s.batches), len(msgs)/5, "messages come in batches")
@@ -100,7 +99,7 @@ func TestConsumer(t *testing.T) {
 		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
 		topic := "test." + uuid.NewString()
 		var s sink
-		start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
+		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
 		require.Eventually(t, func() bool { return asked.Hits() > 2 }, patience, 10*time.Millisecond)
 		require.Zero(t, joins.Hits())
 		require.NoError(t, EnsureTopic(t.Context(), cfg.Brokers, topic, 1))
@@ -117,7 +116,7 @@ func TestConsumer(t *testing.T) {
 			part := msgs[i*200 : (i+1)*200]
 			require.NoError(t, p.Publish(t.Context(), part))
 			var s sink
-			stop := start(t, NewConsumer(cfg, options(topic, group), s.handle))
+			stop := start(t, newConsumer(t, cfg, options(topic, group), s.handle))
 			s.waitFor(t, len(part))
 			stop()
 			require.Equal(t, expected(part), firstSeen(s.log()))
@@ -131,7 +130,7 @@ func TestConsumer(t *testing.T) {
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
 		var failed [][]Message
-		c := NewConsumer(cfg, options(topic, newGroup()), func(ctx context.Context, partition int, batch []Message) error {
+		c, count := countingConsumer(t, cfg, options(topic, newGroup()), func(ctx context.Context, partition int, batch []Message) error {
 			if len(failed) < 3 {
 				failed = append(failed, batch)
 				return errors.New("database is away")
@@ -144,7 +143,7 @@ func TestConsumer(t *testing.T) {
 		require.Equal(t, failed[0], failed[1])
 		require.Equal(t, failed[0], failed[2])
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
-		require.EqualValues(t, 3, c.Stats().HandlerErrors)
+		require.Equal(t, 3, count("handler.errors"))
 	})
 
 	t.Run("what a stopped handler left undone is handled by the next member", func(t *testing.T) {
@@ -153,7 +152,7 @@ func TestConsumer(t *testing.T) {
 		msgs := numbered(50, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		entered := make(chan struct{})
-		stop := start(t, NewConsumer(cfg, options(topic, group), func(ctx context.Context, _ int, _ []Message) error {
+		stop := start(t, newConsumer(t, cfg, options(topic, group), func(ctx context.Context, _ int, _ []Message) error {
 			close(entered)
 			<-ctx.Done()
 			return ctx.Err()
@@ -161,7 +160,7 @@ func TestConsumer(t *testing.T) {
 		<-entered
 		stop()
 		var s sink
-		start(t, NewConsumer(cfg, options(topic, group), s.handle))
+		start(t, newConsumer(t, cfg, options(topic, group), s.handle))
 		s.waitFor(t, len(msgs))
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
 	})
@@ -171,13 +170,13 @@ func TestConsumer(t *testing.T) {
 		p, group := newProducer(t, cfg, topic), newGroup()
 		msgs := numbered(900, 13)
 		var first, second sink
-		stopFirst := start(t, NewConsumer(cfg, options(topic, group), first.handle))
+		stopFirst := start(t, newConsumer(t, cfg, options(topic, group), first.handle))
 		require.NoError(t, p.Publish(t.Context(), msgs[:300]))
 		first.waitFor(t, 300)
 
 		joined := make(chan struct{})
 		onceJoined := sync.OnceFunc(func() { close(joined) })
-		start(t, NewConsumer(cfg, options(topic, group), func(ctx context.Context, partition int, batch []Message) error {
+		start(t, newConsumer(t, cfg, options(topic, group), func(ctx context.Context, partition int, batch []Message) error {
 			onceJoined()
 			return second.handle(ctx, partition, batch)
 		}))
@@ -210,7 +209,7 @@ func TestConsumer(t *testing.T) {
 	})
 
 	t.Run("a configuration that cannot work is an error", func(t *testing.T) {
-		c := NewConsumer(Config{}, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
+		c := newConsumer(t, Config{}, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
 		require.Error(t, c.Run(t.Context()))
 	})
 }

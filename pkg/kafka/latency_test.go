@@ -22,7 +22,7 @@ func TestNoMessageWaitsForABatch(t *testing.T) {
 			cfg, topic := setup(t, 6)
 			p := newProducer(t, cfg, topic)
 			took := make(chan time.Duration, total+1)
-			start(t, NewConsumer(cfg, options(topic, newGroup()), func(_ context.Context, _ int, msgs []Message) error {
+			start(t, newConsumer(t, cfg, options(topic, newGroup()), func(_ context.Context, _ int, msgs []Message) error {
 				for _, m := range msgs {
 					sent, err := time.Parse(time.RFC3339Nano, string(m.Value))
 					if err != nil {

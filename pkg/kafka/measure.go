@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,73 +22,119 @@ const (
 	operationProcess = "process"
 )
 
-// Observe measures and traces what the producer sends. It is called before the first Publish.
-func (p *Producer) Observe(tel *telemetry.Telemetry) error {
+func (p *Producer) measure(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	labels := labelsOf(operationSend, p.topic)
 	var errs [2]error
-	o := newObserved(labels)
-	o.duration, errs[0] = meter.Float64Histogram("messaging.client.operation.duration", metric.WithUnit("s"),
+	b := newBatches(labels)
+	b.duration, errs[0] = meter.Float64Histogram("messaging.client.operation.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of sending a batch of messages."), telemetry.Durations())
-	o.messages, errs[1] = meter.Int64Counter("messaging.client.sent.messages",
+	b.messages, errs[1] = meter.Int64Counter("messaging.client.sent.messages",
 		metric.WithDescription("Messages that all in-sync replicas have."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("kafka: metrics of the producer: %w", err)
 	}
-	o.spans = newSpans(tel, trace.SpanKindProducer, operationSend, p.topic, labels)
-	p.observed = o
+	b.spans = newSpans(tel, trace.SpanKindProducer, operationSend, p.topic, labels)
+	p.measured = b
 	return nil
 }
 
-// Observe measures and traces what the consumer handles and how far behind it is. It is called before Run.
-func (c *Consumer) Observe(tel *telemetry.Telemetry) error {
+// consumerMeasures are the metrics of a consumer. All its counters should stay zero, but handlerErrors; what counts in
+// them is also logged as an error.
+type consumerMeasures struct {
+	*batches
+	restarts, gaps, pastEnd, handlerErrors func()
+}
+
+func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
+	of := []attribute.KeyValue{
+		semconv.MessagingDestinationName(c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group),
+	}
 	labels := append(labelsOf(operationProcess, c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group))
-	var errs [3]error
-	o := newObserved(labels)
-	o.duration, errs[0] = meter.Float64Histogram("messaging.process.duration", metric.WithUnit("s"),
+	m := &consumerMeasures{batches: newBatches(labels)}
+	var errs [7]error
+	m.duration, errs[0] = meter.Float64Histogram("messaging.process.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of handling a batch of messages."), telemetry.Durations())
-	o.messages, errs[1] = meter.Int64Counter("messaging.client.consumed.messages",
+	m.messages, errs[1] = meter.Int64Counter("messaging.client.consumed.messages",
 		metric.WithDescription("Messages that were handled."))
-	errs[2] = c.observeProgress(meter)
+	member := metric.WithAttributeSet(attribute.NewSet(of...))
+	for i, counter := range []struct {
+		name, description string
+		count             *func()
+	}{
+		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", &m.restarts},
+		{"gifting.kafka.reader.gaps", "Holes in the offsets: messages dropped before they were read.", &m.gaps},
+		{"gifting.kafka.reader.past_end", "Checks that found a partition ending before its committed offset.", &m.pastEnd},
+		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", &m.handlerErrors},
+	} {
+		counted, err := meter.Int64Counter(counter.name, metric.WithDescription(counter.description))
+		errs[2+i] = err
+		*counter.count = func() { counted.Add(context.Background(), 1, member) }
+		counted.Add(context.Background(), 0, member) // The series exists before the first error.
+	}
+	errs[6] = c.measureProgress(meter, of, member)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("kafka: metrics of the consumer: %w", err)
 	}
-	o.spans = newSpans(tel, trace.SpanKindConsumer, operationProcess, c.opts.Topic, labels)
-	c.observed = o
+	m.spans = newSpans(tel, trace.SpanKindConsumer, operationProcess, c.opts.Topic, labels)
+	c.measured = m
 	return nil
 }
 
-// observed measures batches of messages. Nil: nothing is reported.
-type observed struct {
+// measureProgress registers what is read at each scrape.
+func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, member metric.MeasurementOption) error {
+	var errs [4]error
+	lag, err := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
+		metric.WithDescription("Messages of the partition that are not handled, as the last fetch knew."))
+	errs[0] = err
+	age, err := meter.Float64ObservableGauge("gifting.kafka.consumer.oldest_age", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest message that is being handled."))
+	errs[1] = err
+	partitions, err := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
+		metric.WithDescription("Partitions that this member of the group has."))
+	errs[2] = err
+	_, errs[3] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		now, has, oldest := time.Now(), c.members.all(), time.Duration(0)
+		for _, id := range slices.Sorted(maps.Keys(has)) {
+			waiting, old := has[id].state(now)
+			oldest = max(oldest, old)
+			o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
+		}
+		o.ObserveFloat64(age, oldest.Seconds(), member)
+		o.ObserveInt64(partitions, int64(len(has)), member)
+		return nil
+	}, lag, age, partitions)
+	return errors.Join(errs[:]...)
+}
+
+// batches measures and traces work on batches of messages.
+type batches struct {
 	spans      *spans
 	duration   metric.Float64Histogram
 	messages   metric.Int64Counter
 	done, fail metric.MeasurementOption
 }
 
-func newObserved(labels []attribute.KeyValue) *observed {
-	return &observed{
+func newBatches(labels []attribute.KeyValue) *batches {
+	return &batches{
 		done: metric.WithAttributeSet(attribute.NewSet(labels...)),
 		fail: metric.WithAttributeSet(attribute.NewSet(append(labels[:len(labels):len(labels)], semconv.ErrorTypeOther)...)),
 	}
 }
 
 // around measures and traces work on a batch.
-func (o *observed) around(ctx context.Context, msgs []Message, work func(ctx context.Context, msgs []Message) error) error {
-	if o == nil {
-		return work(ctx, msgs)
-	}
+func (b *batches) around(ctx context.Context, msgs []Message, work func(ctx context.Context, msgs []Message) error) error {
 	began := time.Now()
-	inside, msgs, spans := o.spans.begin(ctx, msgs)
+	inside, msgs, spans := b.spans.begin(ctx, msgs)
 	err := work(inside, msgs)
 	spans.end(err)
 	if err != nil {
-		o.duration.Record(inside, time.Since(began).Seconds(), o.fail)
+		b.duration.Record(inside, time.Since(began).Seconds(), b.fail)
 		return err
 	}
-	o.duration.Record(inside, time.Since(began).Seconds(), o.done)
-	o.messages.Add(inside, int64(len(msgs)), o.done)
+	b.duration.Record(inside, time.Since(began).Seconds(), b.done)
+	b.messages.Add(inside, int64(len(msgs)), b.done)
 	return nil
 }
 

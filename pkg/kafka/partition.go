@@ -79,7 +79,7 @@ func (p *partition) accept(ctx context.Context, msg kafkago.Message) bool {
 	if p.next >= 0 && msg.Offset > p.next {
 		// Retention has dropped what was never read, or the topic is
 		// compacted. Nothing can be done here but to say so.
-		p.consumer.stats.gaps.Add(1)
+		p.consumer.measured.gaps()
 		p.consumer.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", p.next, "to", msg.Offset)
 	}
 	p.progress.fetched(msg.Offset, msg.HighWaterMark)

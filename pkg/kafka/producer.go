@@ -9,6 +9,8 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 var (
@@ -44,9 +46,7 @@ type Producer struct {
 	client    *kafkago.Client
 	balancer  kafkago.Balancer
 	limits    limits
-
-	// observed nil: nothing is reported.
-	observed *observed
+	measured  *batches
 
 	// lock holds one token: its owner may publish. Unlike a mutex, it can be waited for with a context.
 	lock   chan struct{}
@@ -55,10 +55,11 @@ type Producer struct {
 	partitions int
 }
 
-// NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish.
-func NewProducer(cfg Config, topic string) *Producer {
+// NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish. Its
+// telemetry measures and traces what it sends.
+func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer, error) {
 	transport := cfg.transport(topic)
-	return &Producer{
+	p := &Producer{
 		topic:     topic,
 		transport: transport,
 		client:    &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout},
@@ -68,6 +69,7 @@ func NewProducer(cfg Config, topic string) *Producer {
 		limits:   defaultLimits,
 		lock:     make(chan struct{}, 1),
 	}
+	return p, p.measure(tel)
 }
 
 // Publish writes the messages and returns nil when all in-sync replicas have every one of them. On an error some may
@@ -91,7 +93,7 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	err := p.observed.around(ctx, msgs, p.write)
+	err := p.measured.around(ctx, msgs, p.write)
 	if err != nil {
 		// The leader may have moved or a connection may have died. Forget both
 		// connections and metadata, so that the caller's next try begins fresh.

@@ -68,7 +68,7 @@ func TestPublish(t *testing.T) {
 
 	t.Run("nothing is published after Close, nor with a context that has ended", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
-		p := NewProducer(cfg, topic)
+		p := newProducer(t, cfg, topic)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.ErrorIs(t, p.Publish(ended, numbered(1, 1)), context.Canceled)
@@ -121,7 +121,7 @@ func TestProducerSettings(t *testing.T) {
 	})
 
 	t.Run("keys go where the Java client puts them", func(t *testing.T) {
-		p := NewProducer(Config{}, "t")
+		p := newProducer(t, Config{}, "t")
 		// The hashes that Kafka's own test of its murmur2 expects.
 		hashes := map[string]int32{
 			"21": -973932308, "foobar": -790332482, "a-little-bit-long-string": -985981536,
@@ -139,7 +139,7 @@ func TestProducerSettings(t *testing.T) {
 	})
 
 	t.Run("metadata is asked for often, of one topic", func(t *testing.T) {
-		p := NewProducer(Config{ClientID: "relay"}, "t")
+		p := newProducer(t, Config{ClientID: "relay"}, "t")
 		require.Equal(t, []string{"t"}, p.transport.MetadataTopics)
 		require.Equal(t, metadataAge, p.transport.MetadataTTL)
 		require.Equal(t, "relay", p.transport.ClientID)

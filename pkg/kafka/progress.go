@@ -1,16 +1,9 @@
 package kafka
 
 import (
-	"context"
-	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
 // progress is how far a partition has come.
@@ -76,57 +69,4 @@ func (m *members) all() map[int]*progress {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	return maps.Clone(m.has)
-}
-
-// observeProgress registers what is read at each scrape.
-func (c *Consumer) observeProgress(meter metric.Meter) error {
-	var errs [5]error
-	lag, err := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
-		metric.WithDescription("Messages of the partition that are not handled, as the last fetch knew."))
-	errs[0] = err
-	age, err := meter.Float64ObservableGauge("gifting.kafka.consumer.oldest_age", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest message that is being handled."))
-	errs[1] = err
-	partitions, err := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
-		metric.WithDescription("Partitions that this member of the group has."))
-	errs[2] = err
-	of := []attribute.KeyValue{
-		semconv.MessagingDestinationName(c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group),
-	}
-	member := metric.WithAttributeSet(attribute.NewSet(of...))
-	_, errs[3] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		now, has, oldest := time.Now(), c.members.all(), time.Duration(0)
-		for _, id := range slices.Sorted(maps.Keys(has)) {
-			waiting, old := has[id].state(now)
-			oldest = max(oldest, old)
-			o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
-		}
-		o.ObserveFloat64(age, oldest.Seconds(), member)
-		o.ObserveInt64(partitions, int64(len(has)), member)
-		return nil
-	}, lag, age, partitions)
-	errs[4] = c.observeStats(meter, member)
-	return errors.Join(errs[:]...)
-}
-
-// observeStats registers the counts of what went wrong.
-func (c *Consumer) observeStats(meter metric.Meter, member metric.MeasurementOption) error {
-	var errs []error
-	for _, count := range []struct {
-		name, description string
-		of                func(s Stats) int64
-	}{
-		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", func(s Stats) int64 { return s.Restarts }},
-		{"gifting.kafka.reader.gaps", "Holes in the offsets: messages dropped before they were read.", func(s Stats) int64 { return s.Gaps }},
-		{"gifting.kafka.reader.past_end", "Checks that found a partition ending before its committed offset.", func(s Stats) int64 { return s.PastEnd }},
-		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", func(s Stats) int64 { return s.HandlerErrors }},
-	} {
-		_, err := meter.Int64ObservableCounter(count.name, metric.WithDescription(count.description),
-			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-				o.Observe(count.of(c.Stats()), member)
-				return nil
-			}))
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

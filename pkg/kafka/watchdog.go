@@ -31,14 +31,14 @@ func (p *partition) stalled(ctx context.Context) bool {
 	p.progress.fetched(next, end)
 	switch {
 	case end > next:
-		c.stats.restarts.Add(1)
+		c.measured.restarts()
 		c.log.ErrorContext(ctx, "the reader is stuck, starting another one",
 			"partition", p.id, "offset", next, "end", end)
 		return true
 	case end < next:
 		// Messages that were acknowledged are gone, or the topic was made anew under the old offsets. Going back by
 		// itself would break the rule that handlers fence by offset, so this is for a person to decide.
-		c.stats.pastEnd.Add(1)
+		c.measured.pastEnd()
 		c.log.ErrorContext(ctx, "the partition ends before the committed offset: messages were lost or the topic was replaced",
 			"partition", p.id, "offset", next, "end", end)
 	}

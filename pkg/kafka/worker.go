@@ -16,7 +16,7 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// work returns batches to the handler until the context ends.
+// work passes batches to the handler until the context ends.
 func (p *partition) work(ctx context.Context) {
 	batch := &batch{in: p.fetched, most: p.consumer.opts.MaxBatch}
 	for batch.gather(ctx) {
@@ -35,14 +35,14 @@ func (p *partition) work(ctx context.Context) {
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		err := c.observed.around(ctx, msgs, func(ctx context.Context, msgs []Message) error { return c.handler(ctx, p.id, msgs) })
+		err := c.measured.around(ctx, msgs, func(ctx context.Context, msgs []Message) error { return c.handler(ctx, p.id, msgs) })
 		if err == nil {
 			return true
 		}
 		if ctx.Err() != nil {
 			return false
 		}
-		c.stats.handlerErrors.Add(1)
+		c.measured.handlerErrors()
 		c.log.ErrorContext(ctx, "handler failed, the same messages are tried again",
 			"partition", p.id, "offset", msgs[0].Offset, "messages", len(msgs), "wait", wait, "error", err)
 		select {

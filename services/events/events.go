@@ -72,10 +72,9 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel.Logger)
-	s.consumer = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
-		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger,
-	}, writer.Handle)
-	if err := s.consumer.Observe(s.tel); err != nil {
+	s.consumer, err = kafka.NewConsumer(cfg.Kafka,
+		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic}, s.tel, writer.Handle)
+	if err != nil {
 		return err
 	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
@@ -83,8 +82,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 
-	s.topic = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions)
-	if err := s.topic.Observe(s.tel); err != nil {
+	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions, s.tel); err != nil {
 		return err
 	}
 	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Telemetry: s.tel}, relay.Config{

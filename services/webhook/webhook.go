@@ -111,9 +111,9 @@ func (s *Service) assemble(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.changes = kafka.NewConsumer(cfg.Kafka,
-		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Logger: s.tel.Logger}, fan.Handle)
-	if err := s.changes.Observe(s.tel); err != nil {
+	s.changes, err = kafka.NewConsumer(cfg.Kafka,
+		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic}, s.tel, fan.Handle)
+	if err != nil {
 		return err
 	}
 

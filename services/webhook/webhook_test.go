@@ -58,7 +58,8 @@ func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 		OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
 	})
 	require.NoError(t, err)
-	producer := kafka.NewProducer(cfg.Kafka, topic)
+	producer, err := kafka.NewProducer(cfg.Kafka, topic, telemetry.Discard())
+	require.NoError(t, err)
 	require.NoError(t, producer.Publish(t.Context(), []kafka.Message{{Key: []byte(tenant), Value: value}}))
 	require.NoError(t, producer.Close())
 

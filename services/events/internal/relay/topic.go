@@ -18,12 +18,10 @@ type Topic struct {
 }
 
 // NewTopic connects to nothing before the first Publish.
-func NewTopic(cfg kafka.Config, name string, partitions int) *Topic {
-	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: kafka.NewProducer(cfg, name)}
+func NewTopic(cfg kafka.Config, name string, partitions int, tel *telemetry.Telemetry) (*Topic, error) {
+	producer, err := kafka.NewProducer(cfg, name, tel)
+	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: producer}, err
 }
-
-// Observe registers the producer's metrics.
-func (t *Topic) Observe(tel *telemetry.Telemetry) error { return t.producer.Observe(tel) }
 
 // Publish implements Publisher.
 func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {

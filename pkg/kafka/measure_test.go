@@ -48,15 +48,15 @@ func requireOneWork(t *testing.T, spans []sdktrace.ReadOnlySpan, causes []trace.
 func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
-	p := NewProducer(Config{}, "t")
-	require.NoError(t, p.Observe(tel.Telemetry))
-	c := NewConsumer(Config{}, ConsumerOptions{Topic: "t", Group: "g"}, nil)
-	require.NoError(t, c.Observe(tel.Telemetry))
+	p, err := NewProducer(Config{}, "t", tel.Telemetry)
+	require.NoError(t, err)
+	c, err := NewConsumer(Config{}, options("t", "g"), tel.Telemetry, nil)
+	require.NoError(t, err)
 	msgs, causes := batchOf(t, tel)
 
 	var sent []Message
 	var work trace.SpanContext
-	require.NoError(t, p.observed.around(t.Context(), msgs, func(ctx context.Context, msgs []Message) error {
+	require.NoError(t, p.measured.around(t.Context(), msgs, func(ctx context.Context, msgs []Message) error {
 		sent, work = msgs, trace.SpanContextFromContext(ctx)
 		return nil
 	}))
@@ -69,7 +69,7 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 	require.Equal(t, causes[1].SpanID(), telemetry.ParseTraceParent(TraceParent(msgs[3])).SpanID(), "the caller's messages are as they were")
 
 	t.Run("and one where it is handled, which the handler is given", func(t *testing.T) {
-		require.NoError(t, c.observed.around(t.Context(), sent, func(ctx context.Context, got []Message) error {
+		require.NoError(t, c.measured.around(t.Context(), sent, func(ctx context.Context, got []Message) error {
 			require.Equal(t, trace.SpanContextFromContext(ctx).SpanID(), telemetry.ParseTraceParent(TraceParent(got[2])).SpanID())
 			return nil
 		}))
@@ -80,7 +80,7 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 	})
 	t.Run("which is marked as failed, without the text of the error", func(t *testing.T) {
 		failure := errors.New("marked")
-		require.ErrorIs(t, c.observed.around(t.Context(), sent, func(context.Context, []Message) error { return failure }), failure)
+		require.ErrorIs(t, c.measured.around(t.Context(), sent, func(context.Context, []Message) error { return failure }), failure)
 		last := tel.Spans("process t")[3]
 		require.Equal(t, codes.Error, last.Status().Code)
 		require.Empty(t, last.Status().Description)
@@ -91,11 +91,11 @@ func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
 	tel.Tracing = false
-	p := NewProducer(Config{}, "t")
-	require.NoError(t, p.Observe(tel.Telemetry))
+	p, err := NewProducer(Config{}, "t", tel.Telemetry)
+	require.NoError(t, err)
 	msgs, _ := batchOf(t, tel)
 	before := len(tel.Names())
-	require.NoError(t, p.observed.around(t.Context(), msgs, func(_ context.Context, got []Message) error {
+	require.NoError(t, p.measured.around(t.Context(), msgs, func(_ context.Context, got []Message) error {
 		require.Equal(t, msgs, got)
 		return nil
 	}))
@@ -105,11 +105,12 @@ func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
 func TestAConsumerMeasuresHowFarBehindItIs(t *testing.T) {
 	t.Parallel()
 	cfg, topic := setup(t, 1)
-	producer := newProducer(t, cfg, topic)
 	tel := telemetrytest.New()
-	require.NoError(t, producer.Observe(tel.Telemetry))
+	producer, err := NewProducer(cfg, topic, tel.Telemetry)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, producer.Close()) }()
 	begun, proceed := make(chan struct{}), make(chan error)
-	c := NewConsumer(cfg, options(topic, "measured"), func(ctx context.Context, _ int, _ []Message) error {
+	c, err := NewConsumer(cfg, options(topic, "measured"), tel.Telemetry, func(ctx context.Context, _ int, _ []Message) error {
 		begun <- struct{}{}
 		select {
 		case err := <-proceed:
@@ -118,7 +119,7 @@ func TestAConsumerMeasuresHowFarBehindItIs(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	require.NoError(t, c.Observe(tel.Telemetry))
+	require.NoError(t, err)
 	start(t, c)
 	require.NoError(t, producer.Publish(t.Context(), numbered(3, 1)))
 	<-begun

@@ -24,7 +24,7 @@ func TestWatchdog(t *testing.T) {
 		var s sink
 		opts := options(topic, newGroup())
 		opts.StallAfter = 300 * time.Millisecond
-		c := NewConsumer(cfg, opts, s.handle)
+		c, count := countingConsumer(t, cfg, opts, s.handle)
 		dial := c.dial
 		var dials atomic.Int64
 		// The first connection takes everything and answers nothing.
@@ -40,7 +40,7 @@ func TestWatchdog(t *testing.T) {
 		start(t, c)
 		s.waitFor(t, len(msgs))
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
-		require.EqualValues(t, 1, c.Stats().Restarts)
+		require.Equal(t, 1, count("reader.restarts"))
 	})
 
 	t.Run("a reader with nothing to read, or a busy handler, is left alone", func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestWatchdog(t *testing.T) {
 		opts.StallAfter = 20 * time.Millisecond
 		opts.MaxBatch = 1
 		release, entered := make(chan struct{}), make(chan struct{}, 100)
-		c := NewConsumer(cfg, opts, func(ctx context.Context, partition int, msgs []Message) error {
+		c, count := countingConsumer(t, cfg, opts, func(ctx context.Context, partition int, msgs []Message) error {
 			entered <- struct{}{}
 			<-release
 			return s.handle(ctx, partition, msgs)
@@ -65,19 +65,19 @@ func TestWatchdog(t *testing.T) {
 		// … then with more messages than fit in the queues.
 		require.NoError(t, p.Publish(t.Context(), numbered(10, 1)))
 		<-entered
-		require.Never(t, func() bool { return c.Stats().Restarts > 0 }, 10*opts.StallAfter, opts.StallAfter)
+		require.Never(t, func() bool { return count("reader.restarts") > 0 }, 10*opts.StallAfter, opts.StallAfter)
 		close(release)
 		s.waitFor(t, 10)
-		require.Zero(t, c.Stats().Restarts)
+		require.Zero(t, count("reader.restarts"))
 	})
 
 	t.Run("a log that ends before the committed offset is reported", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		opts := options(topic, newGroup())
-		c := NewConsumer(cfg, opts, (&sink{}).handle)
+		c, count := countingConsumer(t, cfg, opts, (&sink{}).handle)
 		p := newPartition(c, kafkago.PartitionAssignment{ID: 0, Offset: 7}, nil)
 		require.False(t, p.stalled(t.Context()))
-		require.EqualValues(t, 1, c.Stats().PastEnd)
+		require.Equal(t, 1, count("reader.past_end"))
 	})
 }
 
@@ -94,7 +94,7 @@ func TestConsumerSurvives(t *testing.T) {
 				failure = cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.NotLeaderForPartition, Count: 3})
 			}
 			var s sink
-			start(t, NewConsumer(cfg, options(topic, newGroup()), s.handle))
+			start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
 			p := newProducer(t, cfg, topic)
 			msgs := numbered(100, 5)
 			require.NoError(t, p.Publish(t.Context(), msgs[:50]))
@@ -118,12 +118,12 @@ func firstSeenValues(log map[int][]Message) []string {
 
 func TestGapIsReported(t *testing.T) {
 	t.Parallel()
-	c := NewConsumer(Config{}, options("t", "g"), (&sink{}).handle)
+	c, count := countingConsumer(t, Config{}, options("t", "g"), (&sink{}).handle)
 	p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
 	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 5}))
-	require.Zero(t, c.Stats().Gaps)
+	require.Zero(t, count("reader.gaps"))
 	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 9}))
-	require.EqualValues(t, 1, c.Stats().Gaps)
+	require.Equal(t, 1, count("reader.gaps"))
 	require.EqualValues(t, 10, p.next)
 }
 
