@@ -50,13 +50,12 @@ func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client)
 						return err
 					})
 				})
-				took, load := all[int(warmUp/time.Second)*perSecond:], fixture.Load(b)
+				took := all[int(warmUp/time.Second)*perSecond:]
 				slices.Sort(took)
 				took.Report(b, "due")
 				b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
-				b.ReportMetric(load, "load")
-				b.Logf("%d requests over %d connections; from due: %s; begun at most %.1f ms late; load %.1f",
-					len(took), len(free.clients), took, fixture.Milliseconds(late), load)
+				b.ReportMetric(fixture.Load(b), "load")
+				b.Logf("%d requests over %d connections; from due: %s", len(took), len(free.clients), took)
 			})
 		}
 	})

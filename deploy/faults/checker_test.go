@@ -29,15 +29,6 @@ type checker struct {
 	byEvent  map[eventName]change
 }
 
-func (c *checker) index() {
-	c.byEvent = map[eventName]change{}
-	for _, of := range c.changes {
-		for _, e := range of.events {
-			c.byEvent[e] = of
-		}
-	}
-}
-
 // expected are the events of all committed changes: each version of an order, each change of a link, and each message.
 func (c *checker) expected() map[eventName]bool {
 	events := map[eventName]bool{}
@@ -132,9 +123,4 @@ func (c *checker) visible(r reader, e event) bool {
 		brand = c.orders[e.subject].BrandID
 	}
 	return r.tenant == c.tenant && slices.Contains(r.scopes, scope) && (r.brand == "" || r.brand == brand)
-}
-
-// ownMessage reports whether the key itself posted the message of the event: its feed leaves that out.
-func (c *checker) ownMessage(r reader, e event) bool {
-	return e.kind == messagePosted && c.byEvent[e.name].keyID == r.keyID
 }

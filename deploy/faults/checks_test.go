@@ -79,7 +79,8 @@ func (c *checker) checkCausalOrder() {
 // feedOf are the events in the key's feed: all that it may see, except its own messages.
 func (c *checker) feedOf(r reader) (events []event) {
 	for _, e := range c.feed {
-		if c.visible(r, e) && !c.ownMessage(r, e) {
+		ownMessage := e.kind == messagePosted && c.byEvent[e.name].keyID == r.keyID
+		if c.visible(r, e) && !ownMessage {
 			events = append(events, e)
 		}
 	}

@@ -46,12 +46,18 @@ type answer struct {
 // final reports whether the answer to a call is the one that every repetition gets again.
 func (a answer) final(c call) bool { return a.success() || slices.Contains(c.problems, a.code()) }
 
-// code is that of a problem.
-func (a answer) code() string {
-	var problem struct{ Code string }
-	_ = json.Unmarshal([]byte(a.body), &problem) // Then it has none.
-	return problem.Code
+type problem struct {
+	Status int
+	Code   string
 }
+
+// problem is empty for an answer that is none.
+func (a answer) problem() (p problem) {
+	_ = json.Unmarshal([]byte(a.body), &p)
+	return p
+}
+
+func (a answer) code() string { return a.problem().Code }
 
 func (a answer) success() bool {
 	return a.status >= http.StatusOK && a.status < http.StatusMultipleChoices
@@ -144,13 +150,8 @@ func invalid(c call, a answer) string {
 		}
 		return ""
 	}
-	var problem struct {
-		Status int
-		Code   string
-	}
-	err := json.Unmarshal([]byte(a.body), &problem)
-	switch {
-	case err != nil || a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
+	switch problem := a.problem(); {
+	case a.header.Get("Content-Type") != "application/problem+json" || problem.Status != a.status || problem.Code == "":
 		return "not a problem"
 	case temporary[problem.Code].status == a.status:
 		wait := temporary[problem.Code].wait

@@ -40,7 +40,7 @@ func TestFaultsBreakNoInvariant(t *testing.T) {
 	f := newFixture(t, d, seeded, refuseOneIn)
 	total := time.Duration(seconds) * time.Second
 	all := d.schedule(f.newRandom(), total)
-	r.write("schedule.txt", formatSchedule(all))
+	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "schedule.txt"), []byte(formatSchedule(all)), 0o600))
 	j := &injector{deployment: d, printf: r.printf, restarts: map[string]int{}}
 	f.use(t, total, func(ctx context.Context) { j.run(ctx, all) })
 	require.NoError(t, j.err)
@@ -62,10 +62,7 @@ func setting(t *testing.T, variable string, otherwise int64) int64 {
 }
 
 // report prints a run and writes it to a folder, which is kept if the run fails.
-type report struct {
-	t   *testing.T
-	dir string
-}
+type report struct{ dir string }
 
 func newReport(t *testing.T, seeded int64) *report {
 	t.Helper()
@@ -73,7 +70,7 @@ func newReport(t *testing.T, seeded int64) *report {
 	if base == "" {
 		base = filepath.Join(root(t), ".local", "faults")
 	}
-	r := &report{t: t, dir: filepath.Join(base, fmt.Sprintf("%s seed %d", time.Now().Format("2006-01-02 15.04.05"), seeded))}
+	r := &report{dir: filepath.Join(base, fmt.Sprintf("%s seed %d", time.Now().Format("2006-01-02 15.04.05"), seeded))}
 	require.NoError(t, os.MkdirAll(r.dir, 0o750))
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -91,11 +88,6 @@ func (r *report) printf(format string, args ...any) {
 		_, _ = file.WriteString(line)
 		_ = file.Close()
 	}
-}
-
-func (r *report) write(name, text string) {
-	r.t.Helper()
-	require.NoError(r.t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
 }
 
 // summary prints the outcomes of the requests, the table of faults and invariants, and the violations.

@@ -86,10 +86,14 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 	by := f.client.with(r.key)
 	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
 	c := &checker{
-		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant),
+		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant), byEvent: map[eventName]change{},
 		orders: f.list(t, by, "/orders"), links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
 	}
-	c.index()
+	for _, of := range c.changes {
+		for _, e := range of.events {
+			c.byEvent[e] = of
+		}
+	}
 	expected := len(c.expected())
 	waitFor(within, func() bool { return all.length() >= expected })
 	// A duplicate may come after the last expected event.

@@ -101,14 +101,14 @@ func (w *writer) useStock(ctx context.Context) {
 	body["campaignId"] = w.campaign
 	w.post(ctx, "/orders", toJSON(body), w.changed(func(order snapshot, c *change) {
 		w.stocked = append(w.stocked, order.ID)
-		w.history.holdBegins(order.ID, c.answered)
+		w.history.update(func() { w.history.holds[order.ID] = &hold{from: c.answered} })
 	}), "out_of_stock")
 }
 
 func (w *writer) returnUnit(ctx context.Context, i int) {
 	id := w.stocked[i]
 	w.stocked = slices.Delete(w.stocked, i, i+1)
-	w.history.holdEnds(id, time.Now())
+	w.history.update(func() { w.history.holds[id].until = time.Now() })
 	w.post(ctx, "/orders/"+id+":cancel", cancellation, w.changed(func(snapshot, *change) {}))
 }
 

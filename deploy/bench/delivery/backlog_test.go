@@ -24,6 +24,8 @@ const (
 	backlog   = 20_000
 	endpoints = 100
 	senders   = 64
+	// connections are those of a benchmark to a database.
+	connections = 16
 
 	backlogTimeout = 3 * time.Minute
 )

@@ -16,9 +16,6 @@ func newFixture(b *testing.B) *platform {
 	return &platform{fixture.StartOnKafka(b)}
 }
 
-// connections are those of a benchmark to a database.
-const connections = 16
-
 // tenant has one brand, and one API key with a webhook or without.
 type tenant struct {
 	fixture.Tenant

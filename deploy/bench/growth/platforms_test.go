@@ -24,11 +24,10 @@ func sizes() []int {
 
 // nameOf returns a size as metrics name it.
 func nameOf(size int) string {
-	const thousand, million = 1_000, 1_000_000
-	if size >= million {
-		return fmt.Sprintf("%dM", size/million)
+	if size >= 1_000_000 {
+		return fmt.Sprintf("%dM", size/1_000_000)
 	}
-	return fmt.Sprintf("%dk", size/thousand)
+	return fmt.Sprintf("%dk", size/1_000)
 }
 
 // platform is a platform with a number of rows.

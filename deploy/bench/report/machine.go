@@ -44,12 +44,9 @@ func Here(ctx context.Context, server, kafka string) (Machine, error) {
 
 // String implements fmt.Stringer.
 func (m Machine) String() string {
-	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, %s",
-		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.brokers())
-}
-
-func (m Machine) brokers() string {
-	return "Kafka " + m.Kafka + " for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others"
+	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, "+
+		"Kafka %s for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others",
+		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
 }
 
 func processor() string {

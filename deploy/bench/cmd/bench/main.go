@@ -62,9 +62,7 @@ func run(ctx context.Context, dir, only string, quick bool) error {
 
 // packages have benchmarks. They run one after the other, because they would slow each other down.
 func packages() []string {
-	return []string{
-		"./deploy/bench", "./deploy/bench/delivery", "./deploy/bench/growth", "./pkg/restjson",
-	}
+	return []string{"./deploy/bench", "./deploy/bench/delivery", "./deploy/bench/growth", "./pkg/restjson"}
 }
 
 // measure runs the benchmarks and collects their results. If one fails, the others still run.
