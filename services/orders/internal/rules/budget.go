@@ -10,7 +10,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// decimalText bounds digits and exponent: a short text must not stand for a number of a billion
+// decimalText bounds digits and exponent: a short text must not mean a number of a billion
 // digits.
 var decimalText = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
 

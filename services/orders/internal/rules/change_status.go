@@ -9,8 +9,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// CheckStatusCorrection finds every fault in the target of a correction: a reason belongs to
-// CANCELLED, and to nothing else.
+// CheckStatusCorrection finds every error in the target of a correction. A reason is for CANCELLED only.
 func CheckStatusCorrection(target ordersv1.OrderStatus, reason string, errs *fields.Errors) {
 	switch target {
 	case requested, processing, sent, completed:
@@ -35,7 +34,7 @@ func Reopens(current, target ordersv1.OrderStatus) bool {
 func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeStock string, now time.Time) (*Change, error) {
 	status := c.Record.GetStatus()
 	if target == status {
-		return nil, nil //nolint:nilnil // No change and no fault.
+		return nil, nil //nolint:nilnil // No change and no error.
 	}
 	if c.DetailsErased && target != completed && target != cancelled {
 		p := problem.New(problem.NotEditable, "The delivery details have been erased: the order can only be COMPLETED or CANCELLED.")
@@ -63,7 +62,7 @@ func keepsShipment(from, target ordersv1.OrderStatus) bool {
 
 const maxCancelReason = 1000
 
-// CheckCancelReason finds the fault of a cancellation's reason.
+// CheckCancelReason finds the error of a cancellation's reason.
 func CheckCancelReason(reason string, errs *fields.Errors) {
 	errs.Required("reason", reason, maxCancelReason)
 }

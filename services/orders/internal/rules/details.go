@@ -103,7 +103,7 @@ var (
 	international   = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
 )
 
-// Phone reads an international number and gives it as E.164. Separators are dropped; the number
+// Phone reads an international number and returns it as E.164. Separators are dropped; the number
 // must have a possible length for its country code.
 func Phone(text string) (string, bool) {
 	compact := phoneSeparators.Replace(strings.TrimSpace(text))

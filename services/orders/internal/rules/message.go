@@ -35,7 +35,7 @@ func NewMessage(author *ordersv1.MessageAuthor, authorID, body string) *Message 
 	}
 }
 
-// CheckMessageBody finds the fault of a message's text.
+// CheckMessageBody finds the error of a message's text.
 func CheckMessageBody(body string, errs *fields.Errors) { errs.Required("body", body, maxMessageBody) }
 
 // Post puts the message on the order: last is when the order's last one was posted, the zero time
@@ -67,7 +67,7 @@ var authorKinds = map[commonv1.ActorKind]ordersv1.MessageAuthorKind{
 	commonv1.ActorKind_ACTOR_KIND_SYSTEM:             ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_SYSTEM,
 }
 
-// CheckAuthor finds the fault of an actor who signs a message with the own name.
+// CheckAuthor finds the error of an actor whose own name signs the message.
 func CheckAuthor(a *commonv1.Actor, errs *fields.Errors) {
 	switch a.GetKind() {
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:

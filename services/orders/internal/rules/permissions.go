@@ -41,7 +41,7 @@ var permissions = map[ordersv1.Operation]Permission{
 	ordersv1.Operation_OPERATION_LIST_AUDIT:        {Team: []tenantsv1.TeamRole{administrator}, Operator: true},
 }
 
-// PermissionOf looks an operation up; one that is not in the table is nobody's.
+// PermissionOf looks an operation up. An operation that is not in the table is permitted to no actor.
 func PermissionOf(op ordersv1.Operation) Permission { return permissions[op] }
 
 // Permit refuses an actor who may not run the operation. team is the tenant's, as of now; only a

@@ -18,7 +18,7 @@ const (
 	maxTrackingURL       = 2048
 )
 
-// CheckShipment finds every fault in a shipment.
+// CheckShipment finds every error in a shipment.
 func CheckShipment(s *ordersv1.Shipment, errs *fields.Errors) {
 	const at = "shipment"
 	if s == nil {
@@ -38,7 +38,7 @@ func hasShipment(o *ordersv1.Order, s *ordersv1.Shipment) bool {
 	return len(o.GetShipments()) == 1 && proto.Equal(o.GetShipments()[0], s)
 }
 
-// DispatchOrder sends an order with its one shipment. The answer is nil when it has been sent with
+// DispatchOrder sends an order with its one shipment. It returns nil when it has been sent with
 // this shipment already.
 func DispatchOrder(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, error) {
 	return setShipment(c, Dispatch, s, now)
@@ -52,7 +52,7 @@ func CorrectShipment(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, 
 
 func setShipment(c *Current, action Action, s *ordersv1.Shipment, now time.Time) (*Change, error) {
 	if c.Record.GetStatus() == sent && hasShipment(c.Record, s) {
-		return nil, nil //nolint:nilnil // No change and no fault.
+		return nil, nil //nolint:nilnil // No change and no error.
 	}
 	return c.Apply(action, now, func(next *ordersv1.Order) { next.Shipments = []*ordersv1.Shipment{s} })
 }

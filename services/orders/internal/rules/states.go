@@ -6,7 +6,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Action is what somebody does to an order.
+// Action is what an actor does to an order.
 type Action string
 
 // The actions. Reading is always allowed and changes nothing.
@@ -50,7 +50,7 @@ const (
 	EventMessagePosted = "order.message_posted"
 )
 
-// Outcome is what becomes of an action.
+// Outcome of an action.
 type Outcome int
 
 // The outcomes.
@@ -58,7 +58,7 @@ const (
 	// Applies: the order takes the step's status and the step's event is recorded. An action that
 	// changes nothing about the order after all records nothing.
 	Applies Outcome = iota + 1
-	// Unchanged: the order stays as it is, which is no fault, and nothing is recorded.
+	// Unchanged: the order stays as it is, which is no error, and nothing is recorded.
 	Unchanged
 	// Refused: the step's problem is answered.
 	Refused

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -18,77 +17,31 @@ func TestEveryOperationIsAudited(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	ctx, id := t.Context(), newID()
-	type step struct {
+	const none = ordersv1.OrderStatus(0)
+	steps := []struct {
 		op            ordersv1.Operation
 		actor         *commonv1.Actor
 		before, after ordersv1.OrderStatus
 		changes       bool
-		act           func(ctx context.Context, a *commonv1.Actor) error
-	}
-	const none = ordersv1.OrderStatus(0)
-	steps := []step{
-		{ordersv1.Operation_OPERATION_PLACE, person(aMember), none, requestedStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.PlaceOrderAs(ctx, &ordersv1.PlaceOrderAsRequest{Actor: a, TenantId: tenantID, OrderId: id, Order: request("")})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_APPROVE, person(anAdministrator), requestedStatus, processingStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_APPROVE, person(aCoordinator), processingStatus, processingStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_CORRECT_DELIVERY, person(aMember), processingStatus, processingStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
-				Actor: a, TenantId: tenantID, OrderId: id, ExpectedVersion: new(int64(1)), Urgent: new(true),
-			})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_DISPATCH, theSystem(), processingStatus, sentStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{Actor: a, TenantId: tenantID, OrderId: id, Shipment: parcel("T-1")})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_CORRECT_TRACKING, operator(), sentStatus, sentStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{Actor: a, TenantId: tenantID, OrderId: id, Shipment: parcel("T-2")})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_DELIVER, operator(), sentStatus, completedStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_CORRECT_STATUS, operator(), completedStatus, requestedStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.CorrectStatus(ctx, &ordersv1.CorrectStatusRequest{Actor: a, TenantId: tenantID, OrderId: id, Status: requestedStatus})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_POST_MESSAGE, aClient(), requestedStatus, requestedStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.PostMessageAs(ctx, &ordersv1.PostMessageAsRequest{Actor: a, TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "x"})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_ADD_NOTE, operator(), requestedStatus, requestedStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{Actor: a, TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "x"})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_LIST_CONVERSATION, person(aMember), requestedStatus, requestedStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_READ, person(aMember), requestedStatus, requestedStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_CANCEL, person(anAdministrator), requestedStatus, cancelledStatus, true, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.CancelOrderAs(ctx, &ordersv1.CancelOrderAsRequest{Actor: a, TenantId: tenantID, OrderId: id, Reason: "refused"})
-			return err
-		}},
-		{ordersv1.Operation_OPERATION_LIST_AUDIT, person(anAdministrator), cancelledStatus, cancelledStatus, false, func(ctx context.Context, a *commonv1.Actor) error {
-			_, err := f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: a, TenantId: tenantID, OrderId: id})
-			return err
-		}},
+	}{
+		{ordersv1.Operation_OPERATION_PLACE, person(aMember), none, requestedStatus, true},
+		{ordersv1.Operation_OPERATION_APPROVE, person(anAdministrator), requestedStatus, processingStatus, true},
+		{ordersv1.Operation_OPERATION_APPROVE, person(aCoordinator), processingStatus, processingStatus, false},
+		{ordersv1.Operation_OPERATION_CORRECT_DELIVERY, person(aMember), processingStatus, processingStatus, true},
+		{ordersv1.Operation_OPERATION_DISPATCH, theSystem(), processingStatus, sentStatus, true},
+		{ordersv1.Operation_OPERATION_CORRECT_TRACKING, operator(), sentStatus, sentStatus, true},
+		{ordersv1.Operation_OPERATION_DELIVER, operator(), sentStatus, completedStatus, true},
+		{ordersv1.Operation_OPERATION_CORRECT_STATUS, operator(), completedStatus, requestedStatus, true},
+		{ordersv1.Operation_OPERATION_POST_MESSAGE, aClient(), requestedStatus, requestedStatus, false},
+		{ordersv1.Operation_OPERATION_ADD_NOTE, operator(), requestedStatus, requestedStatus, false},
+		{ordersv1.Operation_OPERATION_LIST_CONVERSATION, person(aMember), requestedStatus, requestedStatus, false},
+		{ordersv1.Operation_OPERATION_READ, person(aMember), requestedStatus, requestedStatus, false},
+		{ordersv1.Operation_OPERATION_CANCEL, person(anAdministrator), requestedStatus, cancelledStatus, true},
+		{ordersv1.Operation_OPERATION_LIST_AUDIT, person(anAdministrator), cancelledStatus, cancelledStatus, false},
 	}
 	audited := map[ordersv1.Operation]bool{ordersv1.Operation_OPERATION_UNSPECIFIED: true, ordersv1.Operation_OPERATION_SEARCH: true}
 	for _, s := range steps {
-		require.NoError(t, s.act(ctx, s.actor), s.op.String())
+		require.NoError(t, f.operate(ctx, s.op, s.actor, &ordersv1.Order{Id: id, Version: 1}), s.op.String())
 		audited[s.op] = true
 	}
 	for number, name := range ordersv1.Operation_name {

@@ -14,8 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// changeAsKey runs the action for the calling key on an order it reaches. The caller of changeAsKey
-// leaves out who acts.
+// changeAsKey runs the action for the calling key on an order that the key reaches. It sets who acts.
 func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R]) (R, error) {
 	a.TenantID, a.OriginKeyID = p.TenantID, p.KeyID
 	decide := a.Decide
@@ -28,7 +27,7 @@ func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Princ
 	return changeOrder(ctx, s, orderID, a)
 }
 
-// changeOrder runs the action, and then returns the stock it gave up.
+// changeOrder runs the action, and then returns the stock that the order no longer needs.
 func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string, a store.Action[R]) (answer R, err error) {
 	id, ok := fields.ParseUUID(orderID)
 	if !ok {
@@ -42,7 +41,7 @@ func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string
 	decide := a.Decide
 	a.Decide = func(current *rules.Current) (*rules.Change, error) {
 		change, err := decide(current)
-		// Each attempt decides anew; the last one counts.
+		// Each attempt decides for itself; the last one counts.
 		hold = ""
 		if change != nil && change.ReleaseStock {
 			hold = current.StockHold

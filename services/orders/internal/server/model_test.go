@@ -82,7 +82,7 @@ func (m *model) place(o *modelOrder, origin int32) problem.Code {
 	return ""
 }
 
-// change gives the record its next version.
+// change makes the next version of the record.
 func (m *model) change(o *modelOrder) {
 	o.record.Version++
 	o.record.UpdatedAt = timestamppb.New(later(m.instant(), o.record.GetUpdatedAt().AsTime()))

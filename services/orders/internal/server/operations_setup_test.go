@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -95,4 +97,43 @@ func (f *fixture) auditOf(t *testing.T, id string) []*ordersv1.AuditEntry {
 	require.Nil(t, resp.NextCursor)
 	entries := resp.GetEntries()
 	return entries[:len(entries)-1]
+}
+
+// operate makes a call of the operation on the order.
+func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv1.Actor, o *ordersv1.Order) (err error) {
+	const tenant = tenantID
+	id := o.GetId()
+	switch op {
+	case ordersv1.Operation_OPERATION_PLACE:
+		_, err = f.PlaceOrderAs(ctx, placeAs(a, id, request("")))
+	case ordersv1.Operation_OPERATION_APPROVE:
+		_, err = f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_DISPATCH:
+		_, err = f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{Actor: a, TenantId: tenant, OrderId: id, Shipment: parcel("T-2")})
+	case ordersv1.Operation_OPERATION_DELIVER:
+		_, err = f.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_CANCEL:
+		_, err = f.CancelOrderAs(ctx, &ordersv1.CancelOrderAsRequest{Actor: a, TenantId: tenant, OrderId: id, Reason: "x"})
+	case ordersv1.Operation_OPERATION_CORRECT_STATUS:
+		_, err = f.CorrectStatus(ctx, &ordersv1.CorrectStatusRequest{Actor: a, TenantId: tenant, OrderId: id, Status: requestedStatus})
+	case ordersv1.Operation_OPERATION_CORRECT_TRACKING:
+		_, err = f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{Actor: a, TenantId: tenant, OrderId: id, Shipment: parcel("T-3")})
+	case ordersv1.Operation_OPERATION_CORRECT_DELIVERY:
+		_, err = f.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
+			Actor: a, TenantId: tenant, OrderId: id, ExpectedVersion: new(o.GetVersion()), CourierComment: new("ring twice"),
+		})
+	case ordersv1.Operation_OPERATION_POST_MESSAGE:
+		_, err = f.PostMessageAs(ctx, message(a, id, "x"))
+	case ordersv1.Operation_OPERATION_ADD_NOTE:
+		_, err = f.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{Actor: a, TenantId: tenant, OrderId: id, MessageId: newID(), Body: "x"})
+	case ordersv1.Operation_OPERATION_LIST_CONVERSATION:
+		_, err = f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_READ:
+		_, err = f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_LIST_AUDIT:
+		_, err = f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: a, TenantId: tenant, OrderId: id})
+	default:
+		err = problem.Internal()
+	}
+	return err
 }

@@ -57,7 +57,7 @@ func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
 	})
 }
 
-// find follows the pages and gives the indexes of what was found.
+// find follows the pages and returns the indexes of what was found.
 func (f *fixture) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.SearchOrdersRequest, size int32) (found []int) {
 	t.Helper()
 	req = proto.CloneOf(req)
@@ -80,7 +80,7 @@ func (f *fixture) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.Sea
 	}
 }
 
-func TestASearchThatCannotBe(t *testing.T) {
+func TestInvalidSearchesAreRefused(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	tenant := new(tenantID)
@@ -91,16 +91,16 @@ func TestASearchThatCannotBe(t *testing.T) {
 		search *ordersv1.SearchOrdersRequest
 		want   problem.Code
 	}{
-		"of nobody":                        {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
-		"of everything":                    {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
+		"without an actor":                 {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
+		"without any filter":               {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
 		"of every tenant by the team":      {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
-		"of another's tenant by the team":  {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.InsufficientScope},
+		"of another tenant by the team":    {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.InsufficientScope},
 		"by a client":                      {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
-		"by a status there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
-		"by a brand that is no id":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
-		"from a time there is not":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
+		"by an unknown status":             {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
+		"by an invalid brand id":           {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
+		"from an invalid time":             {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
 		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest},
-		"with a token of somebody's":       {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
+		"with an invalid cursor":           {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
 		"by a reference with NUL":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Reference: new("\x00")}, problem.InvalidRequest},
 		"by an external id that is broken": {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, ExternalOrderId: new("\xff")}, problem.InvalidRequest},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -40,6 +41,9 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 	no, noCancel := refused(problem.NotEditable), refused(problem.NotCancellable)
 	all := func(c cell) [5]cell { return [5]cell{c, c, c, c, c} }
 	type action func(ctx context.Context, o *ordersv1.Order) error
+	as := func(op ordersv1.Operation, a *commonv1.Actor) action {
+		return func(ctx context.Context, o *ordersv1.Order) error { return f.operate(ctx, op, a, o) }
+	}
 	for name, tc := range map[string]struct {
 		act action
 		// One per status: REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED.
@@ -63,75 +67,29 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 			_, err := f.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: o.GetId(), Body: "x"})
 			return err
 		}, all(stays(posted))},
-		"approve": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: o.GetId()})
-			return err
-		}, [5]cell{becomes(processingStatus), stays(""), no, no, no}},
-		"dispatch": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
-				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-2"),
-			})
-			return err
-		}, [5]cell{no, becomes(sentStatus), no, no, no}},
+		"approve":  {as(ordersv1.Operation_OPERATION_APPROVE, person(anAdministrator)), [5]cell{becomes(processingStatus), stays(""), no, no, no}},
+		"dispatch": {as(ordersv1.Operation_OPERATION_DISPATCH, operator()), [5]cell{no, becomes(sentStatus), no, no, no}},
 		"dispatch with the shipment it has": {func(ctx context.Context, o *ordersv1.Order) error {
 			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-1"),
 			})
 			return err
 		}, [5]cell{no, becomes(sentStatus), stays(""), no, no}},
-		"deliver": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
-			return err
-		}, [5]cell{no, no, becomes(completedStatus), stays(""), no}},
-		"cancel": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.CancelOrderAs(ctx, &ordersv1.CancelOrderAsRequest{
-				Actor: person(aMember), TenantId: tenantID, OrderId: o.GetId(), Reason: "x",
-			})
-			return err
-		}, [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
-		"correct tracking": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
-				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-2"),
-			})
-			return err
-		}, [5]cell{no, no, stays(updated), no, no}},
+		"deliver":          {as(ordersv1.Operation_OPERATION_DELIVER, operator()), [5]cell{no, no, becomes(completedStatus), stays(""), no}},
+		"cancel":           {as(ordersv1.Operation_OPERATION_CANCEL, person(aMember)), [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
+		"correct tracking": {as(ordersv1.Operation_OPERATION_CORRECT_TRACKING, operator()), [5]cell{no, no, stays(updated), no, no}},
 		"correct tracking to what it is": {func(ctx context.Context, o *ordersv1.Order) error {
 			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-1"),
 			})
 			return err
 		}, [5]cell{no, no, stays(""), no, no}},
-		"correct delivery": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
-				Actor: person(aMember), TenantId: tenantID, OrderId: o.GetId(),
-				ExpectedVersion: new(o.GetVersion()), CourierComment: new("ring twice"),
-			})
-			return err
-		}, [5]cell{no, stays(updated), no, no, no}},
-		"message": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.PostMessageAs(ctx, &ordersv1.PostMessageAsRequest{
-				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), MessageId: newID(), Body: "x",
-			})
-			return err
-		}, all(stays(posted))},
-		"note": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{
-				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), MessageId: newID(), Body: "x",
-			})
-			return err
-		}, all(stays(""))},
-		"read": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
-			return err
-		}, all(stays(""))},
-		"list the conversation": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
-			return err
-		}, all(stays(""))},
-		"list the audit": {func(ctx context.Context, o *ordersv1.Order) error {
-			_, err := f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: operator(), TenantId: tenantID, OrderId: o.GetId()})
-			return err
-		}, all(stays(""))},
+		"correct delivery":      {as(ordersv1.Operation_OPERATION_CORRECT_DELIVERY, person(aMember)), [5]cell{no, stays(updated), no, no, no}},
+		"message":               {as(ordersv1.Operation_OPERATION_POST_MESSAGE, operator()), all(stays(posted))},
+		"note":                  {as(ordersv1.Operation_OPERATION_ADD_NOTE, operator()), all(stays(""))},
+		"read":                  {as(ordersv1.Operation_OPERATION_READ, operator()), all(stays(""))},
+		"list the conversation": {as(ordersv1.Operation_OPERATION_LIST_CONVERSATION, operator()), all(stays(""))},
+		"list the audit":        {as(ordersv1.Operation_OPERATION_LIST_AUDIT, operator()), all(stays(""))},
 	} {
 		for i, status := range rules.Statuses() {
 			t.Run(name+" when "+enumname.String(status), func(t *testing.T) {

@@ -20,9 +20,9 @@ type Action[R proto.Message] struct {
 	OrderID  string
 	// OriginKeyID is the key whose request it is; 0 when it is no key's.
 	OriginKeyID int32
-	// Read adds further reads to those of the order, behind its lock. Nil: none.
+	// Read adds further reads, which run after the order is locked. Nil: none.
 	Read func(b *pgx.Batch, tenantID, orderID string)
-	// Decide says what becomes of the order: a pure function. Nil without error: nothing does.
+	// Decide returns the change of the order, nil for none. It is a pure function.
 	Decide func(current *rules.Current) (*rules.Change, error)
 	// Also adds rows to a change, such as a message or an audit entry. Nil: none.
 	Also func(b *pgx.Batch, before *rules.Current, change *rules.Change)

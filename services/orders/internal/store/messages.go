@@ -125,7 +125,7 @@ func QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
 	})
 }
 
-// PostMessageError names the fault behind an error of the transaction.
+// PostMessageError translates an error of the transaction.
 func PostMessageError(err error) error {
 	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == "order_messages_pkey" {
 		return ErrMessageIDTaken

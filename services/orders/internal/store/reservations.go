@@ -10,15 +10,15 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// decideAbandoned gives up the orders that were not placed and tells for each what was decided
-// first. Its insert waits for an order that is committing under the same id.
+// decideAbandoned abandons the orders that were not placed. Its insert waits for an order that is
+// committing under the same id.
 const decideAbandoned = `INSERT INTO reservation_outcomes (order_id, outcome)
 SELECT id, 'ABANDONED' FROM unnest($1::uuid[]) AS id ORDER BY id
 ON CONFLICT (order_id) DO NOTHING`
 
 const selectOutcomes = `SELECT order_id, outcome = 'PLACED' FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
 
-// Abandon makes sure that none of the orders will be placed any more, and tells which already were.
+// Abandon makes sure that none of the orders will be placed any more, and returns which already were.
 func (s *Store) Abandon(ctx context.Context, orderIDs []string) (placed, abandoned []string, err error) {
 	if _, err := s.pool.Exec(ctx, decideAbandoned, orderIDs); err != nil {
 		return nil, nil, fmt.Errorf("abandon reservations: %w", err)
@@ -55,7 +55,7 @@ WHERE order_id = ANY($1::uuid[]) AND outcome = 'RELEASING'`
   ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
-// Releasing lists holds of cancelled orders that catalog is still to be told of.
+// Releasing lists the holds of cancelled orders that were not yet reported to catalog.
 func (s *Store) Releasing(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.pool.Query(ctx, selectReleasing, limit)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) Releasing(ctx context.Context, limit int) ([]string, error) {
 	return holds, nil
 }
 
-// MarkReleased notes that catalog was told.
+// MarkReleased records that the holds were reported to catalog.
 func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
 	if _, err := s.pool.Exec(ctx, markReleased, holds); err != nil {
 		return fmt.Errorf("mark released: %w", err)
@@ -77,7 +77,7 @@ func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
 }
 
 // DeleteOutcomes deletes up to limit outcomes that have been over for longer than keep, by the
-// database's clock, and tells how many.
+// database's clock, and returns how many.
 func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, deleteOver, keep, limit)
 	if err != nil {
@@ -93,7 +93,7 @@ const (
 	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
 )
 
-// FindClaim gives the order placed under the id a claim chose, or nil, and whether the claim was
+// FindClaim returns the order placed under the id that a claim chose, or nil, and whether the claim was
 // abandoned.
 func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, abandoned bool, err error) {
 	b := &pgx.Batch{}

@@ -8,7 +8,7 @@ import (
 
 const (
 	// The time of an order's last change is that of its completion or cancellation: nothing else
-	// changes an order afterwards. An order reopened meanwhile is passed over.
+	// changes an order afterwards. An order that was reopened is skipped.
 	eraseDetails = `UPDATE orders SET details_sealed = '', details_erased_at = COALESCE($1::timestamptz, now())
 WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM orders
@@ -22,7 +22,7 @@ WHERE (tenant_id, id) IN (
 )
 
 // EraseDetails erases the delivery details of up to limit orders that were completed or cancelled
-// more than keep before now, and tells how many. now nil: the database's clock.
+// more than keep before now, and returns how many. now nil: the database's clock.
 func (s *Store) EraseDetails(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, eraseDetails, now, keep, limit)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) EraseDetails(ctx context.Context, now *time.Time, keep time.Dura
 }
 
 // DeleteAudit deletes up to limit rows of the audit that are older than keep, which the schema
-// refuses below a year, and tells how many. now nil: the database's clock.
+// refuses below a year, and returns how many. now nil: the database's clock.
 func (s *Store) DeleteAudit(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, deleteAudit, now, keep, limit)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestALinkIsGivenWithAllItsFields(t *testing.T) {
 		require.True(t, proto.Equal(want, resp.GetItems()[i]), "%v", resp.GetItems()[i])
 	}
 
-	t.Run("the claim URL does not stand in the table", func(t *testing.T) {
+	t.Run("the claim URL is not in the table", func(t *testing.T) {
 		var text string
 		require.NoError(t, f.pool.QueryRow(t.Context(),
 			`SELECT encode(claim_url_sealed, 'escape') FROM links WHERE id = $1`, claimed.id).Scan(&text))
@@ -104,7 +104,7 @@ func TestFilters(t *testing.T) {
 			[]string{campaign.id},
 		},
 		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: new(newID())}, []string{}},
-		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("nobody")}, []string{}},
+		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("unknown")}, []string{}},
 		"by last change, oldest first, from the very instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
 			[]string{campaign.id, claimed.id},
@@ -157,7 +157,7 @@ func TestFaultsAreListedTogether(t *testing.T) {
 			requireViolations(t, err, "limit invalid", "after invalid")
 		}
 	})
-	t.Run("a recipient no database can hold, a status that is none, an instant that is none", func(t *testing.T) {
+	t.Run("a recipient with NUL, an unknown status, an invalid instant", func(t *testing.T) {
 		_, err := f.list(&linksv1.ListPersonalLinksRequest{
 			ExternalRecipientId: new("a\x00"), Status: &unspecified, UpdatedSince: &timestamppb.Timestamp{Nanos: -1},
 		})
