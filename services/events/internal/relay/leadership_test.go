@@ -36,6 +36,7 @@ func TestOneRelayLeads(t *testing.T) {
 	url := pgtest.NewURL(t)
 	cfg, err := pgx.ParseConfig(url)
 	require.NoError(t, err)
+	pool := pgtest.New(t)
 	c := campaign{url: url, log: telemetry.Discard().Logger}
 	ctx, cancel := context.WithCancel(t.Context())
 	leading := make(chan int, 10)
@@ -55,7 +56,7 @@ func TestOneRelayLeads(t *testing.T) {
 
 	// The server ends the session that holds the lock.
 	killed := time.Now()
-	exec(t, pgtest.New(t), `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
+	exec(t, pool, `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
 JOIN pg_database d ON d.oid = l.database AND d.datname = '`+cfg.Database+`'
 WHERE l.locktype = 'advisory' AND l.granted`)
 	require.Equal(t, first, <-ended)
