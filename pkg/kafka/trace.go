@@ -39,7 +39,7 @@ func WithTraceParent(m Message, parent string) Message {
 }
 
 // spans makes a span of every message that belongs to a recorded trace, inside that trace. Messages
-// travel in batches: what is done for a whole batch is told of once, inside the span of its first
+// travel in batches: what is done for a whole batch is traced once, inside the span of its first
 // such message, and the spans of the others link to it.
 type spans struct {
 	tracer    trace.Tracer

@@ -29,7 +29,7 @@ func Limit(limit *int32, errs *fields.Errors) int {
 
 // After returns the position of a cursor, or nil without one, recording a violation on `after` when
 // the cursor does not belong to the binding. It is called after the filters were checked: where one
-// of them is at fault, nothing can be said of a cursor that belongs to all of them.
+// of them is invalid, a cursor that belongs to all of them cannot be checked.
 func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {
 	if after == nil {
 		return nil

@@ -2,8 +2,8 @@ package postgres
 
 import "github.com/jackc/pgx/v5/pgtype"
 
-// UUIDs is a parameter of type uuid[]. It travels in binary: of a []string, pgx would find out each time that it can only
-// write it as text, which the server has to read, and together that takes longer than what is done with a few ids. An
+// UUIDs is a parameter of type uuid[]. It is sent in binary. A []string is sent as text, which pgx finds out each time
+// and the server has to parse; with few ids that takes longer than the statement itself. An
 // id that is not a UUID fails the statement before it is sent.
 type UUIDs []string
 

@@ -68,9 +68,9 @@ func (e *Error) badRequest() *errdetails.BadRequest {
 	return bad
 }
 
-// FromStatus reads an error back. A status without the platform's ErrorInfo stands for a transport
-// fault, and so does one with a reason that is none of the codes, such as a refused caller's: its words are
-// for nobody outside. Unavailable and deadline errors become service_unavailable, all else internal_error.
+// FromStatus reads an error back. A status without the platform's ErrorInfo is a transport error, and so is
+// one whose reason is not a code of the registry, such as that of a refused caller: its text must not leave the
+// platform. Unavailable and deadline errors become service_unavailable, all else internal_error.
 func FromStatus(st *status.Status) *Error {
 	e := &Error{Detail: st.Message()}
 	for _, detail := range st.Details() {

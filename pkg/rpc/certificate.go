@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// openIdentity reads the files of a process, and tells until when the certificate in use is good.
+// openIdentity reads the files of a process, and measures until when the certificate in use is valid.
 func openIdentity(cfg identity.Config, tel *telemetry.Telemetry) (*identity.Files, error) {
 	files, err := identity.Open(cfg, time.Now, tel.Logger)
 	if err != nil {

@@ -7,9 +7,9 @@
 //
 // Calls are secured by mutual TLS (package identity), and the file callers.go is the list of who may
 // call what. A process without certificate files speaks plain text, on loopback addresses only, and
-// there everybody may call everything.
+// there every caller may call everything.
 //
 // A client spreads its calls over all instances of a service (type instances), and an instance that
-// is told to end loses none: it says that it is not ready, takes calls for LameDuck, then lets its
+// is stopped loses none: it says that it is not ready, takes calls for LameDuck, then lets its
 // clients go and finishes what runs. What a process that died cuts off is repeated on another one.
 package rpc

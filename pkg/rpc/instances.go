@@ -47,7 +47,7 @@ func (instances) Build(target resolver.Target, cc resolver.ClientConn, opts reso
 	return all, nil
 }
 
-// allNames returns the connection what its names resolve to, together.
+// allNames reports to the connection what all its names resolve to.
 type allNames struct {
 	conn  resolver.ClientConn
 	names []*oneName
@@ -71,8 +71,7 @@ func (a *allNames) Close() {
 	}
 }
 
-// report tells the connection of all endpoints that are known. The lock is held: the connection
-// must hear of the newest last.
+// report passes all known endpoints to the connection. The lock is held, so that the newest is passed last.
 func (a *allNames) report() error {
 	var known []resolver.Endpoint
 	for _, name := range a.names {

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// untilEnd ends a stream with the lame duck, by its context. A call ends by itself; who watches
-// health never leaves, and would hold up the end for all of DrainTimeout.
+// untilEnd ends a stream with the lame duck, by its context. A unary call ends by itself, but a
+// client that watches health never leaves, and would delay the end by the whole DrainTimeout.
 func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
