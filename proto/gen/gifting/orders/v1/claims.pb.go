@@ -33,13 +33,13 @@ type PlaceClaimedOrderRequest struct {
 	ExternalRecipientId *string `protobuf:"bytes,6,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	// The link's label; who the gift is for.
 	Client *OrderClient `protobuf:"bytes,7,opt,name=client,proto3" json:"client,omitempty"`
-	// As on a placed order; faults name `recipient.…`.
+	// As on a placed order; errors name `recipient.…`.
 	Recipient  *OrderRecipient   `protobuf:"bytes,8,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	ProductId  string            `protobuf:"bytes,9,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
 	Variations map[string]string `protobuf:"bytes,10,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The link's answers to the tenant's fields, checked when the link was made.
 	CustomFields []*CustomFieldAnswer `protobuf:"bytes,11,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
-	// Id of the team member who then owns the order; absent: nobody.
+	// Id of the team member who then owns the order; absent: none.
 	ManagerId     *string `protobuf:"bytes,12,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,12 +31,12 @@ const (
 // owns the links and is part of neither plane.
 type ClaimsServiceClient interface {
 	// Places the order of a claim under the id the claim chose. Repeated with the same id it answers
-	// the order that stands, whatever the rest of the request says. invalid_request names fields of
+	// that order, whatever the rest of the request says. invalid_request names fields of
 	// `recipient`; else product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock, and nothing has been placed.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown: answers the order if it was placed, else makes sure that
-	// it never will be and gives its stock back.
+	// it never will be and returns its stock.
 	AbandonClaimedOrder(ctx context.Context, in *AbandonClaimedOrderRequest, opts ...grpc.CallOption) (*AbandonClaimedOrderResponse, error)
 }
 
@@ -76,12 +76,12 @@ func (c *claimsServiceClient) AbandonClaimedOrder(ctx context.Context, in *Aband
 // owns the links and is part of neither plane.
 type ClaimsServiceServer interface {
 	// Places the order of a claim under the id the claim chose. Repeated with the same id it answers
-	// the order that stands, whatever the rest of the request says. invalid_request names fields of
+	// that order, whatever the rest of the request says. invalid_request names fields of
 	// `recipient`; else product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock, and nothing has been placed.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown: answers the order if it was placed, else makes sure that
-	// it never will be and gives its stock back.
+	// it never will be and returns its stock.
 	AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error)
 	mustEmbedUnimplementedClaimsServiceServer()
 }

@@ -1911,7 +1911,7 @@ func (x *SearchOrdersResponse) GetNextCursor() string {
 	return ""
 }
 
-// An order as it stands in the result of a search.
+// An order in the result of a search.
 type FoundOrder struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
@@ -2104,7 +2104,7 @@ type AuditEntry struct {
 	// Empty for SYSTEM.
 	ActorId   string    `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	Operation Operation `protobuf:"varint,5,opt,name=operation,proto3,enum=gifting.orders.v1.Operation" json:"operation,omitempty"`
-	// Absent where the order did not stand before: it was placed.
+	// Absent where the order did not exist before: it was placed.
 	StatusBefore  *OrderStatus `protobuf:"varint,6,opt,name=status_before,json=statusBefore,proto3,enum=gifting.orders.v1.OrderStatus,oneof" json:"status_before,omitempty"`
 	StatusAfter   OrderStatus  `protobuf:"varint,7,opt,name=status_after,json=statusAfter,proto3,enum=gifting.orders.v1.OrderStatus" json:"status_after,omitempty"`
 	VersionBefore *int64       `protobuf:"varint,8,opt,name=version_before,json=versionBefore,proto3,oneof" json:"version_before,omitempty"`

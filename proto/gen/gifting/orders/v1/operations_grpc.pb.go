@@ -63,7 +63,7 @@ type OrderOperationsServiceClient interface {
 	// COMPLETED: not_cancellable.
 	CancelOrderAs(ctx context.Context, in *CancelOrderAsRequest, opts ...grpc.CallOption) (*CancelOrderAsResponse, error)
 	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it gives the stock back. Leaving SENT empties the shipments, as does
+	// there is none. Entering it returns the stock. Leaving SENT empties the shipments, as does
 	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
 	// and the target is neither COMPLETED nor CANCELLED.
 	CorrectStatus(ctx context.Context, in *CorrectStatusRequest, opts ...grpc.CallOption) (*CorrectStatusResponse, error)
@@ -72,13 +72,13 @@ type OrderOperationsServiceClient interface {
 	// Corrects delivery details of a PROCESSING order by the rules of POST
 	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
 	CorrectDelivery(ctx context.Context, in *CorrectDeliveryRequest, opts ...grpc.CallOption) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE
-	// for the tenant's team, BACKOFFICE for the operator. Repeated with the same order_id it answers the
-	// order that stands, whatever the rest of the request says. idempotency_key_reused when that came
-	// through another channel, or when an attempt that failed has spent the id: choose another.
+	// Places an order by the rules of POST /orders; errors name its fields as there. The source is
+	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id
+	// it answers the same order, whatever the rest of the request says. idempotency_key_reused when
+	// that order came through another channel, or a failed attempt has spent the id: choose another.
 	PlaceOrderAs(ctx context.Context, in *PlaceOrderAsRequest, opts ...grpc.CallOption) (*PlaceOrderAsResponse, error)
-	// Posts a message everybody on the order reads. The public API names the operator as the author of
-	// what a BACKOFFICE_ACCOUNT posts. The same message_id again answers the message that stands;
+	// Posts a message that everybody on the order reads. The public API names the operator as the author
+	// of what a BACKOFFICE_ACCOUNT posts. The same message_id again answers that message;
 	// idempotency_key_reused when that is another one.
 	PostMessageAs(ctx context.Context, in *PostMessageAsRequest, opts ...grpc.CallOption) (*PostMessageAsResponse, error)
 	// Adds a note only the operator reads, as PostMessageAs does but without an event.
@@ -271,7 +271,7 @@ type OrderOperationsServiceServer interface {
 	// COMPLETED: not_cancellable.
 	CancelOrderAs(context.Context, *CancelOrderAsRequest) (*CancelOrderAsResponse, error)
 	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it gives the stock back. Leaving SENT empties the shipments, as does
+	// there is none. Entering it returns the stock. Leaving SENT empties the shipments, as does
 	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
 	// and the target is neither COMPLETED nor CANCELLED.
 	CorrectStatus(context.Context, *CorrectStatusRequest) (*CorrectStatusResponse, error)
@@ -280,13 +280,13 @@ type OrderOperationsServiceServer interface {
 	// Corrects delivery details of a PROCESSING order by the rules of POST
 	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
 	CorrectDelivery(context.Context, *CorrectDeliveryRequest) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders, faults naming its fields as there: source WORKSPACE
-	// for the tenant's team, BACKOFFICE for the operator. Repeated with the same order_id it answers the
-	// order that stands, whatever the rest of the request says. idempotency_key_reused when that came
-	// through another channel, or when an attempt that failed has spent the id: choose another.
+	// Places an order by the rules of POST /orders; errors name its fields as there. The source is
+	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id
+	// it answers the same order, whatever the rest of the request says. idempotency_key_reused when
+	// that order came through another channel, or a failed attempt has spent the id: choose another.
 	PlaceOrderAs(context.Context, *PlaceOrderAsRequest) (*PlaceOrderAsResponse, error)
-	// Posts a message everybody on the order reads. The public API names the operator as the author of
-	// what a BACKOFFICE_ACCOUNT posts. The same message_id again answers the message that stands;
+	// Posts a message that everybody on the order reads. The public API names the operator as the author
+	// of what a BACKOFFICE_ACCOUNT posts. The same message_id again answers that message;
 	// idempotency_key_reused when that is another one.
 	PostMessageAs(context.Context, *PostMessageAsRequest) (*PostMessageAsResponse, error)
 	// Adds a note only the operator reads, as PostMessageAs does but without an event.

@@ -1219,7 +1219,7 @@ func (x *UpdateDeliveryRequest) GetUrgent() bool {
 }
 
 // DeliveryCorrection holds the members of a recipient to change. None can be cleared: an empty
-// name or phone is a fault, an empty email keeps what is stored.
+// name or phone is an error, an empty email keeps what is stored.
 type DeliveryCorrection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 100 characters.
@@ -1292,7 +1292,7 @@ func (x *DeliveryCorrection) GetAddress() *AddressCorrection {
 }
 
 // AddressCorrection holds the members of an address to change. None can be cleared: an empty
-// street, city or country is a fault, an empty postal_code keeps what is stored.
+// street, city or country is an error, an empty postal_code keeps what is stored.
 type AddressCorrection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 255 characters.

@@ -33,7 +33,7 @@ type GiftSiteServiceClient interface {
 	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
 	GetClaimPage(ctx context.Context, in *GetClaimPageRequest, opts ...grpc.CallOption) (*GetClaimPageResponse, error)
 	// Claims the gift: exactly one order per link, whatever repeats or crashes. invalid_request names
-	// faults of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
+	// errors of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
 	// not_deliverable_to_country and invalid_variations leave the link as it is, so the player chooses
 	// again. Answers the page's new state; a link that is no longer open answers its state and does
 	// nothing.
@@ -78,7 +78,7 @@ type GiftSiteServiceServer interface {
 	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
 	GetClaimPage(context.Context, *GetClaimPageRequest) (*GetClaimPageResponse, error)
 	// Claims the gift: exactly one order per link, whatever repeats or crashes. invalid_request names
-	// faults of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
+	// errors of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
 	// not_deliverable_to_country and invalid_variations leave the link as it is, so the player chooses
 	// again. Answers the page's new state; a link that is no longer open answers its state and does
 	// nothing.

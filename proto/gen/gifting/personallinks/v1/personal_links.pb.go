@@ -250,10 +250,10 @@ func (x *CreatePersonalLinksRequest) GetRecipients() []*PersonalLinkRecipient {
 	return nil
 }
 
-// ProductIds lets the list be absent, which is another fault than an empty one.
+// ProductIds lets the list be absent, which is another error than an empty one.
 type ProductIds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 1000; one that stands twice counts once.
+	// 1 to 1000; one that occurs twice counts once.
 	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,7 +510,7 @@ type PersonalLinkResult struct {
 	Index               int32               `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	ExternalRecipientId *string             `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	Outcome             PersonalLinkOutcome `protobuf:"varint,3,opt,name=outcome,proto3,enum=gifting.personallinks.v1.PersonalLinkOutcome" json:"outcome,omitempty"`
-	// The link that was made, or the faults of its entry.
+	// The link that was made, or the errors of its entry.
 	//
 	// Types that are valid to be assigned to Result:
 	//
@@ -660,7 +660,7 @@ func (x *RecipientErrors) GetErrors() []*RecipientError {
 	return nil
 }
 
-// A fault of an entry, by field.
+// An error of an entry, by field.
 type RecipientError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path within the recipient.

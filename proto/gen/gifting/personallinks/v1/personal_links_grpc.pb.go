@@ -34,7 +34,7 @@ type PersonalLinksServiceClient interface {
 	// Links within the key's brands, newest first; with updated_since by their last change, oldest
 	// first.
 	ListPersonalLinks(ctx context.Context, in *ListPersonalLinksRequest, opts ...grpc.CallOption) (*ListPersonalLinksResponse, error)
-	// Makes a link for each recipient that has no fault; the others are rejected one by one.
+	// Makes a link for each recipient that has no error; the others are rejected one by one.
 	CreatePersonalLinks(ctx context.Context, in *CreatePersonalLinksRequest, opts ...grpc.CallOption) (*CreatePersonalLinksResponse, error)
 	// One link of the tenant, within the brands of the key.
 	GetPersonalLink(ctx context.Context, in *GetPersonalLinkRequest, opts ...grpc.CallOption) (*GetPersonalLinkResponse, error)
@@ -99,7 +99,7 @@ type PersonalLinksServiceServer interface {
 	// Links within the key's brands, newest first; with updated_since by their last change, oldest
 	// first.
 	ListPersonalLinks(context.Context, *ListPersonalLinksRequest) (*ListPersonalLinksResponse, error)
-	// Makes a link for each recipient that has no fault; the others are rejected one by one.
+	// Makes a link for each recipient that has no error; the others are rejected one by one.
 	CreatePersonalLinks(context.Context, *CreatePersonalLinksRequest) (*CreatePersonalLinksResponse, error)
 	// One link of the tenant, within the brands of the key.
 	GetPersonalLink(context.Context, *GetPersonalLinkRequest) (*GetPersonalLinkResponse, error)
