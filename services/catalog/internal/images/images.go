@@ -1,16 +1,15 @@
-// Package images keeps the bytes of images in a blob store, by file id. A file never changes: its
-// id is made from its content.
+// Package images stores the bytes of images in a blob store, by file id. A file never changes: its id is
+// derived from its content.
 //
-// The store is named by a URL: a folder, file:///var/lib/gifting/images?create_dir=true, for one
-// machine; or a bucket of S3 or of a server that speaks like it,
+// A URL names the store: a folder for one machine, file:///var/lib/gifting/images?create_dir=true, or a
+// bucket of S3 or a compatible server:
 //
 //	s3://gifting-images?region=eu-north-1&prefix=images/
 //	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
 //
-// Credentials of S3 come from where the AWS SDK looks for them: AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY, a shared configuration file, or the role of the machine or pod. They need
-// s3:GetObject and s3:PutObject on the bucket's objects, nothing else. The bucket stays private:
-// what the public may see is decided with every read.
+// The AWS SDK finds the credentials of S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a shared
+// configuration file, or the role of the machine or pod. They need only s3:GetObject and s3:PutObject on
+// the objects of the bucket. The bucket stays private: each read decides what the public may see.
 package images
 
 import (
@@ -44,7 +43,7 @@ func (f *Files) Put(ctx context.Context, fileID, contentType string, content []b
 	return nil
 }
 
-// Get gives the bytes of a file.
+// Get returns the bytes of a file.
 func (f *Files) Get(ctx context.Context, fileID string) ([]byte, error) {
 	content, err := f.bucket.ReadAll(ctx, fileID)
 	if err != nil {

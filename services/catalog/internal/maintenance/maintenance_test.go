@@ -109,7 +109,7 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 		return r.OrderID
 	}
 	held, confirmed, released, fresh := reserve(), reserve(), reserve(), reserve()
-	require.NoError(t, f.store.Settle(t.Context(), []string{confirmed}, []string{released, fresh}))
+	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{confirmed}, []string{released, fresh}))
 	f.exec(`UPDATE reservations SET expires_at = expires_at - interval '31 days' WHERE order_id <> $1`, fresh)
 	for _, age := range []time.Duration{364 * day, auditRetention + time.Minute, auditRetention + day} {
 		f.exec(`INSERT INTO catalog_audit (id, at, actor_kind, actor_id, action, subject_id, detail)
@@ -121,7 +121,7 @@ VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT
 	require.ElementsMatch(t, []string{held, confirmed, fresh}, left)
 	require.Equal(t, []string{"campaign.start"}, f.audit(c))
 
-	require.NoError(t, f.store.Settle(t.Context(), []string{released}, []string{released, confirmed}))
+	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{released}, []string{released, confirmed}))
 	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT stock FROM skus`).Scan(&stock))
 	require.EqualValues(t, 4, stock, "the confirmed unit goes back; the released one did already")
 }

@@ -74,7 +74,7 @@ type Processor struct {
 // NewProcessor makes a processor.
 func NewProcessor() *Processor { return &Processor{pixels: semaphore.NewWeighted(MaxPixels)} }
 
-// Prepare makes the original and its renditions from an uploaded image. The same bytes give the same
+// Prepare makes the original and its renditions from an uploaded image. The same bytes return the same
 // files. It refuses an image with ErrType, ErrDamaged or ErrPixels.
 func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	var set Set

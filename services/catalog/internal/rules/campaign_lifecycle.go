@@ -5,8 +5,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// CheckStart says whether a campaign is to be started; one that runs already is not. due: its expiry
-// has passed.
+// CheckStart reports whether a campaign is to be started. An active one is not. due: its expiry has
+// passed.
 func CheckStart(status string, due bool) (start bool, err error) {
 	switch {
 	case status == CampaignActive:
@@ -24,15 +24,15 @@ func CheckStart(status string, due bool) (start bool, err error) {
 	}
 }
 
-// OfferedIn is an offering as it stands, about to be resumed.
+// OfferedIn is an offering that is about to be resumed.
 type OfferedIn struct {
 	Status string
 	// Combinations that are offered.
 	Combinations []map[string]string
 }
 
-// CheckResume says whether an offering is to be resumed; one that is active is not. The gift must be
-// published and come in every combination that is offered.
+// CheckResume reports whether an offering is to be resumed. An active one is not. The gift must be
+// published and come in every offered combination.
 func (o OfferedIn) CheckResume(gift Product) (resume bool, err error) {
 	if o.Status == OfferingActive {
 		return false, nil

@@ -54,7 +54,7 @@ func ReadCategory(req *catalogv1.PutCategoryRequest, errs *fields.Errors) Catego
 	return c
 }
 
-// categoryNames gives the translated names by code and locale.
+// categoryNames returns the translated names by code and locale.
 func categoryNames(req *catalogv1.PutCategoryRequest, errs *fields.Errors) map[string]map[string]string {
 	names := map[string]map[string]string{req.GetCategory().GetCode(): {}}
 	for _, s := range req.GetCategory().GetSubcategories() {

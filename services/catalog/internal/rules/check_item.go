@@ -4,12 +4,12 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// ItemFacts are what the catalog holds of an item about to be ordered. Pointers are nil where the
-// record does not exist.
+// ItemFacts are the records of an item about to be ordered. Pointers are nil where a record does not
+// exist.
 type ItemFacts struct {
 	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
 	CampaignBrandID *string
-	// CampaignStatus is the status now, not what was written down last.
+	// CampaignStatus is the status now, which may not be recorded yet.
 	CampaignStatus *string
 	OfferingStatus *string
 	SupplyType     *string
@@ -21,20 +21,21 @@ type ItemFacts struct {
 	SKUOffered     bool
 }
 
-// Item is what is asked of the facts.
+// Item is the requested item.
 type Item struct {
 	// InCampaign: the order is from a campaign.
 	InCampaign bool
-	// Reaches says whether the caller reaches a brand.
+	// Reaches reports whether the caller reaches a brand.
 	Reaches func(brandID string) bool
-	// BrandID is the brand the caller named beside the campaign; empty: none.
+	// BrandID is the brand in the request; it may be empty.
 	BrandID string
-	// Customization: the caller asks for it.
+	// Customization: the request has one.
 	Customization bool
 	Variations    map[string]string
 }
 
-// CheckItem refuses an item that may not be ordered, with the first fault in the order of the API's code table.
+// CheckItem refuses an item that may not be ordered, with the first error in the order of the API's table
+// of codes.
 func CheckItem(item Item, f ItemFacts) error {
 	published := f.ProductState != nil && *f.ProductState == Published
 	if item.Customization && published && !*f.Customization {

@@ -10,19 +10,18 @@ const MaxImageBytes = 10 << 20
 
 const fileIDLen = 32
 
-// Image is a stored file. Its id is the first half of its digest, so the same bytes always have the
-// same id.
+// Image is a stored file. Its id is the first half of its digest, so the same bytes have the same id.
 type Image struct {
 	FileID      string
 	Digest      string
 	ContentType string
 	Size        int
-	// Width and Height in pixels are 0 for an image stored before they were read.
+	// Width and Height in pixels are 0 for images of older versions.
 	Width  int
 	Height int
 }
 
-// NewImage names the image that has the content.
+// NewImage derives the id of an image from its content.
 func NewImage(content []byte, contentType string, width, height int) Image {
 	sum := sha256.Sum256(content)
 	digest := hex.EncodeToString(sum[:])
@@ -32,7 +31,7 @@ func NewImage(content []byte, contentType string, width, height int) Image {
 	}
 }
 
-// ShownImage is a file as the images of a gift list it. Width is nil for the original.
+// ShownImage is a file in the list of a gift's images. Width is nil for the original.
 type ShownImage struct {
 	FileID string `json:"fileId"`
 	Width  *int32 `json:"width"`

@@ -9,10 +9,10 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// MaxImport bounds the gifts of one call, and so how long it holds up other upkeep.
+// MaxImport bounds the gifts of one call, and so how long other changes wait for it.
 const MaxImport = 500
 
-// ImportOutcome is what became of a gift of an import.
+// ImportOutcome is the result of importing a gift.
 type ImportOutcome int
 
 // The outcomes.
@@ -23,8 +23,7 @@ const (
 	ImportUnchanged
 )
 
-// CheckImport demands gifts that can be put at once: a second one of the same id would have to be
-// put after the first.
+// CheckImport demands gifts that can be put together: each id once.
 func CheckImport(products []*catalogv1.PutProductRequest, errs *fields.Errors) {
 	const field = "products"
 	if len(products) == 0 {
@@ -39,7 +38,7 @@ func CheckImport(products []*catalogv1.PutProductRequest, errs *fields.Errors) {
 	}
 }
 
-// Same says whether putting next in the place of p changes nothing at all.
+// Same reports whether replacing p by next changes nothing.
 func (p Product) Same(next Product) bool {
 	return reflect.DeepEqual(p.plain(), next.plain())
 }

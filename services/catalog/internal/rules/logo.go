@@ -5,17 +5,17 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// LogosKept is how many logos of a brand stay open, the latest: the one in use, and enough others
-// that trying some out does not close it.
+// LogosKept is how many of the latest logos of a brand stay open: enough that trying out some does not
+// close the one in use.
 const LogosKept = 20
 
-// Logo says whose logo an image is.
+// Logo names the brand of a logo.
 type Logo struct {
 	TenantID string
 	BrandID  string
 }
 
-// ReadLogo validates whose logo is uploaded.
+// ReadLogo validates the brand of a logo.
 func ReadLogo(req *catalogv1.UploadBrandLogoRequest, errs *fields.Errors) Logo {
 	return Logo{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// State is where a gift stands in its life.
+// State of a gift.
 type State string
 
 // The states of a gift. Only PUBLISHED ones are listed.
@@ -17,14 +17,13 @@ const (
 	Internal  State = "INTERNAL"
 )
 
-// Text is what is translated of a gift. An empty description of a translation stands for the
-// description in en-US.
+// Text is the translated part of a gift. A translation with an empty description has that in en-US.
 type Text struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// Product is a gift as the operations plane keeps it.
+// Product is a gift with all its data.
 type Product struct {
 	ID           string
 	State        State
@@ -43,8 +42,8 @@ type Product struct {
 	ReadyToSend            bool
 }
 
-// SameForReaders says whether no reader of any country or locale can tell next from p. populated
-// are the regions that have a country: a price elsewhere is seen by nobody.
+// SameForReaders reports whether p and next look the same to readers of every country and locale.
+// populated are the regions that have a country: prices of others are not visible.
 func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 	if p.State != Published && next.State != Published {
 		return true // Hidden or unlisted before and after; an unlisted entry shows only its id.
@@ -52,7 +51,7 @@ func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 	return reflect.DeepEqual(p.shown(populated), next.shown(populated))
 }
 
-// shown is the gift reduced to what makes a difference to some reader.
+// shown is the gift reduced to what readers can see.
 func (p Product) shown(populated map[string]bool) Product {
 	listed := Product{
 		State:                  p.State,
@@ -83,12 +82,12 @@ func (p Product) shown(populated map[string]bool) Product {
 	return listed
 }
 
-// Withdraws says whether next, put in the place of p, leaves the catalog.
+// Withdraws reports whether replacing p by next takes the gift out of the catalog.
 func (p Product) Withdraws(next Product) bool {
 	return p.State == Published && next.State != Published
 }
 
-// SameVariations says whether both come in the same variations.
+// SameVariations reports whether both come in the same variations.
 func (p Product) SameVariations(next Product) bool {
 	return slices.EqualFunc(p.Variations, next.Variations, func(a, b Variation) bool {
 		return a.Dimension == b.Dimension && slices.Equal(a.Values, b.Values)

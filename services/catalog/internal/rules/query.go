@@ -22,7 +22,7 @@ func CheckCountry(value string, errs *fields.Errors) {
 	}
 }
 
-// ReadLocale gives the locale to answer in: en-US when none is asked for, else one of the tenant's.
+// ReadLocale returns the requested locale, which must be one of the tenant's. The default is en-US.
 func ReadLocale(value string, supported []string, errs *fields.Errors) string {
 	if fields.Blank(value) {
 		return BaseLocale
@@ -33,7 +33,7 @@ func ReadLocale(value string, supported []string, errs *fields.Errors) string {
 	return value
 }
 
-// ReadSince gives the instant in whole microseconds, or nil.
+// ReadSince returns the instant in whole microseconds, or nil.
 func ReadSince(value *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	if value == nil {
 		return nil

@@ -23,8 +23,8 @@ func ReadRegion(req *catalogv1.PutRegionRequest, errs *fields.Errors) Region {
 // Move is a change of the region a country belongs to; empty: none.
 type Move struct{ From, To string }
 
-// Moves are the changes between where countries stand now and the region put, each once. now holds
-// the region of every country of the region before and after.
+// Moves are the changes of countries from their regions now to the region put, each once. now has the
+// region of every country that is or will be in the region.
 func (r Region) Moves(now map[string]string) []Move {
 	seen := map[Move]struct{}{}
 	for _, c := range r.Countries {

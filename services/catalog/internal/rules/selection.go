@@ -22,9 +22,8 @@ func ReadSelection(in *catalogv1.Selection, errs *fields.Errors) {
 	atMost("selection.productIds", len(in.GetProductIds()), MaxSelection, errs)
 }
 
-// CheckSelectedGifts refuses gifts that links cannot offer: one that is not published before one
-// that does not exist, which is the order of the API's code table. known holds the states of those
-// that exist.
+// CheckSelectedGifts refuses gifts that links cannot offer, in the order of the API's table of codes: first
+// one that is not published, then an unknown one. known has the states of those that exist.
 func CheckSelectedGifts(ids []string, known map[string]State) error {
 	for i, id := range ids {
 		if state, ok := known[id]; ok && state != Published {
@@ -39,8 +38,8 @@ func CheckSelectedGifts(ids []string, known map[string]State) error {
 	return nil
 }
 
-// CheckSelectedCampaign refuses a campaign that links cannot offer: one that does not exist or that
-// the caller does not reach before one that does not run. brandID is empty where there is none.
+// CheckSelectedCampaign refuses a campaign that links cannot offer: first one that is unknown or out of the
+// caller's reach, then one that is not active. brandID is empty for an unknown campaign.
 func CheckSelectedCampaign(brandID, status string, reaches func(brandID string) bool) error {
 	switch {
 	case brandID == "" || !reaches(brandID):

@@ -13,7 +13,7 @@ const MaxStock = 1_000_000_000
 
 const maxReason = 500
 
-// Correction of a SKU's stock: relative, or a replacement of what was counted.
+// Correction of a SKU's stock: units to add, or a new count.
 type Correction struct {
 	Add int32
 	// Expected is nil for a relative correction.
@@ -47,7 +47,7 @@ func stockField(field string, units int32, errs *fields.Errors) {
 	}
 }
 
-// Apply gives the stock after the correction.
+// Apply returns the stock after the correction.
 func (c Correction) Apply(stock int32) (int32, error) {
 	if c.Expected != nil {
 		if *c.Expected != stock {

@@ -43,8 +43,7 @@ func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variatio
 	return out
 }
 
-// Chosen says whether choice has exactly one valid value for every dimension, spelled as in the
-// catalog.
+// Chosen reports whether choice has exactly one valid value for every dimension, spelled as in the catalog.
 func Chosen(variations []Variation, choice map[string]string) bool {
 	if len(choice) != len(variations) {
 		return false

@@ -27,7 +27,6 @@ func TestTheLifecycleOfACampaign(t *testing.T) {
 		require.Equal(t, completed, f.readCampaign(id).GetStatus())
 	}
 	require.Equal(t, []string{"campaign.complete", "campaign.start"}, f.audit(id), "what changes nothing is not recorded")
-
 	t.Run("a completed campaign is not started again", func(t *testing.T) {
 		_, err := f.campaigns.StartCampaign(t.Context(), start(tenantID, id))
 		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
@@ -136,7 +135,7 @@ func TestResumingEndsTheReviewOfAnOffering(t *testing.T) {
 	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the offered size is gone")
 	p.Variations[0].Values = []string{"S"}
 	f.put(p)
-	require.Equal(t, needsReview, status(), "nobody has reviewed it")
+	require.Equal(t, needsReview, status(), "it was not reviewed")
 	call(f, f.campaigns.ResumeOffering, good)
 	require.Equal(t, offered, status())
 	require.Equal(t, []string{"offering.resume"}, f.audit(id))

@@ -60,7 +60,6 @@ func TestStockIsCorrected(t *testing.T) {
 	require.EqualValues(t, 0, correct(recount(f.correction(c), 4, 0)))
 	require.EqualValues(t, 5, correct(add(f.correction(c), 5)))
 	require.EqualValues(t, 10, *f.stock(c, "M"), "of that size alone")
-
 	t.Run("each is in the audit with the stock before and after", func(t *testing.T) {
 		got := call(f, f.products.ListAudit, &catalogv1.ListAuditRequest{SubjectId: c})
 		require.Len(t, got.GetEntries(), 5)

@@ -71,7 +71,6 @@ func TestACampaignInFull(t *testing.T) {
 		left[sku.GetVariations()["Size"]] = sku.GetStockRemaining()
 	}
 	require.Equal(t, map[string]int32{"S": 3, "M": 2}, left)
-
 	t.Run("a combination that is not offered any more is not shown", func(t *testing.T) {
 		c.Offerings = []*catalogv1.OfferingInput{offering(blanket.GetId(), stocked, limit(3), "S")}
 		f.putCampaign(c)
@@ -129,7 +128,6 @@ func TestListsOfCampaigns(t *testing.T) {
 	all, ended = append(all, expired), append(ended, expired)
 	slices.Reverse(all)
 	slices.Reverse(ended)
-
 	t.Run("newest first, on pages of every size", func(t *testing.T) {
 		for _, n := range []int32{1, 4, 12, 100} {
 			require.Equal(t, all, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Limit: limit(n)}))

@@ -19,7 +19,6 @@ func TestPuttingACampaignKeepsTheStockOfExistingSKUs(t *testing.T) {
 	f.putCampaign(c)
 	r := attempt(c.GetId(), p.GetId(), "S")
 	call(f, f.ordering.Reserve, r)
-
 	t.Run("when the campaign is put again", func(t *testing.T) {
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), stocked, limit(100), "S", "M")}
 		f.putCampaign(c)
@@ -29,7 +28,7 @@ func TestPuttingACampaignKeepsTheStockOfExistingSKUs(t *testing.T) {
 	t.Run("when it was not offered for a while, and a unit came back meanwhile", func(t *testing.T) {
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), stocked, limit(100), "M")}
 		f.putCampaign(c)
-		f.settle(nil, []string{r.GetOrderId()})
+		f.confirmAndRelease(nil, []string{r.GetOrderId()})
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), stocked, limit(100), "S", "M")}
 		f.putCampaign(c)
 		require.EqualValues(t, 5, *f.stock(c.GetId(), "S"))

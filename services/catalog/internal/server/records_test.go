@@ -143,8 +143,8 @@ func attempt(campaignID, productID, size string) *catalogv1.ReserveRequest {
 	}
 }
 
-// settle confirms and releases the reservations of orders.
-func (f *fixture) settle(confirmed, released []string) {
+// confirmAndRelease changes the reservations of orders.
+func (f *fixture) confirmAndRelease(confirmed, released []string) {
 	f.t.Helper()
 	call(f, f.ordering.SettleReservations, &catalogv1.SettleReservationsRequest{ConfirmedOrderIds: confirmed, ReleasedOrderIds: released})
 }

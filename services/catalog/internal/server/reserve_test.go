@@ -70,7 +70,6 @@ func TestARepeatedRequestGetsTheFirstReservation(t *testing.T) {
 	require.Equal(t, first.GetOrderId(), got.GetOrderId())
 	again := proto.CloneOf(first)
 	again.OrderId = uuid.NewString()
-
 	t.Run("while it is reserved", func(t *testing.T) {
 		replay := call(f, f.ordering.Reserve, again)
 		require.True(t, proto.Equal(got, replay))
@@ -86,7 +85,7 @@ func TestARepeatedRequestGetsTheFirstReservation(t *testing.T) {
 }
 
 // A key outlives the stored answer of its order. Used again later, it belongs to another order.
-func TestASettledKeyReservesAgainForTheProposedOrder(t *testing.T) {
+func TestAConfirmedOrReleasedKeyReservesAgainForTheProposedOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c, p := f.campaignWithStock(10)
@@ -100,9 +99,8 @@ func TestASettledKeyReservesAgainForTheProposedOrder(t *testing.T) {
 	}
 	one, two, three := first.GetOrderId(), uuid.NewString(), uuid.NewString()
 	got := reserve(one)
-
 	t.Run("when it was confirmed", func(t *testing.T) {
-		f.settle([]string{one}, nil)
+		f.confirmAndRelease([]string{one}, nil)
 		fresh := reserve(two)
 		require.Equal(t, two, fresh.GetOrderId())
 		require.True(t, fresh.GetExpiresAt().AsTime().After(got.GetExpiresAt().AsTime()))
@@ -111,23 +109,23 @@ func TestASettledKeyReservesAgainForTheProposedOrder(t *testing.T) {
 		require.EqualValues(t, 8, *f.stock(c, "S"))
 	})
 	t.Run("releasing the confirmed order releases its unit once and no other", func(t *testing.T) {
-		f.settle(nil, []string{one})
-		f.settle([]string{one}, []string{one, uuid.NewString()})
+		f.confirmAndRelease(nil, []string{one})
+		f.confirmAndRelease([]string{one}, []string{one, uuid.NewString()})
 		require.EqualValues(t, 9, *f.stock(c, "S"))
 		require.Equal(t, two, reserve(three).GetOrderId(), "the second order keeps its unit")
 	})
 	t.Run("when it was released", func(t *testing.T) {
-		f.settle(nil, []string{two})
+		f.confirmAndRelease(nil, []string{two})
 		require.EqualValues(t, 10, *f.stock(c, "S"))
 		require.Equal(t, three, reserve(three).GetOrderId())
-		f.settle(nil, []string{one, two})
+		f.confirmAndRelease(nil, []string{one, two})
 		require.EqualValues(t, 9, *f.stock(c, "S"), "the earlier orders hold nothing any more")
 	})
 	t.Run("a confirmed order does not take a second unit", func(t *testing.T) {
-		f.settle([]string{three}, nil)
+		f.confirmAndRelease([]string{three}, nil)
 		require.Equal(t, three, reserve(three).GetOrderId())
 		require.EqualValues(t, 9, *f.stock(c, "S"))
-		f.settle(nil, []string{three})
+		f.confirmAndRelease(nil, []string{three})
 		require.Equal(t, three, reserve(three).GetOrderId())
 		require.EqualValues(t, 9, *f.stock(c, "S"), "unless it was released")
 	})
@@ -169,7 +167,7 @@ func TestAKeyThatWasOutOfStockCanBeUsedAgain(t *testing.T) {
 	holder, late := attempt(c, p, "S"), attempt(c, p, "S")
 	call(f, f.ordering.Reserve, holder)
 	refused(f, problem.OutOfStock, f.ordering.Reserve, late)
-	f.settle(nil, []string{holder.GetOrderId()})
+	f.confirmAndRelease(nil, []string{holder.GetOrderId()})
 	got := call(f, f.ordering.Reserve, late)
 	require.Equal(t, late.GetOrderId(), got.GetOrderId())
 }
@@ -183,7 +181,7 @@ func TestAnOfferingOnDemandIsNeverLimited(t *testing.T) {
 	f.putCampaign(c)
 	r := attempt(c.GetId(), p.GetId(), "S")
 	call(f, f.ordering.Reserve, r)
-	f.settle(nil, []string{r.GetOrderId()})
+	f.confirmAndRelease(nil, []string{r.GetOrderId()})
 	require.Nil(t, f.stock(c.GetId(), "S"))
 }
 
@@ -206,8 +204,8 @@ func TestInvalidReservations(t *testing.T) {
 		call(f, f.ordering.Reserve, first)
 		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second))
 		require.EqualValues(t, 4, *f.stock(c, "S"))
-		f.settle(nil, []string{first.GetOrderId()})
-		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second), "settled or not")
+		f.confirmAndRelease(nil, []string{first.GetOrderId()})
+		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second), "also after it was released")
 		require.EqualValues(t, 5, *f.stock(c, "S"))
 	})
 	t.Run("no ids", func(t *testing.T) {
@@ -215,7 +213,7 @@ func TestInvalidReservations(t *testing.T) {
 		req := &catalogv1.SettleReservationsRequest{ConfirmedOrderIds: []string{"x"}, ReleasedOrderIds: []string{uuid.NewString(), ""}}
 		require.Equal(t, codes{"confirmedOrderIds[0]": "invalid", "releasedOrderIds[1]": "invalid"},
 			violations(f, f.ordering.SettleReservations, req))
-		f.settle(nil, nil)
+		f.confirmAndRelease(nil, nil)
 	})
 	t.Run("a limit out of range", func(t *testing.T) {
 		for _, n := range []int32{0, 1001} {
@@ -225,7 +223,7 @@ func TestInvalidReservations(t *testing.T) {
 	})
 }
 
-func TestExpiredReservationsAreListedUntilSettled(t *testing.T) {
+func TestExpiredReservationsAreListedUntilConfirmedOrReleased(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c, p := f.campaignWithStock(5)
@@ -243,7 +241,7 @@ func TestExpiredReservationsAreListedUntilSettled(t *testing.T) {
 	require.Equal(t, orders[:1], expired(1))
 	replay := call(f, f.ordering.Reserve, first)
 	require.True(t, replay.GetExpiresAt().AsTime().Before(time.Now()), "an expiry is never moved")
-	f.settle(orders[:1], orders[1:2])
+	f.confirmAndRelease(orders[:1], orders[1:2])
 	require.Equal(t, orders[2:], expired(1000))
 	require.EqualValues(t, 3, *f.stock(c, "S"))
 }
@@ -311,6 +309,6 @@ func TestOutstandingReservationsAreReported(t *testing.T) {
 		first.GetOrderId())
 	require.InDelta(t, time.Hour, held().Overdue, float64(time.Minute))
 
-	f.settle([]string{first.GetOrderId()}, []string{second.GetOrderId()})
+	f.confirmAndRelease([]string{first.GetOrderId()}, []string{second.GetOrderId()})
 	require.Zero(t, held())
 }

@@ -28,7 +28,6 @@ func TestCheckSelection(t *testing.T) {
 	good := func(selection *catalogv1.Selection) *catalogv1.CheckSelectionRequest {
 		return &catalogv1.CheckSelectionRequest{TenantId: tenantID, AllBrands: true, Selection: selection}
 	}
-
 	t.Run("an active campaign returns its brand", func(t *testing.T) {
 		for _, req := range []*catalogv1.CheckSelectionRequest{
 			good(ofCampaign(active)),
@@ -107,7 +106,6 @@ func TestWhatAPlayerMayChoose(t *testing.T) {
 		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
 		return got
 	}
-
 	t.Run("of a campaign: in display order, with stock, without what left the catalog", func(t *testing.T) {
 		call(f, f.ordering.Reserve, attempt(c.GetId(), blanket.GetId(), "S"))
 		got := list(ofCampaign(c.GetId()), "sv-SE")

@@ -43,7 +43,6 @@ func TestAGiftIsChangedOneSideAtATime(t *testing.T) {
 	require.False(t, got.GetProduct().GetPriced(), "Finland is in no region")
 	require.Equal(t, last.GetUpdatedAt().AsTime(), got.GetProduct().GetUpdatedAt().AsTime())
 	require.Equal(t, []string{"product.state", "product.translations", "product.availability", "product.prices"}, f.audit(id))
-
 	t.Run("the record is what putting the gift again would send", func(t *testing.T) {
 		r := f.record(id)
 		require.True(t, r.GetPublishedOnce())

@@ -21,7 +21,7 @@ func (o *ordering) SettleReservations(
 	if len(confirmed)+len(released) == 0 {
 		return &catalogv1.SettleReservationsResponse{}, nil
 	}
-	return &catalogv1.SettleReservationsResponse{}, o.store.Settle(ctx, confirmed, released)
+	return &catalogv1.SettleReservationsResponse{}, o.store.ConfirmAndRelease(ctx, confirmed, released)
 }
 
 func orderIDs(field string, values []string, errs *fields.Errors) []string {

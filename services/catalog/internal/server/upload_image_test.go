@@ -127,7 +127,7 @@ func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 	files, widths := f.listed(p.GetId())
 	require.Equal(t, []int32{320, 640, 1280}, widths)
 	require.Len(t, files, 5)
-	require.Equal(t, []string{wide, small}, files[3:], "each original stands behind its renditions")
+	require.Equal(t, []string{wide, small}, files[3:], "each original comes after its renditions")
 	for i, width := range widths {
 		got := f.image(files[i])
 		require.Equal(t, "image/jpeg", got.GetContentType())

@@ -32,14 +32,14 @@ type CampaignView struct {
 // OfferingView is a gift in a campaign as one reader sees it.
 type OfferingView struct {
 	GiftView
-	// Status in the campaign, which the gift's own may not yet have reached.
+	// Status in the campaign, independent of the state of the gift.
 	Status     string
 	SupplyType string
 	// SKUs that are offered, in the order in which they were first put.
 	SKUs []SKUView
 }
 
-// GiftView is a gift as one who chooses among several sees it.
+// GiftView is a gift in a selection.
 type GiftView struct {
 	ProductID  string
 	Published  bool
@@ -59,14 +59,14 @@ type SKUView struct {
 const (
 	campaignHead = `c.id::text, c.tenant_id::text, c.brand_id::text, c.name, ` + statusNow + `, c.expires_at, c.created_at`
 
-	// $1 is the locale. Without a gift beside the campaign every column but the first is of no meaning.
+	// $1 is the locale. In a row without a gift only the first column has a meaning.
 	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false),
   coalesce(p.translations->$1->>'name', p.name, ''),
   coalesce(nullif(p.translations->$1->>'description', ''), p.description, ''),
   coalesce(p.variations, '[]'), p.available_countries, p.images`
 
 	// One statement, so that the campaign and its offerings are those of one moment. A campaign that
-	// offers nothing gives one row without a gift.
+	// offers nothing has one row without a gift.
 	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `, coalesce(o.status, ''), coalesce(o.supply_type, ''),
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
       'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
@@ -78,7 +78,7 @@ WHERE c.tenant_id = $2 AND c.id = $3
 ORDER BY o.position`
 )
 
-// Campaign reads a campaign of a tenant in a locale; none: nothing.
+// Campaign reads a campaign of a tenant in a locale.
 func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (CampaignView, bool, error) {
 	rows, err := s.pool.Query(ctx, selectCampaign, locale, tenantID, id)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (Camp
 	return c, found, nil
 }
 
-// scan takes the campaign and, if the row has one, adds its offering.
+// scan reads the campaign and adds the offering of the row, if it has one.
 func (c *CampaignView) scan(row pgx.CollectableRow) error {
 	var o OfferingView
 	var productID *string

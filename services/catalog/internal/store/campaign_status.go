@@ -1,6 +1,5 @@
 package store
 
-// statusNow is the status of campaign c at this moment: an active one has completed from expires_at
-// on, whether or not anybody has written that down. The database's clock decides, so all instances
-// of the service agree on the instant.
+// statusNow is the status of campaign c now: from expires_at on, an active one has completed, recorded or
+// not. The clock of the database decides, so that all instances of the service agree.
 const statusNow = `CASE WHEN c.status = 'ACTIVE' AND c.expires_at <= catalog_now() THEN 'COMPLETED' ELSE c.status END`

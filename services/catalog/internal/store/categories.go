@@ -31,8 +31,7 @@ GROUP BY c.code
 ORDER BY c.position, c.code`
 )
 
-// PutCategory replaces a category with its subcategories. A subcategory that a gift stands in
-// cannot go.
+// PutCategory replaces a category with its subcategories. A subcategory with gifts cannot be removed.
 func (s *Store) PutCategory(ctx context.Context, c rules.Category) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		codes := make([]string, 0, len(c.Subcategories))
@@ -65,7 +64,7 @@ func dropSubcategories(ctx context.Context, tx pgx.Tx, category string, keep []s
 	if used {
 		return problem.Invalid(problem.Violation{
 			Field: "category.subcategories", Code: problem.FieldInvalid,
-			Message: "must keep every subcategory that a gift stands in",
+			Message: "must keep every subcategory that has gifts",
 		})
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 
 const selectUpdatedAt = `SELECT updated_at FROM products WHERE id = $1`
 
-// ChangeProduct changes one side of a gift and gives its updated_at. change replaces fields of the
-// gift and keeps what they refer to as it is; check refuses references to what does not exist.
+// ChangeProduct changes one side of a gift and returns its updated_at. change replaces fields of the gift
+// without changing their old values. check, if not nil, refuses references to unknown records.
 func (s *Store) ChangeProduct(
 	ctx context.Context, act Act, change func(*rules.Product), check func(rules.Known) error,
 ) (time.Time, error) {
@@ -50,7 +50,7 @@ func (s *Store) ChangeProduct(
 	return updatedAt, err
 }
 
-// replaceProduct puts a gift in the place of another and suspends it where it no longer fits.
+// replaceProduct replaces a gift and suspends the offerings that no longer fit.
 func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product, known rules.Known) (time.Time, error) {
 	updatedAt, err := writeProduct(ctx, tx, after, !before.SameForReaders(after, known.Regions))
 	if err != nil {

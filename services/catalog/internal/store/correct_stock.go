@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// The lock makes corrections and orders of one SKU wait for each other.
+	// Corrections and orders of one SKU wait for each other.
 	lockSKU = `SELECT s.stock FROM skus s WHERE s.tenant_id = $1 AND s.campaign_id = $2 AND s.id = $3 FOR UPDATE`
 
 	selectCorrection = `SELECT detail FROM catalog_audit WHERE id = $1`
@@ -22,7 +22,7 @@ const (
 	setStock = `UPDATE skus SET stock = $2 WHERE id = $1`
 )
 
-// StockCorrection is a correction as the audit keeps it.
+// StockCorrection is a correction in the audit.
 type StockCorrection struct {
 	SKUID    string `json:"skuId"`
 	Add      int32  `json:"add,omitempty"`
@@ -33,9 +33,8 @@ type StockCorrection struct {
 	After    int32  `json:"after"`
 }
 
-// CorrectStock corrects the stock of a SKU of the campaign that the act names, and gives the stock
-// right after. Repeated with the same id it gives the first answer; with the same id and something
-// else to do it is refused.
+// CorrectStock corrects the stock of a SKU of the campaign that the act names, and returns the stock after
+// it. The same correction with the same id returns the first result; another one is refused.
 func (s *Store) CorrectStock(
 	ctx context.Context, tenantID, id string, act Act, c rules.Correction, entry StockCorrection,
 ) (after int32, err error) {
@@ -99,9 +98,9 @@ func readCorrection(ctx context.Context, tx pgx.Tx, id string) (c StockCorrectio
 	return c, true, nil
 }
 
-func (c StockCorrection) sameAs(asked StockCorrection) error {
-	same := c.SKUID == asked.SKUID && c.Add == asked.Add && c.Stock == asked.Stock && c.Reason == asked.Reason &&
-		(c.Expected == nil) == (asked.Expected == nil) && (c.Expected == nil || *c.Expected == *asked.Expected)
+func (c StockCorrection) sameAs(requested StockCorrection) error {
+	same := c.SKUID == requested.SKUID && c.Add == requested.Add && c.Stock == requested.Stock && c.Reason == requested.Reason &&
+		(c.Expected == nil) == (requested.Expected == nil) && (c.Expected == nil || *c.Expected == *requested.Expected)
 	if !same {
 		return correctionReused()
 	}

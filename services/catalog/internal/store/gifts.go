@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	selectSubcategories = `SELECT code FROM subcategories WHERE code = ANY($1::text[])`
+	selectSubcategories = `SELECT code, true FROM subcategories WHERE code = ANY($1::text[])`
 
-	selectImages = `SELECT file_id FROM images WHERE file_id = ANY($1::text[])`
+	selectImages = `SELECT file_id, true FROM images WHERE file_id = ANY($1::text[])`
 
 	selectRegions = `SELECT code, EXISTS (SELECT FROM region_countries WHERE region = code) FROM regions`
 
@@ -31,26 +31,20 @@ func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.
 	b := &pgx.Batch{}
 	b.Queue(selectSubcategories, p.Categories).Query(into(known.Subcategories))
 	b.Queue(selectImages, p.ImageFileIDs).Query(into(known.Images))
-	b.Queue(selectRegions).Query(func(rows pgx.Rows) error {
-		var region string
-		var populated bool
-		_, err := pgx.ForEachRow(rows, []any{&region, &populated}, func() error {
-			known.Regions[region] = populated
-			return nil
-		})
-		return err
-	})
+	b.Queue(selectRegions).Query(into(known.Regions))
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return rules.Known{}, fmt.Errorf("read references: %w", err)
 	}
 	return known, nil
 }
 
-func into(set map[string]bool) func(rows pgx.Rows) error {
+// into adds rows of a key and a value to a map.
+func into[V any](all map[string]V) func(rows pgx.Rows) error {
 	return func(rows pgx.Rows) error {
-		var value string
-		_, err := pgx.ForEachRow(rows, []any{&value}, func() error {
-			set[value] = true
+		var key string
+		var value V
+		_, err := pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+			all[key] = value
 			return nil
 		})
 		return err

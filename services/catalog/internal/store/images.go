@@ -7,25 +7,26 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
 const (
-	// The update is for images stored before their size was read.
+	// The update is for images of older versions, without a size.
 	insertImage = `INSERT INTO images (file_id, digest, content_type, size, width, height) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (file_id) DO UPDATE SET width = EXCLUDED.width, height = EXCLUDED.height WHERE images.width IS NULL`
 
-	// Renditions are written once, so that their ids stay good.
+	// Renditions are written once, so that their ids stay valid.
 	insertRenditions = `INSERT INTO image_renditions (original, width, file_id)
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
 WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
 
-	// For an image that gifts showed before it had renditions: readers see it change.
+	// For an image that gifts had before it had renditions: readers see the gifts change.
 	touchShowing = `UPDATE products SET image_file_ids = image_file_ids,
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
 
-	// A rendition is open when an image it shows is.
+	// A rendition is open when its original is.
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
 FROM images i
 WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
@@ -37,17 +38,17 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR
       WHERE o.product_id = p.id AND c.status IN ('ACTIVE', 'COMPLETED')))))`
 )
 
-// PutImage records an image with its renditions, whose bytes are all stored. What stands already
-// stays.
+// PutImage records an image with its renditions, whose files are stored. It keeps existing records.
 func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions []rules.Image) error {
-	var widths []int32
-	var ids []string
-	for _, r := range renditions {
-		widths, ids = append(widths, int32(r.Width)), append(ids, r.FileID) //nolint:gosec // Pixels.
-	}
+	widths := postgres.Column(renditions, func(r rules.Image) int { return r.Width })
+	ids := postgres.Column(renditions, func(r rules.Image) string { return r.FileID })
 	return s.change(ctx, func(tx pgx.Tx) error {
-		if err := writeImages(ctx, tx, append(renditions, original)); err != nil {
-			return err
+		b := &pgx.Batch{}
+		for _, i := range append(renditions, original) {
+			queueImage(b, i)
+		}
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return fmt.Errorf("write images: %w", err)
 		}
 		written, err := tx.Exec(ctx, insertRenditions, original.FileID, widths, ids)
 		if err != nil || written.RowsAffected() == 0 {
@@ -58,22 +59,11 @@ func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions [
 	})
 }
 
-func writeImages(ctx context.Context, tx pgx.Tx, images []rules.Image) error {
-	b := &pgx.Batch{}
-	for _, i := range images {
-		queueImage(b, i)
-	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return fmt.Errorf("write images: %w", err)
-	}
-	return nil
-}
-
 func queueImage(b *pgx.Batch, i rules.Image) {
 	b.Queue(insertImage, i.FileID, i.Digest, i.ContentType, i.Size, i.Width, i.Height)
 }
 
-// OpenImage gives an image that the public may see; none: nothing.
+// OpenImage reads an image if the public may see it.
 func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool, error) {
 	var i rules.Image
 	err := s.pool.QueryRow(ctx, selectOpenImage, fileID).

@@ -12,10 +12,9 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// ImportProducts puts gifts, each with an id of its own, in one transaction, and gives what became
-// of each. check gives the faults of the gift at an index, which is then rejected. Gifts that are as
-// they should be are found without the lock of the upkeep, so that an import which begins anew
-// passes over what it did before without holding up anyone.
+// ImportProducts puts gifts, each with another id, in one transaction, and returns the outcomes. A gift that
+// check refuses is rejected. Unchanged gifts are found without the lock for changes, so that a repeated
+// import does not delay other changes.
 func (s *Store) ImportProducts(
 	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
 ) ([]rules.ImportOutcome, error) {
@@ -32,7 +31,7 @@ func (s *Store) ImportProducts(
 	return planned.outcomes, err
 }
 
-// importPlan is what is to become of each gift of an import.
+// importPlan is what an import does with each gift.
 type importPlan struct {
 	known    rules.Known
 	before   map[string]rules.Product
@@ -83,7 +82,7 @@ func (p importPlan) writes() bool {
 	return false
 }
 
-// write sends all gifts in one round trip, then suspends those that no longer fit their campaigns.
+// write sends all gifts in one round trip, then suspends offerings that no longer fit.
 func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
 	b := &pgx.Batch{}
 	updatedAt := new(time.Time)

@@ -16,7 +16,7 @@ type ItemKey struct {
 	VariationsKey []byte
 }
 
-// One row comes back whatever is missing.
+// It always has one row.
 const selectItemFacts = `SELECT c.brand_id::text, ` + statusNow + `, o.status, o.supply_type,
   p.state, p.name, p.customization_available, $4 = ANY(p.available_countries), p.variations, s.id IS NOT NULL
 FROM (VALUES (1)) AS one (row)
@@ -26,7 +26,7 @@ LEFT JOIN skus s ON s.tenant_id = c.tenant_id AND s.campaign_id = c.id AND s.pro
   AND s.variations_key = $5 AND s.offered
 LEFT JOIN products p ON p.id = $3`
 
-// ItemFacts reads what the catalog holds of an item.
+// ItemFacts reads the records of an item.
 func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {
 	var f rules.ItemFacts
 	err := s.pool.QueryRow(ctx, selectItemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey).Scan(

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// lockLogos lets one upload of a brand at a time count what is kept.
+	// Uploads of one brand run one at a time.
 	lockLogos = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
 
 	upsertLogo = `INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())

@@ -16,7 +16,7 @@ const (
 
 	withdrawSKUsOf = `UPDATE skus SET offered = false WHERE tenant_id = $1 AND campaign_id = $2 AND product_id = $3 AND offered`
 
-	// Behind the others, or where it stands.
+	// A new offering comes last; an existing one keeps its position.
 	upsertOffering = `INSERT INTO offerings (tenant_id, campaign_id, product_id, status, supply_type, position)
 SELECT $1, $2, $3, $4, $5, coalesce(max(position) + 1, 0) FROM offerings WHERE tenant_id = $1 AND campaign_id = $2
 ON CONFLICT (tenant_id, campaign_id, product_id) DO UPDATE SET status = EXCLUDED.status, supply_type = EXCLUDED.supply_type`

@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// View is what a reader asks for.
+// View is the country, locale and currency of a reader.
 type View struct {
 	Country  string
 	Locale   string
@@ -67,13 +67,13 @@ ORDER BY p.updated_at, p.id`
 	selectEntry = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id = $4`
 )
 
-// FirstListed begins a load: it gives listed gifts by id, and the load's start, which is the newest
-// change that it is sure to show.
+// FirstListed reads the first page of a load by id, and the start of the load: the newest change that it
+// shows for certain.
 func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, time.Time, error) {
 	var start time.Time
 	var found []Entry
 	b := &pgx.Batch{}
-	// First, so that a change between the two is later than the start.
+	// First, so that a change between the two statements is later than the start.
 	b.Queue(selectNewest).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
 	b.Queue(limited(selectFirstListed, limit), v.Country, v.Locale, v.Currency).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, scanEntry)
@@ -85,22 +85,21 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 	return found, start, nil
 }
 
-// Listed goes on with a load after an id. Who syncs next asks for what changed since five minutes
-// before the newest updated_at that the load showed. So the load shows no gift that changed more
-// than four minutes after the first change since its start (the fifth is for readers who round): that
-// sync then finds every change since the start, those of the gifts left out among them, however long
-// the load takes.
+// Listed continues a load after an id. The next sync asks for changes since five minutes before the newest
+// updated_at of the load. So the load leaves out gifts that changed more than four minutes after the first
+// change since its start; the fifth minute is for readers who round. That sync then finds every change
+// since the start, including those of the gifts left out, however long the load takes.
 func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
 	return s.entries(ctx, limited(selectListed, limit), v.Country, v.Locale, v.Currency, after, start)
 }
 
-// Changed gives gifts that changed after a position, in the order of the changes, with those that
+// Changed reads gifts that changed after a position, in the order of the changes, including those that
 // left the catalog.
 func (s *Store) Changed(ctx context.Context, v View, after cursor.Position, limit int) ([]Entry, error) {
 	return s.entries(ctx, limited(selectChanged, limit), v.Country, v.Locale, v.Currency, after.Time, after.ID)
 }
 
-// Entry gives a listed gift; none: nothing.
+// Entry reads a listed gift.
 func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, error) {
 	found, err := s.entries(ctx, selectEntry, v.Country, v.Locale, v.Currency, id)
 	if err != nil || len(found) == 0 {
@@ -109,9 +108,9 @@ func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, erro
 	return found[0], true, nil
 }
 
-// limited writes the limit into the statement. As a parameter it would hide from the planner how
-// little is read, and each page would be planned anew, which takes a third of its time. Limits are
-// few, so the prepared statements are too.
+// limited writes the limit into the statement. With a parameter the planner would not know how little is
+// read, and each page would be planned again, which takes a third of its time. There are few limits, and
+// so few prepared statements.
 func limited(sql string, limit int) string { return sql + " LIMIT " + strconv.Itoa(limit) }
 
 func (s *Store) entries(ctx context.Context, sql string, args ...any) ([]Entry, error) {

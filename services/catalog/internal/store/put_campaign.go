@@ -18,7 +18,7 @@ VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
   brand_id = EXCLUDED.brand_id, name = EXCLUDED.name, status = EXCLUDED.status, expires_at = EXCLUDED.expires_at`
 
-	// In the order in which settling locks them.
+	// In the order in which ConfirmAndRelease locks them.
 	lockSKUs = `SELECT id FROM skus WHERE tenant_id = $1 AND campaign_id = $2 ORDER BY id FOR UPDATE`
 
 	deleteOfferings = `DELETE FROM offerings WHERE tenant_id = $1 AND campaign_id = $2`

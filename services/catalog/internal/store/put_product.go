@@ -32,8 +32,8 @@ ON CONFLICT (product_id, region) DO UPDATE SET amount_eur = EXCLUDED.amount_eur
 WHERE product_prices.amount_eur <> EXCLUDED.amount_eur`
 )
 
-// PutProduct creates a gift or replaces it whole, and gives its updated_at, which moves only with
-// what a reader could see. check refuses references to what does not exist.
+// PutProduct creates a gift or replaces it as a whole, and returns its updated_at, which changes only with
+// what readers can see. check refuses references to unknown records.
 func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rules.Known) error) (time.Time, error) {
 	var updatedAt time.Time
 	err := s.change(ctx, func(tx pgx.Tx) error {
@@ -48,7 +48,7 @@ func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rule
 		if err != nil {
 			return err
 		}
-		// A gift that is new takes the place of none, which no campaign offers.
+		// A new gift replaces the zero value.
 		updatedAt, err = replaceProduct(ctx, tx, old[p.ID], p, known)
 		return err
 	})

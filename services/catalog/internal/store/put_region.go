@@ -29,8 +29,8 @@ WHERE p.state = 'PUBLISHED' AND EXISTS (
     IS DISTINCT FROM (SELECT amount_eur FROM product_prices WHERE product_id = p.id AND region = m.becomes))`
 )
 
-// PutRegion sets the countries of a region, taking them from others, and touches the gifts whose
-// price thereby changes somewhere.
+// PutRegion sets the countries of a region, taking them from other regions, and updates the gifts whose
+// price changes in a country.
 func (s *Store) PutRegion(ctx context.Context, r rules.Region) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		now, err := regionsOf(ctx, tx, r)
@@ -59,10 +59,5 @@ func regionsOf(ctx context.Context, tx pgx.Tx, r rules.Region) (map[string]strin
 		return nil, fmt.Errorf("read regions of countries: %w", err)
 	}
 	now := map[string]string{}
-	var country, region string
-	_, err = pgx.ForEachRow(rows, []any{&country, &region}, func() error {
-		now[country] = region
-		return nil
-	})
-	return now, err
+	return now, into(now)(rows)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Attempt is a unit asked for, under a key that names the attempt over retries and crashes.
+// Attempt asks for a unit. Its key identifies it over retries and crashes.
 type Attempt struct {
 	Key           []byte
 	OrderID       string
@@ -21,7 +21,7 @@ type Attempt struct {
 	VariationsKey []byte
 }
 
-// Reservation is what an attempt got.
+// Reservation is the result of an attempt.
 type Reservation struct {
 	OrderID   string
 	ExpiresAt time.Time
@@ -38,7 +38,7 @@ const (
 const (
 	reserveUnit = `SELECT reserved_order_id::text, reserved_until FROM reserve_unit($1, $2, $3, $4, $5, $6, $7)`
 
-	// Two settlements at once lock in the same order: reservations by order id, then SKUs by id.
+	// Concurrent calls lock in the same order: reservations by order id, then SKUs by id.
 	lockReservations = `SELECT order_id FROM reservations WHERE order_id = ANY($1::uuid[]) ORDER BY order_id FOR UPDATE`
 
 	lockReturnedSKUs = `SELECT s.id FROM skus s
@@ -47,7 +47,7 @@ ORDER BY s.id FOR UPDATE`
 
 	confirmReservations = `UPDATE reservations SET state = 'CONFIRMED' WHERE order_id = ANY($1::uuid[]) AND state = 'RESERVED'`
 
-	// The state turns and the units go back in one statement, so a unit goes back exactly once.
+	// The state changes and the units go back in one statement, so a unit goes back exactly once.
 	releaseReservations = `WITH released AS (
   UPDATE reservations SET state = 'RELEASED' WHERE order_id = ANY($1::uuid[]) AND state <> 'RELEASED'
   RETURNING sku_id, units
@@ -61,7 +61,7 @@ WHERE state = 'RESERVED' AND expires_at <= clock_timestamp()
 ORDER BY expires_at, order_id LIMIT $1`
 )
 
-// Reserve takes a unit, or gives back what the key still holds for an order about to commit.
+// Reserve takes a unit, or returns the reservation that the key still holds for an order about to commit.
 func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (Reservation, error) {
 	var r Reservation
 	err := s.pool.QueryRow(ctx, reserveUnit,
@@ -79,8 +79,8 @@ func reserveError(err error) error {
 	case stateNoSuchSKU:
 		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
 	case stateOtherSKU:
-		// The key's first request asked for something else and may still commit: its unit must
-		// neither be taken from it nor stand for another combination.
+		// The first request with the key was for another SKU and may still commit. It keeps its unit, which
+		// is not used for this SKU.
 		p := problem.New(problem.IdempotencyInProgress, "An earlier request with this key is still running; try again.")
 		p.RetryAfter = 2 * time.Second
 		return p
@@ -92,8 +92,8 @@ func reserveError(err error) error {
 	return fmt.Errorf("reserve: %w", err)
 }
 
-// Settle confirms and releases in one transaction and one round trip.
-func (s *Store) Settle(ctx context.Context, confirmed, released []string) error {
+// ConfirmAndRelease changes the reservations of orders in one transaction and one round trip.
+func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []string) error {
 	all := make([]string, 0, len(confirmed)+len(released))
 	all = append(append(all, confirmed...), released...)
 	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
@@ -104,7 +104,8 @@ func (s *Store) Settle(ctx context.Context, confirmed, released []string) error 
 	})
 }
 
-// ExpiredReservations lists the orders whose reservation nobody settled in time, oldest first.
+// ExpiredReservations lists the orders whose reservation was not confirmed or released in time, oldest
+// first.
 func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.pool.Query(ctx, selectExpired, limit)
 	if err != nil {

@@ -20,7 +20,7 @@ WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
 ORDER BY array_position($2::uuid[], p.id)`
 )
 
-// CampaignHead reads a campaign of a tenant without its offerings; none: nothing.
+// CampaignHead reads a campaign of a tenant without its offerings.
 func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (CampaignHead, bool, error) {
 	var c CampaignHead
 	err := s.pool.QueryRow(ctx, selectHead, tenantID, id).Scan(c.columns()...)
@@ -33,23 +33,17 @@ func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (Campaign
 	return c, true, nil
 }
 
-// States gives the states of the gifts that exist among the ids.
+// States returns the states of the gifts that exist among the ids.
 func (s *Store) States(ctx context.Context, ids []string) (map[string]rules.State, error) {
 	rows, err := s.pool.Query(ctx, selectStates, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read states of gifts: %w", err)
 	}
 	states := map[string]rules.State{}
-	var id string
-	var state rules.State
-	_, err = pgx.ForEachRow(rows, []any{&id, &state}, func() error {
-		states[id] = state
-		return nil
-	})
-	return states, err
+	return states, into(states)(rows)
 }
 
-// GiftViews gives the published gifts among the ids, in the order of the ids.
+// GiftViews returns the published gifts among the ids, in the order of the ids.
 func (s *Store) GiftViews(ctx context.Context, ids []string, locale string) ([]GiftView, error) {
 	rows, err := s.pool.Query(ctx, selectGiftViews, locale, ids)
 	if err != nil {

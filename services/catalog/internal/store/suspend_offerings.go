@@ -20,9 +20,8 @@ JOIN skus s ON s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s
 WHERE o.product_id = $1 AND o.status = 'ACTIVE' AND s.offered`
 )
 
-// suspendOfferings marks the campaigns that can no longer offer the gift as it is now: it left the
-// catalog, or does not come in an offered combination any more. Putting the campaign again is the
-// review.
+// suspendOfferings suspends the gift in campaigns that can no longer offer it: it left the catalog, or no
+// longer comes in an offered combination. Putting the campaign again is the review.
 func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Product) error {
 	if before.Withdraws(after) {
 		_, err := tx.Exec(ctx, suspendAll, after.ID)

@@ -40,7 +40,7 @@ func TestListEndpoints(t *testing.T) {
 		f.setAccess(tenant, false)
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}}, limited)
 	})
-	t.Run("of several tenants it names each one's keys once, and nobody else's", func(t *testing.T) {
+	t.Run("of several tenants it names each one's keys once, and no others", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{other, newID(), strings.ToUpper(tenant), other}}, limited, first, second)
 	})
 	t.Run("a caller of the version before names one tenant", func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestListEndpoints(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1000)}, limited)
 	})
 	for name, tc := range map[string]struct {
-		req   *tenantsv1.ListEndpointsRequest
-		fault string
+		req  *tenantsv1.ListEndpointsRequest
+		want string
 	}{
 		"a malformed tenant id":        {&tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, "x"}}, "tenantIds[1] invalid"},
 		"a malformed id of one tenant": {&tenantsv1.ListEndpointsRequest{TenantId: "x"}, "tenantId invalid"},
@@ -62,7 +62,7 @@ func TestListEndpoints(t *testing.T) {
 		"more tenants than allowed":    {&tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1001)}, "tenantIds too_long"},
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
-			invalid(t, f.directory.ListEndpoints, tc.req, tc.fault)
+			invalid(t, f.directory.ListEndpoints, tc.req, tc.want)
 		})
 	}
 }

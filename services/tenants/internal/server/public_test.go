@@ -26,7 +26,7 @@ func TestGetMe(t *testing.T) {
 		require.NoError(t, err)
 		return resp
 	}
-	t.Run("it gives tenant, key and environment", func(t *testing.T) {
+	t.Run("it returns tenant, key and environment", func(t *testing.T) {
 		me := me(ctx)
 		require.Equal(t, f.settings(tenant).GetTenant().String(), me.GetTenant().String())
 		require.Len(t, me.GetTenant().GetCustomFields(), 1)
