@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	_ "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"        // Registers the messages of the examples.
-	_ "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1" // Likewise.
+	_ "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1" // Registers the messages of the examples.
 )
 
 const (
