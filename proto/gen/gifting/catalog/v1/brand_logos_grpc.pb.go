@@ -26,12 +26,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BrandLogosService is the part of the operations plane that keeps the files of brands' logos. The
-// brand itself is kept by the tenants service, which is told the URL.
+// BrandLogosService is the part of the operations plane that stores the logos of brands. The brand with
+// the URL of its logo belongs to the tenants service.
 type BrandLogosServiceClient interface {
-	// Stores a logo and answers the URL to set as the brand's logo_url. The URL is open to the public
-	// from now on, until 20 later logos of the brand have been uploaded. The same bytes give the same
-	// URL.
+	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
+	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
 }
 
@@ -57,12 +56,11 @@ func (c *brandLogosServiceClient) UploadBrandLogo(ctx context.Context, in *Uploa
 // All implementations must embed UnimplementedBrandLogosServiceServer
 // for forward compatibility.
 //
-// BrandLogosService is the part of the operations plane that keeps the files of brands' logos. The
-// brand itself is kept by the tenants service, which is told the URL.
+// BrandLogosService is the part of the operations plane that stores the logos of brands. The brand with
+// the URL of its logo belongs to the tenants service.
 type BrandLogosServiceServer interface {
-	// Stores a logo and answers the URL to set as the brand's logo_url. The URL is open to the public
-	// from now on, until 20 later logos of the brand have been uploaded. The same bytes give the same
-	// URL.
+	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
+	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
 	mustEmbedUnimplementedBrandLogosServiceServer()
 }

@@ -46,14 +46,14 @@ type CampaignOperationsServiceClient interface {
 	StartCampaign(ctx context.Context, in *StartCampaignRequest, opts ...grpc.CallOption) (*StartCampaignResponse, error)
 	// Ends a campaign for orders. A completed one is left as it is.
 	CompleteCampaign(ctx context.Context, in *CompleteCampaignRequest, opts ...grpc.CallOption) (*CompleteCampaignResponse, error)
-	// Adds an offering behind the others or replaces the one of the same gift in its place. Stock of
-	// SKUs that exist is left as it is; those that are not named are no longer offered.
+	// Adds an offering after the others or replaces the one of the same gift in its place. Existing SKUs
+	// keep their stock; those that are not in the request are no longer offered.
 	PutOffering(ctx context.Context, in *PutOfferingRequest, opts ...grpc.CallOption) (*PutOfferingResponse, error)
 	// Stops offering a gift. Its stock is kept for when it is offered again.
 	RemoveOffering(ctx context.Context, in *RemoveOfferingRequest, opts ...grpc.CallOption) (*RemoveOfferingResponse, error)
 	// Ends NEEDS_REVIEW. The gift must be published and come in every combination that is offered.
 	ResumeOffering(ctx context.Context, in *ResumeOfferingRequest, opts ...grpc.CallOption) (*ResumeOfferingResponse, error)
-	// Changes the stock of a SKU. Repeated with the same correction id it gives the first answer and
+	// Changes the stock of a SKU. Repeated with the same correction id it returns the first result and
 	// changes nothing.
 	CorrectStock(ctx context.Context, in *CorrectStockRequest, opts ...grpc.CallOption) (*CorrectStockResponse, error)
 }
@@ -163,14 +163,14 @@ type CampaignOperationsServiceServer interface {
 	StartCampaign(context.Context, *StartCampaignRequest) (*StartCampaignResponse, error)
 	// Ends a campaign for orders. A completed one is left as it is.
 	CompleteCampaign(context.Context, *CompleteCampaignRequest) (*CompleteCampaignResponse, error)
-	// Adds an offering behind the others or replaces the one of the same gift in its place. Stock of
-	// SKUs that exist is left as it is; those that are not named are no longer offered.
+	// Adds an offering after the others or replaces the one of the same gift in its place. Existing SKUs
+	// keep their stock; those that are not in the request are no longer offered.
 	PutOffering(context.Context, *PutOfferingRequest) (*PutOfferingResponse, error)
 	// Stops offering a gift. Its stock is kept for when it is offered again.
 	RemoveOffering(context.Context, *RemoveOfferingRequest) (*RemoveOfferingResponse, error)
 	// Ends NEEDS_REVIEW. The gift must be published and come in every combination that is offered.
 	ResumeOffering(context.Context, *ResumeOfferingRequest) (*ResumeOfferingResponse, error)
-	// Changes the stock of a SKU. Repeated with the same correction id it gives the first answer and
+	// Changes the stock of a SKU. Repeated with the same correction id it returns the first result and
 	// changes nothing.
 	CorrectStock(context.Context, *CorrectStockRequest) (*CorrectStockResponse, error)
 	mustEmbedUnimplementedCampaignOperationsServiceServer()

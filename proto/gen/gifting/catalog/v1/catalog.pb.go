@@ -1159,7 +1159,7 @@ func (x *ListCampaignsResponse) GetNextCursor() string {
 	return ""
 }
 
-// A campaign as it stands in a list.
+// A campaign in a list.
 type CampaignSummary struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ImagesService gives the gateway the bytes behind an image URL.
+// ImagesService serves the bytes behind an image URL to the gateway.
 type ImagesServiceClient interface {
 	// NOT_FOUND for a file that is unknown or not open to the public.
 	GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error)
@@ -54,7 +54,7 @@ func (c *imagesServiceClient) GetImage(ctx context.Context, in *GetImageRequest,
 // All implementations must embed UnimplementedImagesServiceServer
 // for forward compatibility.
 //
-// ImagesService gives the gateway the bytes behind an image URL.
+// ImagesService serves the bytes behind an image URL to the gateway.
 type ImagesServiceServer interface {
 	// NOT_FOUND for a file that is unknown or not open to the public.
 	GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error)

@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What became of a row.
+// The outcome of importing a gift.
 type ImportOutcome int32
 
 const (
@@ -167,11 +167,11 @@ func (x *ImportProductsResponse) GetResults() []*ImportResult {
 	return nil
 }
 
-// What became of one row.
+// The result of importing a gift.
 type ImportResult struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome ImportOutcome          `protobuf:"varint,1,opt,name=outcome,proto3,enum=gifting.catalog.v1.ImportOutcome" json:"outcome,omitempty"`
-	// What is wrong with a rejected gift, at most 20 faults; empty for the others.
+	// At most 20 errors of a rejected gift; empty for the others.
 	Errors        []*ImportError `protobuf:"bytes,2,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -221,7 +221,7 @@ func (x *ImportResult) GetErrors() []*ImportError {
 	return nil
 }
 
-// A fault of a row, by field.
+// An error of a field.
 type ImportError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path in the gift, such as prices[0].region.

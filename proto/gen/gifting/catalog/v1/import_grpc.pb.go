@@ -28,9 +28,8 @@ const (
 //
 // ImportService is the part of the operations plane that takes many gifts at once.
 type ImportServiceClient interface {
-	// Puts gifts as PutProduct would, those that can be put in one transaction; the others are
-	// rejected one by one. A gift that is as it should be is left alone, so a repeated call has no
-	// second effect.
+	// Puts gifts by the rules of PutProduct. The valid ones are put in one transaction, the others are
+	// rejected one by one. An unchanged gift is not written, so a repeated call has no second effect.
 	ImportProducts(ctx context.Context, in *ImportProductsRequest, opts ...grpc.CallOption) (*ImportProductsResponse, error)
 }
 
@@ -58,9 +57,8 @@ func (c *importServiceClient) ImportProducts(ctx context.Context, in *ImportProd
 //
 // ImportService is the part of the operations plane that takes many gifts at once.
 type ImportServiceServer interface {
-	// Puts gifts as PutProduct would, those that can be put in one transaction; the others are
-	// rejected one by one. A gift that is as it should be is left alone, so a repeated call has no
-	// second effect.
+	// Puts gifts by the rules of PutProduct. The valid ones are put in one transaction, the others are
+	// rejected one by one. An unchanged gift is not written, so a repeated call has no second effect.
 	ImportProducts(context.Context, *ImportProductsRequest) (*ImportProductsResponse, error)
 	mustEmbedUnimplementedImportServiceServer()
 }

@@ -26,7 +26,7 @@ type CheckItemRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// Set for a campaign order. The campaign must belong to the tenant and to a brand the caller
-	// reaches; the caller says which those are.
+	// reaches, which the request names.
 	CampaignId *string `protobuf:"bytes,2,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
 	// False: only brand_ids count as reachable.
 	AllBrands bool     `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
@@ -35,9 +35,9 @@ type CheckItemRequest struct {
 	// ISO 3166-1 alpha-2.
 	Country    string            `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
 	Variations map[string]string `protobuf:"bytes,7,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The brand the caller named beside the campaign.
+	// The brand in the order.
 	BrandId *string `protobuf:"bytes,8,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
-	// Whether the caller asks for customization.
+	// Whether customization is requested.
 	Customization bool `protobuf:"varint,9,opt,name=customization,proto3" json:"customization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -201,7 +201,7 @@ func (x *CheckItemResponse) GetStocked() bool {
 
 type ReserveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the attempt over retries and crashes.
+	// Identifies the attempt over retries and crashes.
 	ReservationKey []byte `protobuf:"bytes,1,opt,name=reservation_key,json=reservationKey,proto3" json:"reservation_key,omitempty"`
 	// Id the order will have if this is the first attempt.
 	OrderId       string            `protobuf:"bytes,2,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
@@ -287,7 +287,7 @@ func (x *ReserveRequest) GetVariations() map[string]string {
 
 type ReserveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id the order must have: the one proposed first under this key since its last settlement.
+	// Id the order must have: the first one proposed with this key since the last confirmation or release.
 	OrderId string `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	// The order must commit before.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`

@@ -29,23 +29,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OrderingService answers the service that places orders: may this gift be ordered, and is there
-// stock. It is part of neither plane.
+// OrderingService serves the service that places orders: it checks gifts and reserves stock. It is part of
+// neither plane.
 type OrderingServiceClient interface {
 	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
 	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
 	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
 	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(ctx context.Context, in *CheckItemRequest, opts ...grpc.CallOption) (*CheckItemResponse, error)
-	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
-	// reservation key it gives the first reservation back, until that is settled; then it reserves
-	// anew. out_of_stock when there is none.
+	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same reservation
+	// key it returns the first reservation until that is confirmed or released; then it reserves again.
+	// out_of_stock when there is no unit left.
 	Reserve(ctx context.Context, in *ReserveRequest, opts ...grpc.CallOption) (*ReserveResponse, error)
 	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
-	// Orders that hold no reservation are passed over, so repeating is harmless; a confirmed
-	// reservation can still be released, by a cancellation.
+	// Orders without a reservation are ignored, so a repeated call is harmless. A confirmed reservation can
+	// still be released by a cancellation.
 	SettleReservations(ctx context.Context, in *SettleReservationsRequest, opts ...grpc.CallOption) (*SettleReservationsResponse, error)
-	// Reservations past their expiry that nobody confirmed or released, oldest first.
+	// Orders whose reservation was not confirmed or released before its expiry, oldest first.
 	ListExpiredReservations(ctx context.Context, in *ListExpiredReservationsRequest, opts ...grpc.CallOption) (*ListExpiredReservationsResponse, error)
 }
 
@@ -101,23 +101,23 @@ func (c *orderingServiceClient) ListExpiredReservations(ctx context.Context, in 
 // All implementations must embed UnimplementedOrderingServiceServer
 // for forward compatibility.
 //
-// OrderingService answers the service that places orders: may this gift be ordered, and is there
-// stock. It is part of neither plane.
+// OrderingService serves the service that places orders: it checks gifts and reserves stock. It is part of
+// neither plane.
 type OrderingServiceServer interface {
 	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
 	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
 	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
 	// invalid_variations, which is the order of the API's code table. Reserves nothing.
 	CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error)
-	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same
-	// reservation key it gives the first reservation back, until that is settled; then it reserves
-	// anew. out_of_stock when there is none.
+	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same reservation
+	// key it returns the first reservation until that is confirmed or released; then it reserves again.
+	// out_of_stock when there is no unit left.
 	Reserve(context.Context, *ReserveRequest) (*ReserveResponse, error)
 	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
-	// Orders that hold no reservation are passed over, so repeating is harmless; a confirmed
-	// reservation can still be released, by a cancellation.
+	// Orders without a reservation are ignored, so a repeated call is harmless. A confirmed reservation can
+	// still be released by a cancellation.
 	SettleReservations(context.Context, *SettleReservationsRequest) (*SettleReservationsResponse, error)
-	// Reservations past their expiry that nobody confirmed or released, oldest first.
+	// Orders whose reservation was not confirmed or released before its expiry, oldest first.
 	ListExpiredReservations(context.Context, *ListExpiredReservationsRequest) (*ListExpiredReservationsResponse, error)
 	mustEmbedUnimplementedOrderingServiceServer()
 }

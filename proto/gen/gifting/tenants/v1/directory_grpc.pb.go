@@ -29,19 +29,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// DirectoryService answers the other services of the platform. It is part of neither plane: no
+// DirectoryService serves the other services of the platform. It is part of neither plane: no
 // person and no API key calls it.
 type DirectoryServiceClient interface {
 	// The principal of a key, by the hash of the key. NOT_FOUND for a key that is unknown or revoked
-	// and for a tenant whose API access is switched off: the caller must not tell them apart.
+	// and for a tenant whose API access is switched off: the caller must not know which.
 	ResolveKey(ctx context.Context, in *ResolveKeyRequest, opts ...grpc.CallOption) (*ResolveKeyResponse, error)
 	// All settings of a tenant that rules of other services need.
 	GetTenantSettings(ctx context.Context, in *GetTenantSettingsRequest, opts ...grpc.CallOption) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of all the tenants named: every key that is not revoked and has a webhook
-	// URL.
+	// The webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
 	ListEndpoints(ctx context.Context, in *ListEndpointsRequest, opts ...grpc.CallOption) (*ListEndpointsResponse, error)
-	// Where to send now, with the signing secrets, for a batch of deliveries. Fresh at each call, so
-	// that a rotated secret works at once.
+	// URLs and signing secrets for a batch of deliveries. Read at each call, so that a rotated secret is used
+	// at once.
 	GetEndpoints(ctx context.Context, in *GetEndpointsRequest, opts ...grpc.CallOption) (*GetEndpointsResponse, error)
 }
 
@@ -97,19 +96,18 @@ func (c *directoryServiceClient) GetEndpoints(ctx context.Context, in *GetEndpoi
 // All implementations must embed UnimplementedDirectoryServiceServer
 // for forward compatibility.
 //
-// DirectoryService answers the other services of the platform. It is part of neither plane: no
+// DirectoryService serves the other services of the platform. It is part of neither plane: no
 // person and no API key calls it.
 type DirectoryServiceServer interface {
 	// The principal of a key, by the hash of the key. NOT_FOUND for a key that is unknown or revoked
-	// and for a tenant whose API access is switched off: the caller must not tell them apart.
+	// and for a tenant whose API access is switched off: the caller must not know which.
 	ResolveKey(context.Context, *ResolveKeyRequest) (*ResolveKeyResponse, error)
 	// All settings of a tenant that rules of other services need.
 	GetTenantSettings(context.Context, *GetTenantSettingsRequest) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of all the tenants named: every key that is not revoked and has a webhook
-	// URL.
+	// The webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
 	ListEndpoints(context.Context, *ListEndpointsRequest) (*ListEndpointsResponse, error)
-	// Where to send now, with the signing secrets, for a batch of deliveries. Fresh at each call, so
-	// that a rotated secret works at once.
+	// URLs and signing secrets for a batch of deliveries. Read at each call, so that a rotated secret is used
+	// at once.
 	GetEndpoints(context.Context, *GetEndpointsRequest) (*GetEndpointsResponse, error)
 	mustEmbedUnimplementedDirectoryServiceServer()
 }

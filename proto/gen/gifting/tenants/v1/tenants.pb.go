@@ -426,7 +426,7 @@ func (x *Key) GetWebhookUrl() string {
 	return ""
 }
 
-// BrandIds lets a list be absent. It stands for its ids in the REST representation.
+// BrandIds is a list that can be absent. In the REST representation it is the list itself.
 type BrandIds struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []string               `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
