@@ -58,7 +58,7 @@ type demo struct {
 func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
 	path := filepath.Join(c.Dir, "demo.json")
 	d := demo{Keys: map[string]demoKey{}}
-	if _, err := readJSON(path, &d); err != nil {
+	if err := readJSON(path, &d); err != nil {
 		return d, err
 	}
 	missing, err := d.missing(ctx, tenants)

@@ -13,18 +13,19 @@ import (
 // private is the mode of files that hold secrets.
 const private = 0o600
 
-func readJSON(path string, into any) (found bool, err error) {
+// readJSON reads a file that may be missing.
+func readJSON(path string, into any) error {
 	content, err := os.ReadFile(path) //nolint:gosec // Below the stack's own folder.
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := json.Unmarshal(content, into); err != nil {
-		return false, fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
-	return true, nil
+	return nil
 }
 
 func writeJSON(path string, value any) error {

@@ -23,7 +23,7 @@ const (
 func readSecrets(dir string) (secrets, error) {
 	path := filepath.Join(dir, SecretsFile)
 	s := secrets{}
-	if _, err := readJSON(path, &s); err != nil {
+	if err := readJSON(path, &s); err != nil {
 		return nil, err
 	}
 	known := len(s)
