@@ -2,8 +2,15 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel"
 
@@ -87,4 +94,81 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 		return err
 	}
 	return service.Run(ctx)
+}
+
+// readyTimeout bounds the question of the command ready.
+const readyTimeout = 2 * time.Second
+
+var errNotReady = errors.New("not ready")
+
+// ready asks the metrics port of the program that serves beside it: a container that holds nothing
+// but this program has nothing else to ask with.
+func (p Program[C, S]) ready(ctx context.Context, cfg *C) error {
+	if err := settings.Load(cfg); err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(p.Telemetry(*cfg).MetricsAddr)
+	if err != nil {
+		return fmt.Errorf("metrics port: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "localhost"
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotReady, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%w: %s", errNotReady, res.Status)
+	}
+	return nil
+}
+
+const checkFlag = "--check"
+
+var (
+	errBehind    = errors.New("the database is behind this version, `migrate` brings it up to date; pending")
+	errArguments = errors.New("takes nothing but " + checkFlag)
+)
+
+// migrate brings the database up to date, or only looks when it is to check.
+func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
+	check := slices.Equal(args, []string{checkFlag})
+	if len(args) > 0 && !check {
+		return errArguments
+	}
+	if err := settings.Load(cfg); err != nil {
+		return err
+	}
+	if !check {
+		return p.Migrate(ctx, *cfg)
+	}
+	if err := p.upToDate(ctx, *cfg); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "The database is up to date.")
+	return err
+}
+
+// upToDate refuses a database that lacks a migration of this version: the code relies on all of
+// them. A database that is ahead is right, in the middle of a rollout or after one was taken back.
+func (p Program[C, S]) upToDate(ctx context.Context, cfg C) error {
+	if p.Migrate == nil {
+		return nil
+	}
+	pending, err := p.Pending(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		return fmt.Errorf("%w: %s", errBehind, strings.Join(pending, ", "))
+	}
+	return nil
 }

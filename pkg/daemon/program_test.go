@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,4 +84,32 @@ func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	program.Migrate = nil
 	require.Equal(t, 2, daemon.RunProgram([]string{"example", "migrate"}, &out, program), "nothing to migrate, no such command")
 	require.Contains(t, out.String(), "Whether it is open.")
+}
+
+//nolint:paralleltest // It sets environment variables.
+func TestReadyAsksTheServingProcess(t *testing.T) {
+	program := daemon.Program[config, *service]{
+		Name: "example", Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },
+	}
+	answer := http.StatusServiceUnavailable
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(answer) })
+	server := httptest.NewServer(mux)
+	_, port, _ := strings.Cut(server.Listener.Addr().String(), ":")
+	t.Setenv("GIFTING_METRICS_ADDR", ":"+port)
+
+	var out bytes.Buffer
+	require.Equal(t, 1, daemon.RunProgram([]string{"example", "ready"}, &out, program))
+	require.Contains(t, out.String(), "not ready: 503")
+	answer = http.StatusOK
+	require.Equal(t, 0, daemon.RunProgram([]string{"example", "ready"}, &out, program))
+	server.Close()
+	require.Equal(t, 1, daemon.RunProgram([]string{"example", "ready"}, &out, program))
+}
+
+func TestEveryProgramHasTheCommandVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.Equal(t, 0, daemon.Main([]string{"example", "version"}, &out, &config{}))
+	require.Equal(t, "(devel)\n", out.String())
 }

@@ -10,7 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"runtime/debug"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -79,3 +82,43 @@ func (p Part) run(ctx context.Context, log *slog.Logger) error {
 }
 
 var errEarly = errors.New("ended although nobody asked it to")
+
+// Every is a part that does periodic work: at once, and then each interval. An error is logged as a warning and the next
+// tick tries again. The work of one tick never overlaps with that of the next.
+func Every(name string, interval time.Duration, log *slog.Logger, work func(ctx context.Context) error) Part {
+	return Part{Name: name, Run: func(ctx context.Context) error {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			if err := work(ctx); err != nil && ctx.Err() == nil {
+				log.WarnContext(ctx, "periodic work failed, trying again at the next tick", "work", name, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
+		}
+	}}
+}
+
+// InBatches repeats work until it handles fewer than size items or fails. Work in batches holds no lock for long.
+func InBatches(ctx context.Context, size int, work func(ctx context.Context, limit int) (int, error)) error {
+	for {
+		if n, err := work(ctx, size); err != nil || n < size {
+			return err
+		}
+	}
+}
+
+// collectAt is GOGC where the environment does not say it. A service keeps a few megabytes alive and allocates for each
+// request: at Go's 100 it would collect many times a second to hold a heap small that has room. A container's limit
+// belongs into GOMEMLIMIT, which collects earlier when it gets tight.
+const collectAt = 400
+
+// TuneGC lets the process's heap grow before it is collected, unless GOGC says how far.
+func TuneGC() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -276,4 +277,24 @@ func TestReservationKeysDiffer(t *testing.T) {
 	one := idempotency.Request{KeyID: 1, Key: "k"}
 	require.Equal(t, one.ReservationKey(), idempotency.Request{KeyID: 1, Key: "k", ID: "x"}.ReservationKey())
 	require.NotEqual(t, one.ReservationKey(), idempotency.Request{KeyID: 2, Key: "k"}.ReservationKey())
+}
+
+func TestAnAnswerIsKeptForItsTimeAndThenTheKeyIsFree(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	const keep = 30 * 24 * time.Hour
+	ctx := request(t.Context(), 1, "k", "f")
+	_, err := idempotency.Run(ctx, pool, effect("a", "one"))
+	require.NoError(t, err)
+	for _, tc := range []struct {
+		age  time.Duration
+		want string
+	}{{keep - time.Minute, "one"}, {keep + time.Minute, "two"}} {
+		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = now() - $1::interval", tc.age)
+		require.NoError(t, err)
+		require.NoError(t, idempotency.DeleteOld(t.Context(), pool, keep))
+		got, err := idempotency.Run(ctx, pool, effect("b", "two"))
+		require.NoError(t, err)
+		require.Equal(t, tc.want, got.GetError())
+	}
 }

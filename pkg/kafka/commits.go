@@ -1,10 +1,15 @@
 package kafka
 
 import (
+	"context"
+	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"sync"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 )
 
 // commitEvery is the shortest time between two commits. Commits run beside the handlers and never hold up the next
@@ -81,5 +86,100 @@ func (c *commits) flush() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
+	}
+}
+
+// consume reads the partitions of one generation until it ends or the consumer stops. Before it returns, every
+// handler has returned and what they finished is committed, so the group hands over partitions that nobody works on.
+func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Generation) {
+	ctx, cancel := context.WithCancel(run)
+	defer cancel()
+	go func() {
+		select {
+		case <-ended.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+
+	assigned := generation.Assignments[c.opts.Topic]
+	c.log.InfoContext(ctx, "partitions assigned", "generation", generation.ID, "partitions", len(assigned))
+	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.log)
+
+	var partitions, committer sync.WaitGroup
+	has := make(map[int]*progress, len(assigned))
+	for _, a := range assigned {
+		p := newPartition(c, a, commits)
+		has[p.id] = p.progress
+		partitions.Go(func() { p.pump(ctx) })
+		partitions.Go(func() { p.work(ctx) })
+	}
+	c.members.set(has)
+	defer c.members.set(nil)
+	stop := make(chan struct{})
+	committer.Go(func() { commits.run(stop) })
+
+	// A generation without partitions lives on too: this member may get some in the next one.
+	<-ctx.Done()
+	partitions.Wait()
+	close(stop)
+	committer.Wait()
+
+	// Returning earlier than the group ends the generation would make the library join once more, only to leave.
+	<-ended.Done()
+}
+
+// limits bound one record batch, so that a broker with default settings (message.max.bytes of 1 MiB) takes it.
+type limits struct {
+	messages int
+	bytes    int
+}
+
+var defaultLimits = limits{messages: 1000, bytes: 900_000}
+
+const (
+	// recordOverhead is more than the length fields of one record take.
+	recordOverhead = 64
+	headerOverhead = 10
+)
+
+func size(m Message) int {
+	n := recordOverhead + len(m.Key) + len(m.Value)
+	for _, h := range m.Headers {
+		n += headerOverhead + len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// check refuses messages that cannot be written, before any of them is.
+func (l limits) check(msgs []Message) error {
+	for i, m := range msgs {
+		if len(m.Key) == 0 {
+			return fmt.Errorf("%w (message %d)", ErrNoKey, i)
+		}
+		if n := size(m); n > l.bytes {
+			return fmt.Errorf("%w (message %d: %d bytes, at most %d)", ErrTooLarge, i, n, l.bytes)
+		}
+	}
+	return nil
+}
+
+// chunks cuts a partition's messages, in order, into slices that fit one record batch each.
+func (l limits) chunks(msgs []Message) iter.Seq[[]Message] {
+	return func(yield func([]Message) bool) {
+		for len(msgs) > 0 {
+			n, bytes := 0, 0
+			for n < len(msgs) && n < l.messages {
+				bytes += size(msgs[n])
+				if n > 0 && bytes > l.bytes {
+					break
+				}
+				n++
+			}
+			if !yield(msgs[:n:n]) {
+				return
+			}
+			msgs = msgs[n:]
+		}
 	}
 }

@@ -1,7 +1,10 @@
+// Package postgres opens a service's own database: the pool, transactions as closures, pipelined
+// batches, migrations, and one translation of SQL errors into sentinels.
 package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -83,4 +86,30 @@ func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, er
 		return nil, fmt.Errorf("reach database: %w", err)
 	}
 	return pool, nil
+}
+
+// errURL does not repeat the cause, which quotes parts of the URL.
+var errURL = errors.New("is not understood: it must look like postgres://user:password@host:5432/database?sslmode=verify-full")
+
+// Validate implements the check of package settings.
+func (c Config) Validate() error {
+	if _, err := pgxpool.ParseConfig(c.URL); err != nil {
+		return settings.Invalid("DATABASE_URL", errURL)
+	}
+	return nil
+}
+
+// Measure tells of the pool's connections under the name.
+func Measure(pool *pgxpool.Pool, name string, tel *telemetry.Telemetry) error {
+	err := telemetry.Pool(tel.Meters, "postgresql", name, func(context.Context) telemetry.PoolState {
+		s := pool.Stat()
+		return telemetry.PoolState{
+			Used: int64(s.AcquiredConns()), Idle: int64(s.IdleConns()), Max: int64(s.MaxConns()),
+			Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime(),
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("metrics of the pool %s: %w", name, err)
+	}
+	return nil
 }

@@ -104,3 +104,67 @@ func TestAnUnavailableDatabaseIsDistinguishedFromARefusedStatement(t *testing.T)
 	_, err = postgres.Open(t.Context(), postgres.Config{URL: "postgres://nobody@127.0.0.1:1/x"})
 	require.True(t, postgres.Unavailable(err))
 }
+
+func TestWhatIsReadDecidesWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, table())
+	n := 0
+	read := func(b *pgx.Batch) {
+		b.Queue("SELECT n FROM counter WHERE id = 1 FOR UPDATE").QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	}
+	write := func(b *pgx.Batch) { b.Queue("UPDATE counter SET n = $1 WHERE id = 1", n+1) }
+	decide := func() (func(b *pgx.Batch), error) { return write, nil }
+	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, decide))
+	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, decide))
+	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return nil, nil }))
+	require.Equal(t, 2, n)
+
+	failure := errors.New("no")
+	before := pool.Stat().NewConnsCount()
+	for range 20 {
+		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return write, failure }), failure)
+		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, func(b *pgx.Batch) {
+			b.Queue("SELECT 1").QueryRow(func(pgx.Row) error { return failure })
+		}, decide), failure)
+		require.Error(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) {
+			return func(b *pgx.Batch) { write(b); b.Queue("INSERT INTO counter VALUES (1, 0)") }, nil
+		}))
+	}
+	require.LessOrEqual(t, pool.Stat().NewConnsCount(), before+2, "connections are used again")
+	require.NoError(t, postgres.ReadThenWrite(t.Context(), pool, read, decide))
+	require.Equal(t, 2, n, "what failed was undone")
+}
+
+func TestWhereNumbersItsArguments(t *testing.T) {
+	t.Parallel()
+	brand, size := "b", 7
+	var w postgres.Where
+	require.Equal(t, "true", w.SQL())
+	require.Empty(t, w.Args())
+
+	w.And("tenant_id = ?", "t")
+	w.And("cancelled_at IS NULL")
+	w.Equal("brand_id", &brand)
+	w.Equal("campaign_id", nil)
+	postgres.Equal(&w, "size", &size)
+	w.And("(created_at, id) < (?, ?)", 1, 2)
+	limit := w.Arg(100)
+	require.Equal(t, "tenant_id = $1 AND cancelled_at IS NULL AND brand_id = $2 AND size = $3 AND (created_at, id) < ($4, $5)", w.SQL())
+	require.Equal(t, "$6", limit)
+	require.Equal(t, []any{"t", "b", 7, 1, 2, 100}, w.Args())
+}
+
+func TestWhereRefusesAConditionWithAnotherNumberOfValues(t *testing.T) {
+	t.Parallel()
+	var w postgres.Where
+	require.Panics(t, func() { w.And("a = ?") })
+	require.Panics(t, func() { w.And("a = ?", 1, 2) })
+}
+
+func TestNullableAndValueAreInverse(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, postgres.Nullable(""))
+	require.Equal(t, "x", *postgres.Nullable("x"))
+	require.Zero(t, postgres.Value[int](nil))
+	require.Equal(t, 7, postgres.Value(postgres.Nullable(7)))
+}

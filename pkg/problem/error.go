@@ -1,3 +1,9 @@
+// Package problem is the platform's one error type, from the rule that refuses a request to the application/problem+json
+// body of the response (API specification, section Errors).
+//
+// A rule returns an *Error with a Code of the closed registry in this package. Between services it travels as a gRPC
+// status with google.rpc.ErrorInfo and BadRequest details (Status, FromStatus); only the gateway renders it as JSON.
+// Any other error is an internal_error: its cause is logged where it happened and never shown.
 package problem
 
 import (
@@ -64,4 +70,25 @@ func As(err error) (*Error, bool) {
 func Is(err error, code Code) bool {
 	e, ok := As(err)
 	return ok && e.Code == code
+}
+
+// The field codes of the API.
+const (
+	FieldRequired                       = "required"
+	FieldInvalid                        = "invalid"
+	FieldTooLong                        = "too_long"
+	FieldDuplicate                      = "duplicate"
+	FieldNotEnabled                     = "not_enabled"
+	FieldManagerNotFound                = "manager_not_found"
+	FieldNotAllowedWithCatalogSelection = "not_allowed_with_catalog_selection"
+)
+
+// Violation is one error in one field of a request.
+type Violation struct {
+	// Field is the path as the caller wrote it, such as items[0].budget.currency; empty for the whole body.
+	Field string
+	// Code is a field code of the API.
+	Code string
+	// Message is an English sentence without the offending value, which may be personal data.
+	Message string
 }

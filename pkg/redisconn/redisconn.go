@@ -3,11 +3,20 @@
 package redisconn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Open makes a client whose calls end with their context and are not tried again: a caller that has spent its budget
@@ -36,4 +45,88 @@ func Check(address string) error {
 		return err
 	}
 	return client.Close()
+}
+
+// Observe measures the client's connections and, where spans leave the process, traces its commands: by name, without
+// keys and values. Only what runs inside a recorded span is traced.
+func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
+	err := telemetry.Pool(tel.Meters, "redis", "redis", func(context.Context) telemetry.PoolState {
+		s := client.PoolStats()
+		return telemetry.PoolState{
+			Used: int64(s.TotalConns) - int64(s.IdleConns), Idle: int64(s.IdleConns),
+			Max: int64(client.Options().PoolSize), Waits: int64(s.WaitCount), Waited: time.Duration(s.WaitDurationNs),
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("metrics of redis: %w", err)
+	}
+	if tel.Tracing {
+		client.AddHook(hook{})
+	}
+	return nil
+}
+
+// hook implements redis.Hook.
+type hook struct{}
+
+// DialHook implements redis.Hook.
+func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		ctx, span := Start(ctx, strings.ToUpper(cmd.FullName()))
+		err := next(ctx, cmd)
+		End(span, err)
+		return err
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		ctx, span := Start(ctx, "PIPELINE", semconv.DBOperationBatchSize(len(cmds)))
+		err := next(ctx, cmds)
+		End(span, err)
+		return err
+	}
+}
+
+// Start begins the span of an operation inside the recorded span of ctx; outside of one it gives nil. A client that
+// is observed does it by itself: this is for who waits for a command that belongs to several callers.
+func Start(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return ctx, nil
+	}
+	//nolint:spancheck // End ends it.
+	return parent.TracerProvider().Tracer("github.com/partnergifting/platform/pkg/redisconn").Start(ctx, operation,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(semconv.DBSystemNameRedis, semconv.DBOperationName(operation)),
+		trace.WithAttributes(more...))
+}
+
+// End ends a span of Start with the outcome of the operation.
+func End(span trace.Span, err error) {
+	if span == nil {
+		return
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
+		span.SetAttributes(semconv.ErrorTypeKey.String(kind(err)))
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}
+
+// kind names an error without the server's message, which may repeat a key.
+func kind(err error) string {
+	switch {
+	case redis.HasErrorPrefix(err, "NOSCRIPT"):
+		return "NOSCRIPT"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	default:
+		return semconv.ErrorTypeOther.Value.AsString()
+	}
 }

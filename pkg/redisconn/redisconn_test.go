@@ -3,9 +3,13 @@ package redisconn_test
 import (
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/codes"
 
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func TestABadURLIsNotRepeated(t *testing.T) {
@@ -33,4 +37,68 @@ func TestCheckRefusesWhatCannotBeOpened(t *testing.T) {
 	err := redisconn.Check("redis://user:secret@h:many")
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
+}
+
+func observedClient(t *testing.T, tel *telemetrytest.Record) *redis.Client {
+	t.Helper()
+	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	require.NoError(t, redisconn.Observe(client, tel.Telemetry))
+	return client
+}
+
+func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	client := observedClient(t, tel)
+	// Connections are opened first, which takes commands too.
+	require.NoError(t, client.Exists(t.Context(), "marked:nothing").Err())
+	_, err := client.Pipelined(t.Context(), func(p redis.Pipeliner) error { return p.Exists(t.Context(), "marked:nothing").Err() })
+	require.NoError(t, err)
+	require.Empty(t, tel.Names(), "outside of a trace")
+
+	ctx, span := tel.Within(t.Context())
+	require.ErrorIs(t, client.Get(ctx, "marked:nothing").Err(), redis.Nil)
+	_, err = client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Get(ctx, "marked:nothing")
+		p.Exists(ctx, "marked:nothing")
+		return nil
+	})
+	require.ErrorIs(t, err, redis.Nil)
+	require.Error(t, client.Do(ctx, "GET", "marked", "marked").Err())
+
+	require.Equal(t, []string{"GET", "PIPELINE", "GET"}, tel.Names())
+	for _, s := range tel.Spans("GET") {
+		require.Equal(t, span.SpanContext().SpanID(), s.Parent().SpanID())
+		require.NotContains(t, telemetrytest.Attributes(s), "db.query.text")
+	}
+	require.Equal(t, codes.Unset, tel.Spans("GET")[0].Status().Code, "nothing found is no error")
+	require.Equal(t, codes.Error, tel.Spans("GET")[1].Status().Code)
+	require.Empty(t, tel.Spans("GET")[1].Status().Description)
+	require.Equal(t, "2", telemetrytest.Attributes(tel.Spans("PIPELINE")[0])["db.operation.batch.size"])
+}
+
+func TestACommandForSeveralCallersIsASpanOfEach(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	ctx, _ := tel.Within(t.Context())
+	_, span := redisconn.Start(ctx, "EVALSHA")
+	redisconn.End(span, nil)
+	require.Equal(t, []string{"EVALSHA"}, tel.Names())
+
+	_, none := redisconn.Start(t.Context(), "EVALSHA")
+	require.Nil(t, none)
+	redisconn.End(none, nil)
+	require.Len(t, tel.Names(), 1)
+}
+
+func TestAClientMeasuresItsConnections(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	client := observedClient(t, tel)
+	require.NoError(t, client.Ping(t.Context()).Err())
+	const name = "db.client.connection.pool.name=redis"
+	require.InDelta(t, 1, tel.Values(t, "db.client.connection.count")[name+",db.client.connection.state=idle,db.system.name=redis"], 0)
+	require.InDelta(t, client.Options().PoolSize, tel.Values(t, "db.client.connection.max")[name+",db.system.name=redis"], 0)
 }

@@ -1,11 +1,15 @@
 package restjson
 
 import (
+	"fmt"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // kind is what one JSON value holds.
@@ -110,4 +114,152 @@ func planOf(t protoreflect.MessageType) (*message, error) {
 	m, err := b.message(t)
 	p, _ := plans.LoadOrStore(t, planned{message: m, err: err})
 	return p.(planned).message, p.(planned).err
+}
+
+// builder makes the plan of a message with those of all messages below it; done breaks cycles.
+type builder struct {
+	done map[protoreflect.MessageType]*message
+}
+
+func (b *builder) message(t protoreflect.MessageType) (*message, error) {
+	if m, ok := b.done[t]; ok {
+		return m, nil
+	}
+	desc := t.Descriptor()
+	if err := checkSupported(desc); err != nil {
+		return nil, err
+	}
+	m := &message{}
+	b.done[t] = m
+	fields := desc.Fields()
+	m.fields = make([]field, fields.Len())
+	m.byName = make(map[string]*field, fields.Len())
+	for i := range m.fields {
+		f := &m.fields[i]
+		if err := b.field(f, t, fields.Get(i)); err != nil {
+			return nil, err
+		}
+		if f.kind != kindRaw {
+			m.byName[f.name] = f
+		}
+	}
+	var err error
+	m.form, err = formOf(desc)
+	return m, err
+}
+
+func (b *builder) field(f *field, t protoreflect.MessageType, fd protoreflect.FieldDescriptor) error {
+	f.desc, f.name = fd, fd.JSONName()
+	key, err := jsontext.AppendQuote([]byte{','}, f.name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", fd.FullName(), err)
+	}
+	f.key = string(append(key, ':'))
+	values := fd
+	switch {
+	case fd.IsMap():
+		f.shape, values = shapeMap, fd.MapValue()
+		if fd.MapKey().Kind() != protoreflect.StringKind {
+			return fmt.Errorf("%s: map keys other than strings are not supported", fd.FullName())
+		}
+	case fd.IsList():
+		f.shape = shapeList
+	case fd.ContainingOneof() != nil && !fd.ContainingOneof().IsSynthetic():
+		f.presence, f.oneof = presenceOmitted, fd.ContainingOneof()
+	case fd.HasPresence():
+		f.presence = presenceNull
+	}
+	f.value, err = b.value(t, fd, values)
+	return err
+}
+
+// value plans what a field holds: fd is the field, values describes its values.
+func (b *builder) value(t protoreflect.MessageType, fd, values protoreflect.FieldDescriptor) (value, error) {
+	options := fd.Options()
+	switch values.Kind() {
+	case protoreflect.BoolKind:
+		return value{kind: kindBool}, nil
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		return value{kind: kindInt, bits: 32}, nil
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		return value{kind: kindInt, bits: 64}, nil
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		return value{kind: kindUint, bits: 32}, nil
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return value{kind: kindUint, bits: 64}, nil
+	case protoreflect.FloatKind:
+		return value{kind: kindFloat, bits: 32}, nil
+	case protoreflect.DoubleKind:
+		return value{kind: kindFloat, bits: 64}, nil
+	case protoreflect.StringKind:
+		if flag(options, commonv1.E_Decimal) {
+			return value{kind: kindDecimal}, nil
+		}
+		return value{kind: kindString}, nil
+	case protoreflect.BytesKind:
+		if flag(options, commonv1.E_RawJson) {
+			return value{kind: kindRaw}, nil
+		}
+		return value{kind: kindBytes}, nil
+	case protoreflect.EnumKind:
+		return value{kind: kindEnum, enum: enumname.Of(values.Enum())}, nil
+	case protoreflect.MessageKind:
+		m, err := b.message(valueType(t, fd))
+		return value{kind: kindMessage, message: m}, err
+	default:
+		return value{}, fmt.Errorf("%s: %v fields are not supported", fd.FullName(), values.Kind())
+	}
+}
+
+// valueType is the type of the messages that field fd of a message of type t holds.
+func valueType(t protoreflect.MessageType, fd protoreflect.FieldDescriptor) protoreflect.MessageType {
+	empty := t.New().NewField(fd)
+	switch {
+	case fd.IsMap():
+		return empty.Map().NewValue().Message().Type()
+	case fd.IsList():
+		return empty.List().NewElement().Message().Type()
+	default:
+		return empty.Message().Type()
+	}
+}
+
+func formOf(desc protoreflect.MessageDescriptor) (form, error) {
+	if desc.FullName() == timestampName {
+		return formTimestamp, nil
+	}
+	if !flag(desc.Options(), commonv1.E_Inline) {
+		return formObject, nil
+	}
+	fields, oneofs := desc.Fields(), desc.Oneofs()
+	switch {
+	case fields.Len() == 1 && oneofs.Len() == 0:
+		return formInlineField, nil
+	case oneofs.Len() == 1 && !oneofs.Get(0).IsSynthetic() && oneofs.Get(0).Fields().Len() == fields.Len():
+		return formInlineOneof, nil
+	default:
+		return 0, fmt.Errorf("%s: an inline message has one field, or one oneof and nothing else", desc.FullName())
+	}
+}
+
+// flag reads a boolean option; absent is false.
+func flag(options proto.Message, option protoreflect.ExtensionType) bool {
+	on, _ := proto.GetExtension(options, option).(bool)
+	return on
+}
+
+const timestampName protoreflect.FullName = "google.protobuf.Timestamp"
+
+// checkSupported refuses the well-known types whose JSON is not an object of their fields.
+func checkSupported(desc protoreflect.MessageDescriptor) error {
+	switch desc.FullName() {
+	case "google.protobuf.Any", "google.protobuf.Duration", "google.protobuf.FieldMask",
+		"google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue",
+		"google.protobuf.BoolValue", "google.protobuf.BytesValue", "google.protobuf.StringValue",
+		"google.protobuf.DoubleValue", "google.protobuf.FloatValue",
+		"google.protobuf.Int32Value", "google.protobuf.Int64Value",
+		"google.protobuf.UInt32Value", "google.protobuf.UInt64Value":
+		return fmt.Errorf("%s is not supported", desc.FullName())
+	}
+	return nil
 }

@@ -13,14 +13,24 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/partnergifting/platform/pkg/version"
 )
 
 // Config of a process's telemetry.
@@ -95,4 +105,64 @@ func (t *Telemetry) Close(ctx context.Context) {
 	if err := errors.Join(errs...); err != nil {
 		t.Logger.WarnContext(ctx, "the last of the telemetry was not sent", "error", err)
 	}
+}
+
+// serviceLabel is on every series, so that rules do not depend on how the services are scraped.
+const serviceLabel = "service_name"
+
+// newResource describes the process. The service's name wins over OTEL_SERVICE_NAME, which could
+// only be the same for all services of one process.
+func newResource(ctx context.Context, service string) (*resource.Resource, error) {
+	res, err := resource.New(ctx, resource.WithHost(), resource.WithFromEnv(), resource.WithAttributes(
+		semconv.ServiceName(service), semconv.ServiceVersion(version.String())))
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	return res, nil
+}
+
+func newRegistry(service string) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	prometheus.WrapRegistererWith(prometheus.Labels{serviceLabel: service}, registry).MustRegister(
+		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+const (
+	headerTimeout   = 5 * time.Second
+	shutdownTimeout = 5 * time.Second
+)
+
+// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends. ready says whether
+// the service can do its work now; it must not wait long.
+func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
+	if t.metricsAddr == "" {
+		<-ctx.Done()
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", t.metricsAddr)
+	if err != nil {
+		return fmt.Errorf("metrics port: %w", err)
+	}
+	server := &http.Server{Handler: t.handler(ready), ReadHeaderTimeout: headerTimeout}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("metrics port: %w", err)
+	}
+	return nil
+}
+
+func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := ready(r.Context()); err != nil {
+			t.Logger.WarnContext(r.Context(), "not ready", "error", err)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	return mux
 }

@@ -2,6 +2,9 @@ package telemetry
 
 import (
 	"context"
+	"log/slog"
+	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -44,3 +47,49 @@ func (c *carrier) Set(key, value string) {
 
 // Keys implements propagation.TextMapCarrier.
 func (c *carrier) Keys() []string { return []string{traceParent} }
+
+const (
+	// sampleAge is how old a sample may be: several scrapers together ask the database this often.
+	sampleAge = 10 * time.Second
+	// sampleTimeout bounds how long a scrape waits for a sample.
+	sampleTimeout = 2 * time.Second
+)
+
+// Sample is the result of a query, for gauges: read when a scraper asks, and at most every
+// ten seconds. While it cannot be read there is none, and the gauges are absent instead of wrong.
+type Sample[T any] struct {
+	read func(ctx context.Context) (T, error)
+	now  func() time.Time
+	log  *slog.Logger
+
+	lock  sync.Mutex
+	next  time.Time
+	value T
+	known bool
+}
+
+// NewSample makes a sample that read fills.
+func NewSample[T any](read func(ctx context.Context) (T, error), now func() time.Time, log *slog.Logger) *Sample[T] {
+	return &Sample[T]{read: read, now: now, log: log}
+}
+
+// Get returns the sample; ok is false while there is none.
+func (s *Sample[T]) Get(ctx context.Context) (value T, ok bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if now := s.now(); !now.Before(s.next) {
+		s.next = now.Add(sampleAge)
+		s.refresh(ctx)
+	}
+	return s.value, s.known
+}
+
+func (s *Sample[T]) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	value, err := s.read(ctx)
+	if err != nil {
+		s.log.WarnContext(ctx, "cannot read what a gauge shows, leaving it out", "error", err)
+	}
+	s.value, s.known = value, err == nil
+}

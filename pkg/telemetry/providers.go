@@ -1,0 +1,151 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/otlptranslator"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+)
+
+// exports says which signals leave by OTLP.
+type exports struct {
+	traces, metrics, logs bool
+}
+
+// samplers are the values of OTEL_TRACES_SAMPLER that the SDK knows.
+func samplers() []string {
+	return []string{
+		"", "always_on", "always_off", "traceidratio",
+		"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
+	}
+}
+
+// readExports reads the standard variables. What the SDK would pass over in silence is an error: a
+// misspelt value must not be found out by missing spans.
+func readExports() (out exports, err error) {
+	if err := checkSampler(); err != nil {
+		return out, err
+	}
+	for _, signal := range []struct {
+		name string
+		on   *bool
+	}{{"TRACES", &out.traces}, {"METRICS", &out.metrics}, {"LOGS", &out.logs}} {
+		if *signal.on, err = leaves(signal.name); err != nil {
+			return exports{}, err
+		}
+	}
+	return out, nil
+}
+
+func checkSampler() error {
+	sampler, argument := standard("OTEL_TRACES_SAMPLER"), standard("OTEL_TRACES_SAMPLER_ARG")
+	if !slices.Contains(samplers(), sampler) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no sampler of %s", sampler, strings.Join(samplers()[1:], ", "))
+	}
+	if argument == "" || !strings.HasSuffix(sampler, "traceidratio") {
+		return nil
+	}
+	// The SDK would record all traces instead.
+	if ratio, err := strconv.ParseFloat(argument, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG: %q is no number from 0 to 1", argument)
+	}
+	return nil
+}
+
+func leaves(signal string) (bool, error) {
+	switch exporter := standard("OTEL_" + signal + "_EXPORTER"); exporter {
+	case "none":
+		return false, nil
+	case "", "otlp":
+	default:
+		return false, fmt.Errorf("OTEL_%s_EXPORTER: %q is neither otlp nor none", signal, exporter)
+	}
+	if standard("OTEL_SDK_DISABLED") == "true" || otlp(signal, "ENDPOINT") == "" {
+		return false, nil
+	}
+	if protocol := otlp(signal, "PROTOCOL"); protocol != "" && protocol != "grpc" {
+		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL: %q is not supported, only grpc is", protocol)
+	}
+	return true, nil
+}
+
+// otlp is a setting of a signal, or else that of all signals.
+func otlp(signal, setting string) string {
+	if own := standard("OTEL_EXPORTER_OTLP_" + signal + "_" + setting); own != "" {
+		return own
+	}
+	return standard("OTEL_EXPORTER_OTLP_" + setting)
+}
+
+// standard reads a variable as the specification of OpenTelemetry has it: without regard to case.
+func standard(name string) string { return strings.ToLower(strings.TrimSpace(os.Getenv(name))) }
+
+// openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default parentbased_always_on.
+func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out exports) error {
+	if !out.traces {
+		t.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithResource(res))
+		return nil
+	}
+	exporter, err := otlptracegrpc.New(ctx)
+	if err != nil {
+		return fmt.Errorf("span exporter: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
+	t.Tracers = provider
+	t.shutdown = append(t.shutdown, provider.Shutdown)
+	return nil
+}
+
+// openMeters makes the meters behind /metrics and, where metrics leave, OTLP. Histograms keep
+// exemplars of sampled traces.
+func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, out exports) error {
+	scraped, err := otelprom.New(
+		otelprom.WithRegisterer(t.registry),
+		// The names must not depend on what a scraper says it understands.
+		otelprom.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes),
+		otelprom.WithoutScopeInfo(),
+		otelprom.WithResourceAsConstantLabels(attribute.NewAllowKeysFilter(semconv.ServiceNameKey)),
+	)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	options := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithReader(scraped)}
+	if !out.traces {
+		options = append(options, sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	}
+	if out.metrics {
+		exporter, err := otlpmetricgrpc.New(ctx)
+		if err != nil {
+			return fmt.Errorf("metric exporter: %w", err)
+		}
+		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)))
+	}
+	provider := sdkmetric.NewMeterProvider(options...)
+	t.Meters = provider
+	t.shutdown = append(t.shutdown, provider.Shutdown)
+	return nil
+}
+
+// Durations are the bounds of a histogram of calls, those the semantic conventions advise.
+func Durations() metric.HistogramOption {
+	return metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10)
+}
+
+// Delays are the bounds of a histogram of what should take moments and may take minutes.
+func Delays() metric.HistogramOption {
+	return metric.WithExplicitBucketBoundaries(.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 600)
+}
