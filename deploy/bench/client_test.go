@@ -24,13 +24,12 @@ import (
 // the processors that it measures: net/http's client costs as much as its server.
 type client struct {
 	// conn is made with the first request: the gateway does not wait long for one.
-	conn net.Conn
-	read *bufio.Reader
-	host string
-	path string
-	keys *keyring
-	key  string
-	used int
+	conn       net.Conn
+	read       *bufio.Reader
+	host, path string
+	keys       *keyring
+	key        string
+	used       int
 	// requestID is that of the last answer.
 	requestID string
 }

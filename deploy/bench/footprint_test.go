@@ -36,7 +36,7 @@ func BenchmarkFootprint(b *testing.B) {
 		return err
 	})
 	loaded := memory(b, programs, "VmHWM")
-	b.Logf("%.0f orders/s; all programs in one process are ready %s after their start on empty databases", perSecond, f.Took.Round(time.Millisecond))
+	b.Logf("%.0f orders/s; one process with all programs was ready after %s", perSecond, f.Took.Round(time.Millisecond))
 	for i, p := range programs {
 		b.Run(p.name, func(b *testing.B) {
 			b.ReportMetric(float64(p.took.Milliseconds()), "start-ms")

@@ -22,7 +22,6 @@ const (
 	seedVariable    = "GIFTING_TEST_SEED"
 	secondsVariable = "GIFTING_TEST_SECONDS"
 	logsVariable    = "GIFTING_TEST_LOG_DIR"
-	defaultSeconds  = 600
 
 	refuseOneIn = 300
 	// maxLines bounds how many violations of an invariant are printed.
@@ -33,7 +32,7 @@ const (
 // seed hits them, their servers and the connections between them. Then it compares what was answered, stored, published and
 // delivered.
 func TestFaultsBreakNoInvariant(t *testing.T) {
-	seconds, seeded := setting(t, secondsVariable, defaultSeconds), setting(t, seedVariable, time.Now().UnixNano())
+	seconds, seeded := setting(t, secondsVariable, 600), setting(t, seedVariable, time.Now().UnixNano())
 	r := newReport(t, seeded)
 	r.printf("%d seconds of faults; to repeat: make faults MINUTES=%g SEED=%d", seconds, float64(seconds)/60, seeded)
 	d := newDeployment(t, options{binaries: buildPrograms(t, "", nil), slowCommits: true, logs: r.dir})

@@ -113,7 +113,8 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 // messages reads the tenant's messages from their table, because the API lists those of one order at a time.
 func (f *fixture) messages(t *testing.T, tenant string) map[string]time.Time {
 	t.Helper()
-	rows, err := f.connect(t, "orders").Query(t.Context(), `SELECT id::text, created_at FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
+	rows, err := f.connect(t, "orders").Query(t.Context(),
+		`SELECT id::text, created_at FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
 	require.NoError(t, err)
 	posted := map[string]time.Time{}
 	var id string

@@ -103,7 +103,8 @@ func (f *fixture) brandsOf(t *testing.T, key string) (ids []string) {
 
 func (f *fixture) putCampaign(t *testing.T) {
 	t.Helper()
-	_, err := catalogv1.NewCatalogOperationsServiceClient(f.dial(t, identity.Catalog, 0)).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
+	catalog := catalogv1.NewCatalogOperationsServiceClient(f.dial(t, identity.Catalog, 0))
+	_, err := catalog.PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
 		Id: f.campaign, TenantId: seed.Direct, BrandId: f.env["GIFTING_BRAND_ID"], Name: "Too few",
 		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
 		Offerings: []*catalogv1.OfferingInput{{

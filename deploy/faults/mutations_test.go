@@ -53,8 +53,10 @@ var mutations = []mutation{
 	{"no watermark", order, append([]replacement{
 		{relayBatch, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
 	}, slowRead...)},
-	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {relayMerge, `return out, nil`,
-		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`}}},
+	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {
+		relayMerge, `return out, nil`,
+		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`,
+	}}},
 	{"duplicate event", duplicate, []replacement{
 		imports(relayMerge, randPackage), imports(relayMerge, uuidPackage),
 		{relayMerge, `out := make([]kafka.Message, len(rows))`, `
@@ -77,8 +79,10 @@ var mutations = []mutation{
 		order.Version--
 	}
 	return &ordersv1.GetOrderResponse{Order: order}, nil`}}},
-	{"oversold stock", stock, []replacement{{stockUnits, `SET stock = stock + returned.units`,
-		`SET stock = stock + returned.units + (random() < 0.5)::int`}}},
+	{"oversold stock", stock, []replacement{{
+		stockUnits, `SET stock = stock + returned.units`,
+		`SET stock = stock + returned.units + (random() < 0.5)::int`,
+	}}},
 	{"unsent webhook", delivery, []replacement{imports(sendWebhook, randPackage), {sendWebhook, `resp, err := c.http.Do(req)`, `
 	resp, err := &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, error(nil)
 	if rand.N(50) > 0 {
@@ -94,8 +98,8 @@ var mutations = []mutation{
 		outbox.Append(ctx, b, event)`}}},
 }
 
-// TestEveryMutationFitsTheSource says at once when a change of the source has made a mutation useless: its old text is gone,
-// or it does not compile any more.
+// TestEveryMutationFitsTheSource fails as soon as a change of the source breaks a mutation: its old text is gone, or it does
+// not compile any more.
 func TestEveryMutationFitsTheSource(t *testing.T) {
 	t.Parallel()
 	all, seen, packages := []replacement{}, map[replacement]bool{}, map[string]bool{}
@@ -109,7 +113,7 @@ func TestEveryMutationFitsTheSource(t *testing.T) {
 	}
 	args := []string{"build", "-overlay", overlay(t, all)}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race") // The packages they import are in the cache of builds then.
+		args = append(args, "-race") // The build cache then has the imported packages.
 	}
 	command := exec.CommandContext(t.Context(), "go", append(args, slices.Sorted(maps.Keys(packages))...)...)
 	command.Dir = root(t)
@@ -127,14 +131,14 @@ func overlay(t *testing.T, changes []replacement) string {
 	t.Helper()
 	dir, sources := t.TempDir(), map[string]string{}
 	for _, c := range changes {
-		text, changed := sources[c.file]
-		if !changed {
+		if sources[c.file] == "" {
 			raw, err := os.ReadFile(filepath.Join(root(t), c.file))
 			require.NoError(t, err)
-			text = string(raw)
+			sources[c.file] = string(raw)
 		}
-		require.Equal(t, 1, strings.Count(text, c.old), "%s has this text not exactly once: change the mutation: %s", c.file, c.old)
-		sources[c.file] = strings.Replace(text, c.old, c.new, 1)
+		found := strings.Count(sources[c.file], c.old)
+		require.Equal(t, 1, found, "%s must have this text exactly once; adapt the mutation: %s", c.file, c.old)
+		sources[c.file] = strings.Replace(sources[c.file], c.old, c.new, 1)
 	}
 	replaced := map[string]string{}
 	for file, text := range sources {

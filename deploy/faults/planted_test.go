@@ -17,9 +17,6 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// mutationTime is enough to notice a bug while nothing else goes wrong.
-const mutationTime = 25 * time.Second
-
 // TestPlantedBugsAreFound shows that the checks work: they find each mutation, and nothing else.
 func TestPlantedBugsAreFound(t *testing.T) {
 	unchanged := buildPrograms(t, "", nil)
@@ -28,7 +25,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			r := newReport(t, 1)
 			d := newDeployment(t, options{binaries: m.build(t, unchanged), slowCommits: true, logs: r.dir})
 			f := newFixture(t, d, time.Now().UnixNano(), 0)
-			f.use(t, mutationTime, func(ctx context.Context) { <-ctx.Done() })
+			f.use(t, 25*time.Second, func(ctx context.Context) { <-ctx.Done() })
 			f.checkAll(t, timeouts{feed: 15 * time.Second, webhooks: 2 * time.Minute, stock: time.Minute}, r.printf)
 			r.summary(f.results, nil)
 			if m.breaks == invariants {

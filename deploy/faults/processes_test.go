@@ -196,11 +196,10 @@ func startServers(t *testing.T, dir string, first int, n *network) servers {
 		Dir: filepath.Join(dir, "kafka"), Port: first + 2, PreferApache: true, JarsDir: filepath.Join(root(t), ".local", "kafka"), Log: log,
 		Advertise: n.to(t, toKafka, "to Kafka", loopback(first+2)),
 	}
-	s := servers{
-		postgres: &server{name: "PostgreSQL", launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, postgres) }},
-		redis:    &server{name: "Redis", launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartRedis(ctx, redis) }},
-		kafka:    &server{name: "Kafka", launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartKafka(ctx, kafka) }},
-	}
+	s := servers{postgres: &server{name: "PostgreSQL"}, redis: &server{name: "Redis"}, kafka: &server{name: "Kafka"}}
+	s.postgres.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, postgres) }
+	s.redis.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartRedis(ctx, redis) }
+	s.kafka.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartKafka(ctx, kafka) }
 	t.Cleanup(func() { require.NoError(t, s.stop(context.WithoutCancel(t.Context()), dir)) })
 	for _, one := range s.all() {
 		require.NoError(t, one.start(t.Context()))

@@ -34,14 +34,12 @@ func newFollower(r reader, c *client, random *mathrand.Rand) *follower {
 	return &follower{reader: r, client: c.with(r.key), random: random, at: map[string]time.Time{}, step: map[string]int64{}}
 }
 
-const pollInterval = 500 * time.Millisecond
-
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if more, err := f.readPage(ctx); err == nil && more {
 			continue
 		}
-		sleep(ctx, pollInterval)
+		sleep(ctx, 500*time.Millisecond)
 	}
 }
 

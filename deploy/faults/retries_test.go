@@ -116,7 +116,8 @@ func (r *retries) makeDue(t *testing.T, w missingWebhook, attempts int32) bool {
 }
 
 func (r *retries) get(ctx context.Context, w missingWebhook) (*webhookv1.GetDeliveryResponse, error) {
-	return r.operations.GetDelivery(ctx, &webhookv1.GetDeliveryRequest{TenantId: w.receiver.tenant, KeyId: w.receiver.keyID, EventId: w.eventID})
+	req := &webhookv1.GetDeliveryRequest{TenantId: w.receiver.tenant, KeyId: w.receiver.keyID, EventId: w.eventID}
+	return r.operations.GetDelivery(ctx, req)
 }
 
 // printMissing prints the log of webhooks that have not arrived in the end.

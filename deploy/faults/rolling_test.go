@@ -35,7 +35,8 @@ func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
 	if before == "" {
 		before = binaries
 	}
-	d := newDeployment(t, options{binaries: before, direct: true, logs: newReport(t, 0).dir, env: []string{"GIFTING_LAME_DUCK=" + lameDuck.String()}})
+	env := []string{"GIFTING_LAME_DUCK=" + lameDuck.String()}
+	d := newDeployment(t, options{binaries: before, direct: true, logs: newReport(t, 0).dir, env: env})
 	for _, i := range d.instances {
 		i.requireMigrated(t)
 		i.awaitReady(t)

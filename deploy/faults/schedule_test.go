@@ -21,8 +21,6 @@ const (
 	// outage is how long Kafka is down once in a run, or the outageShare-th part of a short run.
 	outage      = time.Minute
 	outageShare = 4
-	// superviseInterval is how often the supervisor looks for instances that have ended.
-	superviseInterval = 500 * time.Millisecond
 )
 
 // scheduled is a fault with its time from the start of the run.
@@ -121,7 +119,7 @@ func (j *injector) inject(ctx context.Context, s scheduled) {
 func (j *injector) supervise(ctx context.Context) {
 	for ctx.Err() == nil {
 		j.restartEnded(ctx)
-		sleep(ctx, superviseInterval)
+		sleep(ctx, 500*time.Millisecond)
 	}
 }
 

@@ -66,7 +66,8 @@ type filled struct {
 
 func (p *platform) fillOrders(b *testing.B) *filled {
 	b.Helper()
-	f := &filled{platform: p, at: time.Now().Truncate(time.Microsecond), rareBrand: uuid.NewString(), smallBrand: uuid.NewString(), campaign: uuid.NewString()}
+	f := &filled{platform: p, at: time.Now().Truncate(time.Microsecond)}
+	f.rareBrand, f.smallBrand, f.campaign = uuid.NewString(), uuid.NewString(), uuid.NewString()
 	pool := p.Pool(b, "orders", fillers+1)
 	withoutIndexes(b, pool, "orders", func() {
 		fill(b, pool, fillOrders, p.size, p.tenant.ID, p.size, few, p.tenant.Brand, f.rareBrand, f.smallBrand, f.campaign, f.at)

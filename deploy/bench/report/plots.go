@@ -136,7 +136,7 @@ func plotBars(title string, bars []bar) string {
 	return svg.String()
 }
 
-// scaleOf gives the length of a value.
+// scaleOf returns a function for the length of a value.
 func scaleOf(bars []bar) (scale func(float64) float64, logarithmic bool) {
 	least, most := math.Inf(1), 0.0
 	for _, b := range bars {
