@@ -3,6 +3,9 @@ package rules
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 // MaxImageBytes bounds an uploaded image.
@@ -35,4 +38,22 @@ func NewImage(content []byte, contentType string, width, height int) Image {
 type ShownImage struct {
 	FileID string `json:"fileId"`
 	Width  *int32 `json:"width"`
+}
+
+// LogosKept is how many of the latest logos of a brand stay open: enough that trying out some does not
+// close the one in use.
+const LogosKept = 20
+
+// Logo names the brand of a logo.
+type Logo struct {
+	TenantID string
+	BrandID  string
+}
+
+// ReadLogo validates the brand of a logo.
+func ReadLogo(req *catalogv1.UploadBrandLogoRequest, errs *fields.Errors) Logo {
+	return Logo{
+		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
+		BrandID:  RecordID("brandId", req.GetBrandId(), errs),
+	}
 }

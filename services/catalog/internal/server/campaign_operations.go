@@ -1,7 +1,15 @@
 package server
 
 import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -20,4 +28,105 @@ func readCampaignAct(req campaignRequest, action string, detail any, errs *field
 		Subject: errs.UUID("campaignId", req.GetCampaignId()), Actor: rules.ReadActor(req.GetActor(), errs),
 		Action: action, Detail: detail,
 	}
+}
+
+// GetCampaignRecord returns a campaign with its offerings and stock.
+func (o *campaignOperations) GetCampaignRecord(
+	ctx context.Context, req *catalogv1.GetCampaignRecordRequest,
+) (*catalogv1.GetCampaignRecordResponse, error) {
+	c, found, err := o.store.Campaign(ctx, idOrUnknown(req.GetTenantId()), idOrUnknown(req.GetCampaignId()), rules.BaseLocale)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, problem.RecordNotFound()
+	}
+	record := campaignRecord(c.CampaignHead)
+	for _, offering := range c.Offerings {
+		record.Offerings = append(record.Offerings, offeringRecord(offering))
+	}
+	return &catalogv1.GetCampaignRecordResponse{Record: record}, nil
+}
+
+// ListCampaignRecords pages through a tenant's campaigns, newest first.
+func (o *campaignOperations) ListCampaignRecords(
+	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
+) (*catalogv1.ListCampaignRecordsResponse, error) {
+	errs := fields.FromContext(ctx)
+	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true, BrandID: errs.OptionalUUID("brandId", req.BrandId)}
+	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
+		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
+	}
+	bind := cursor.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
+	filter.After = page.After(req.After, bind, errs)
+	limit := page.Limit(req.Limit, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	filter.Limit = limit + 1
+	found, err := o.store.Campaigns(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	found, next := page.Cut(found, limit, bind, store.CampaignHead.Position)
+	resp := &catalogv1.ListCampaignRecordsResponse{NextCursor: next}
+	for _, c := range found {
+		resp.Records = append(resp.Records, campaignRecord(c))
+	}
+	return resp, nil
+}
+
+func campaignRecord(c store.CampaignHead) *catalogv1.CampaignRecord {
+	return &catalogv1.CampaignRecord{
+		Id: c.ID, TenantId: c.TenantID, BrandId: c.BrandID, Name: c.Name, Status: enum[catalogv1.CampaignStatus](c.Status),
+		ExpiresAt: timestamp(c.ExpiresAt), CreatedAt: timestamppb.New(c.CreatedAt),
+	}
+}
+
+func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
+	return &catalogv1.OfferingRecord{
+		ProductId: o.ProductID, ProductName: o.Text.Name, ProductPublished: o.Published,
+		Status:     enum[catalogv1.OfferingStatus](o.Status),
+		SupplyType: enum[catalogv1.SupplyType](o.SupplyType), Skus: skus(o.SKUs),
+	}
+}
+
+// PutCampaign creates a campaign of a tenant's brand or replaces it whole, except for the stock of SKUs
+// that exist.
+func (o *operations) PutCampaign(
+	ctx context.Context, req *catalogv1.PutCampaignRequest,
+) (*catalogv1.PutCampaignResponse, error) {
+	errs := fields.FromContext(ctx)
+	campaign := rules.ReadCampaign(req, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if err := o.checkBrand(ctx, campaign.TenantID, campaign.BrandID); err != nil {
+		return nil, err
+	}
+	return &catalogv1.PutCampaignResponse{}, o.Store.PutCampaign(ctx, campaign)
+}
+
+// StartCampaign opens a campaign in preparation for orders.
+func (o *campaignOperations) StartCampaign(
+	ctx context.Context, req *catalogv1.StartCampaignRequest,
+) (*catalogv1.StartCampaignResponse, error) {
+	errs := fields.FromContext(ctx)
+	tenantID, act := readCampaignAct(req, "campaign.start", nil, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return &catalogv1.StartCampaignResponse{}, o.store.StartCampaign(ctx, tenantID, act)
+}
+
+// CompleteCampaign ends a campaign for orders.
+func (o *campaignOperations) CompleteCampaign(
+	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
+) (*catalogv1.CompleteCampaignResponse, error) {
+	errs := fields.FromContext(ctx)
+	tenantID, act := readCampaignAct(req, "campaign.complete", nil, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return &catalogv1.CompleteCampaignResponse{}, o.store.CompleteCampaign(ctx, tenantID, act)
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -40,4 +42,60 @@ func (o *operations) PutCategory(
 		return nil, err
 	}
 	return &catalogv1.PutCategoryResponse{}, o.Store.PutCategory(ctx, category)
+}
+
+// ListCategories returns all categories in display order. Names without a translation are in en-US.
+func (c *publicCatalog) ListCategories(
+	ctx context.Context, req *catalogv1.ListCategoriesRequest,
+) (*catalogv1.ListCategoriesResponse, error) {
+	_, tenant, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.FromContext(ctx)
+	locale := rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	categories, err := c.store.Categories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListCategoriesResponse{}
+	for _, category := range categories {
+		out := &catalogv1.Category{Code: category.Code, Name: category.InLocale(locale)}
+		for _, s := range category.Subcategories {
+			out.Subcategories = append(out.Subcategories, &catalogv1.Subcategory{Code: s.Code, Name: s.InLocale(locale)})
+		}
+		resp.Categories = append(resp.Categories, out)
+	}
+	return resp, nil
+}
+
+// ListRegions returns all regions. They are few, because a country belongs to one at most.
+func (o *productOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRegionsRequest) (*catalogv1.ListRegionsResponse, error) {
+	regions, err := o.store.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListRegionsResponse{}
+	for _, r := range regions {
+		resp.Regions = append(resp.Regions, &catalogv1.PutRegionRequest{Code: r.Code, Countries: r.Countries})
+	}
+	return resp, nil
+}
+
+// ListExchangeRates returns all rates, at most one per currency.
+func (o *productOperations) ListExchangeRates(
+	ctx context.Context, _ *catalogv1.ListExchangeRatesRequest,
+) (*catalogv1.ListExchangeRatesResponse, error) {
+	rates, err := o.store.Rates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListExchangeRatesResponse{}
+	for _, r := range rates {
+		resp.Rates = append(resp.Rates, &catalogv1.ExchangeRate{Currency: r.Currency, Rate: r.Rate, UpdatedAt: timestamppb.New(r.UpdatedAt)})
+	}
+	return resp, nil
 }

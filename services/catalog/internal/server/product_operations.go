@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -34,4 +35,63 @@ func (o *productOperations) change(
 		return nil, err
 	}
 	return timestamppb.New(updatedAt), nil
+}
+
+// PutProduct creates a gift or replaces it whole.
+func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
+	errs := fields.FromContext(ctx)
+	product := rules.ReadProduct(req, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	updatedAt, err := o.Store.PutProduct(ctx, product, func(known rules.Known) error { return known.CheckReferences(req) })
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.PutProductResponse{UpdatedAt: timestamppb.New(updatedAt)}, nil
+}
+
+// SetProductState changes the state of a gift.
+func (o *productOperations) SetProductState(
+	ctx context.Context, req *catalogv1.SetProductStateRequest,
+) (*catalogv1.SetProductStateResponse, error) {
+	errs := fields.FromContext(ctx)
+	state := rules.ReadState(req.GetState(), errs)
+	at, err := o.change(ctx, req, "product.state", map[string]rules.State{"state": state},
+		func(p *rules.Product) { p.State = state }, nil, errs)
+	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
+}
+
+// SetProductPrices replaces the prices of a gift.
+func (o *productOperations) SetProductPrices(
+	ctx context.Context, req *catalogv1.SetProductPricesRequest,
+) (*catalogv1.SetProductPricesResponse, error) {
+	errs := fields.FromContext(ctx)
+	prices := rules.ReadPrices(req.GetPrices(), errs)
+	at, err := o.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
+		func(p *rules.Product) { p.Prices = prices },
+		func(known rules.Known) error { return known.CheckPrices(req.GetPrices()) }, errs)
+	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
+}
+
+// SetProductAvailability replaces the countries a gift can be supplied to.
+func (o *productOperations) SetProductAvailability(
+	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
+) (*catalogv1.SetProductAvailabilityResponse, error) {
+	errs := fields.FromContext(ctx)
+	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
+	at, err := o.change(ctx, req, "product.availability", map[string]any{"countries": countries},
+		func(p *rules.Product) { p.Countries = countries }, nil, errs)
+	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
+}
+
+// SetProductTranslations replaces the translations of a gift.
+func (o *productOperations) SetProductTranslations(
+	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
+) (*catalogv1.SetProductTranslationsResponse, error) {
+	errs := fields.FromContext(ctx)
+	texts := rules.ReadTranslations(req.GetTranslations(), errs)
+	at, err := o.change(ctx, req, "product.translations", map[string]any{"translations": texts},
+		func(p *rules.Product) { p.Translations = texts }, nil, errs)
+	return &catalogv1.SetProductTranslationsResponse{UpdatedAt: at}, err
 }

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
 // CampaignFilter of a list of campaigns. Nil and empty fields do not filter, except for BrandIDs.
@@ -44,4 +46,120 @@ func (s *Store) Campaigns(ctx context.Context, f CampaignFilter) ([]CampaignHead
 		var c CampaignHead
 		return c, row.Scan(c.columns()...)
 	})
+}
+
+// CampaignHead is a campaign without its offerings.
+type CampaignHead struct {
+	ID       string
+	TenantID string
+	BrandID  string
+	Name     string
+	// Status as of the read.
+	Status    string
+	ExpiresAt *time.Time
+	CreatedAt time.Time
+}
+
+// CampaignView is a campaign with its offerings in display order.
+type CampaignView struct {
+	CampaignHead
+	Offerings []OfferingView
+}
+
+// OfferingView is a gift in a campaign as one reader sees it.
+type OfferingView struct {
+	GiftView
+	// Status in the campaign, independent of the state of the gift.
+	Status     string
+	SupplyType string
+	// SKUs that are offered, in the order in which they were first put.
+	SKUs []SKUView
+}
+
+// GiftView is a gift in a selection.
+type GiftView struct {
+	ProductID  string
+	Published  bool
+	Text       rules.Text
+	Variations []rules.Variation
+	Countries  []string
+	Images     []rules.ShownImage
+}
+
+// SKUView is a combination of variations. Stock is nil on demand.
+type SKUView struct {
+	ID         string            `json:"id"`
+	Variations map[string]string `json:"variations"`
+	Stock      *int32            `json:"stock"`
+}
+
+const (
+	campaignHead = `c.id::text, c.tenant_id::text, c.brand_id::text, c.name, ` + statusNow + `, c.expires_at, c.created_at`
+
+	// $1 is the locale. In a row without a gift only the first column has a meaning.
+	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false),
+  coalesce(p.translations->$1->>'name', p.name, ''),
+  coalesce(nullif(p.translations->$1->>'description', ''), p.description, ''),
+  coalesce(p.variations, '[]'), p.available_countries, p.images`
+
+	// One statement, so that the campaign and its offerings are those of one moment. A campaign that
+	// offers nothing has one row without a gift.
+	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `, coalesce(o.status, ''), coalesce(o.supply_type, ''),
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
+      'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
+    FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)
+FROM campaigns c
+LEFT JOIN offerings o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.id
+LEFT JOIN products p ON p.id = o.product_id
+WHERE c.tenant_id = $2 AND c.id = $3
+ORDER BY o.position`
+)
+
+// Campaign reads a campaign of a tenant in a locale.
+func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (CampaignView, bool, error) {
+	rows, err := s.pool.Query(ctx, selectCampaign, locale, tenantID, id)
+	if err != nil {
+		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
+	}
+	var c CampaignView
+	found := false
+	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
+		found = true
+		return struct{}{}, c.scan(row)
+	})
+	if err != nil {
+		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
+	}
+	return c, found, nil
+}
+
+// scan reads the campaign and adds the offering of the row, if it has one.
+func (c *CampaignView) scan(row pgx.CollectableRow) error {
+	var o OfferingView
+	var productID *string
+	dest := append(c.columns(), &productID)
+	dest = append(append(dest, o.columns()...), &o.Status, &o.SupplyType, &o.SKUs)
+	if err := row.Scan(dest...); err != nil {
+		return err
+	}
+	if productID != nil {
+		o.ProductID = *productID
+		c.Offerings = append(c.Offerings, o)
+	}
+	return nil
+}
+
+// Position of the campaign in a list, newest first.
+func (c CampaignHead) Position() cursor.Position {
+	return cursor.Position{Time: c.CreatedAt, ID: c.ID}
+}
+
+// columns are the destinations of campaignHead.
+func (c *CampaignHead) columns() []any {
+	return []any{&c.ID, &c.TenantID, &c.BrandID, &c.Name, &c.Status, &c.ExpiresAt, &c.CreatedAt}
+}
+
+// columns are the destinations of giftView after the id.
+func (g *GiftView) columns() []any {
+	return []any{&g.Published, &g.Text.Name, &g.Text.Description, &g.Variations, &g.Countries, &g.Images}
 }

@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/netguard"
@@ -68,4 +71,20 @@ func WebhookURL(path string, url *string, allowLoopback bool, errs *fields.Error
 	if netguard.CheckURL(*url, netguard.Options{AllowLoopback: allowLoopback}) != nil {
 		errs.Add(path, problem.FieldInvalid, "must be an https URL with a public host")
 	}
+}
+
+const secretBytes = 32
+
+// NewWebhookSecret makes a signing secret of 64 lower-case hex characters. These characters, not the bytes
+// they encode, are the HMAC key.
+func NewWebhookSecret() string {
+	raw := make([]byte, secretBytes)
+	_, _ = rand.Read(raw) // Never fails.
+	return hex.EncodeToString(raw)
+}
+
+// SecretData is the associated data with which the signing secret of a key is sealed, so that it cannot be
+// opened for another key.
+func SecretData(keyID int32) string {
+	return "api_key/" + strconv.Itoa(int(keyID)) + "/webhook_secret"
 }

@@ -5,12 +5,16 @@ package rules
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -89,4 +93,113 @@ func currencyCode(code string, errs *fields.Errors) string {
 		errs.Add("currency", problem.FieldInvalid, "must be an ISO 4217 code such as EUR")
 	}
 	return code
+}
+
+var (
+	slugForm   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	colourForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+)
+
+// Brand validates a brand.
+func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
+	if b == nil {
+		errs.Add("brand", problem.FieldRequired, "is required")
+		return b
+	}
+	errs.Required("brand.name", b.GetName(), maxName)
+	errs.Required("brand.slug", b.GetSlug(), maxSlug)
+	if !slugForm.MatchString(b.GetSlug()) {
+		errs.Add("brand.slug", problem.FieldInvalid, "must be lower-case letters and digits, in words joined by -")
+	}
+	if b.PrimaryColour != nil && !colourForm.MatchString(b.GetPrimaryColour()) {
+		errs.Add("brand.primaryColour", problem.FieldInvalid, "must be a hex colour such as #1A2B3C")
+	}
+	if b.LogoUrl != nil {
+		errs.MaxLen("brand.logoUrl", b.GetLogoUrl(), maxURL)
+		if !isWebURL(b.GetLogoUrl()) {
+			errs.Add("brand.logoUrl", problem.FieldInvalid, "must be an absolute http or https URL")
+		}
+	}
+	return &tenantsv1.Brand{
+		Id:            errs.UUID("brand.id", b.GetId()),
+		Name:          b.GetName(),
+		Slug:          b.GetSlug(),
+		PrimaryColour: b.PrimaryColour,
+		LogoUrl:       b.LogoUrl,
+	}
+}
+
+// isWebURL demands an absolute URL without user and password, because everyone can see it.
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
+}
+
+// TeamMember validates a member of the team.
+func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMember {
+	if m == nil {
+		errs.Add("member", problem.FieldRequired, "is required")
+		return m
+	}
+	errs.Required("member.name", m.GetName(), maxName)
+	email := strings.ToLower(m.GetEmail())
+	errs.Required("member.email", email, maxEmail)
+	errs.Email("member.email", email, maxEmail)
+	if !declared(m.GetRole()) {
+		errs.Add("member.role", problem.FieldInvalid, "must be a role of the team")
+	}
+	return &tenantsv1.TeamMember{
+		Id:     errs.UUID("member.id", m.GetId()),
+		Name:   m.GetName(),
+		Email:  email,
+		Role:   m.GetRole(),
+		Active: m.GetActive(),
+	}
+}
+
+// declared reports whether the enum has the value. Zero is not a value.
+func declared(e protoreflect.Enum) bool {
+	_, ok := enumname.Of(e.Descriptor()).Name(e.Number())
+	return ok
+}
+
+// CustomField validates a custom field.
+func CustomField(f *tenantsv1.CustomField, errs *fields.Errors) *tenantsv1.CustomField {
+	if f == nil {
+		errs.Add("field", problem.FieldRequired, "is required")
+		return f
+	}
+	errs.Required("field.label", f.GetLabel(), maxLabel)
+	if !declared(f.GetType()) {
+		errs.Add("field.type", problem.FieldInvalid, "must be a type of custom field")
+	}
+	options(f, errs)
+	return &tenantsv1.CustomField{
+		Id:       errs.UUID("field.id", f.GetId()),
+		Label:    f.GetLabel(),
+		Type:     f.GetType(),
+		Required: f.GetRequired(),
+		Options:  f.GetOptions(),
+	}
+}
+
+func options(f *tenantsv1.CustomField, errs *fields.Errors) {
+	dropdown := f.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN
+	switch n := len(f.GetOptions()); {
+	case dropdown && n == 0:
+		errs.Add("field.options", problem.FieldRequired, "is required for a dropdown")
+	case !dropdown && n > 0:
+		errs.Add("field.options", problem.FieldInvalid, "must be empty unless the field is a dropdown")
+	case n > maxOptions:
+		errs.Add("field.options", problem.FieldTooLong, "has too many entries")
+	}
+	seen := make(map[string]struct{}, len(f.GetOptions()))
+	for i, option := range f.GetOptions() {
+		path := fmt.Sprintf("field.options[%d]", i)
+		errs.Required(path, option, maxOption)
+		if _, twice := seen[option]; twice {
+			errs.Add(path, problem.FieldDuplicate, "is already in the list")
+		}
+		seen[option] = struct{}{}
+	}
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -99,4 +101,55 @@ func scanKey(row pgx.CollectableRow) (Key, error) {
 	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &columns, &k.AllBrands, &k.BrandIDs, &k.WebhookURL)
 	k.Scopes = enumname.ParseAll[commonv1.Scope](columns)
 	return k, err
+}
+
+const selectPrincipal = `SELECT k.tenant_id, k.id, k.name, k.scopes, k.all_brands, k.brand_ids, t.version
+FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
+WHERE k.hash = $1 AND k.revoked_at IS NULL AND t.api_access`
+
+// Resolve returns the principal of the key with the hash. It fails with ErrNotFound for a key that is
+// unknown or revoked, and while the tenant's API access is off.
+func (s *Store) Resolve(ctx context.Context, hash []byte) (caller.Principal, error) {
+	rows, err := s.pool.Query(ctx, selectPrincipal, hash)
+	if err != nil {
+		return caller.Principal{}, fmt.Errorf("resolve key: %w", err)
+	}
+	p, err := pgx.CollectExactlyOneRow(rows, scanPrincipal)
+	if err != nil {
+		return caller.Principal{}, translate(fmt.Errorf("resolve key: %w", err))
+	}
+	return p, nil
+}
+
+func scanPrincipal(row pgx.CollectableRow) (caller.Principal, error) {
+	var p caller.Principal
+	var columns []string
+	err := row.Scan(&p.TenantID, &p.KeyID, &p.KeyName, &columns, &p.AllBrands, &p.BrandIDs, &p.TenantVersion)
+	p.Scopes = enumname.ParseAll[commonv1.Scope](columns)
+	return p, err
+}
+
+const selectOwnKey = `SELECT k.id, k.name, k.prefix, k.scopes, k.all_brands, k.brand_ids, k.webhook_url
+FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
+WHERE k.tenant_id = $1 AND k.id = $2 AND k.revoked_at IS NULL AND t.api_access`
+
+// Me returns the tenant and one of its keys. It fails with ErrNotFound for a revoked key, and while the
+// tenant's API access is off.
+func (s *Store) Me(ctx context.Context, tenantID string, keyID int32) (*tenantsv1.Tenant, Key, error) {
+	t := &tenantsv1.Tenant{}
+	var version int64
+	var keys []Key
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		b.Queue(oneSnapshot)
+		b.Queue(selectOwnKey, tenantID, keyID).Query(collect(&keys, scanKey))
+		b.Queue(selectTenant, tenantID).QueryRow(scanTenant(t, &version))
+		b.Queue(selectFields, tenantID).Query(collect(&t.CustomFields, scanField))
+	})
+	if err != nil {
+		return nil, Key{}, translate(fmt.Errorf("read own key: %w", err))
+	}
+	if len(keys) != 1 {
+		return nil, Key{}, ErrNotFound
+	}
+	return t, keys[0], nil
 }

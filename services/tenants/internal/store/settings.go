@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -33,4 +35,156 @@ func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTe
 		return nil, translate(fmt.Errorf("read settings: %w", err))
 	}
 	return out, nil
+}
+
+const upsertTenant = `INSERT INTO tenants AS t (id, name, locales, currency, approval_required, api_access)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, locales = excluded.locales, currency = excluded.currency,
+  approval_required = excluded.approval_required, api_access = excluded.api_access, version = t.version + 1
+WHERE (t.name, t.locales, t.currency, t.approval_required, t.api_access)
+  IS DISTINCT FROM
+  (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)
+RETURNING version`
+
+// PutTenant creates or replaces a tenant and returns it with its custom fields.
+func (s *Store) PutTenant(
+	ctx context.Context, t *tenantsv1.Tenant, apiAccess bool,
+) (stored *tenantsv1.Tenant, version int64, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(),
+			t.GetApprovalRequired(), apiAccess).Scan(&version)
+		if errors.Is(err, pgx.ErrNoRows) { // Nothing to change.
+			err = tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version)
+		}
+		if err != nil {
+			return fmt.Errorf("put tenant: %w", err)
+		}
+		stored = &tenantsv1.Tenant{}
+		b := &pgx.Batch{}
+		b.Queue(selectTenant, t.GetId()).QueryRow(scanTenant(stored, &version))
+		b.Queue(selectFields, t.GetId()).Query(collect(&stored.CustomFields, scanField))
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
+			return fmt.Errorf("read tenant: %w", err)
+		}
+		return nil
+	})
+	return stored, version, translate(err)
+}
+
+const (
+	selectTenant = `SELECT id, name, locales, currency, approval_required, version FROM tenants WHERE id = $1`
+
+	selectFields = `SELECT id, label, type, required, options FROM custom_fields
+WHERE tenant_id = $1 ORDER BY position, id`
+)
+
+func scanTenant(t *tenantsv1.Tenant, version *int64) func(row pgx.Row) error {
+	return func(row pgx.Row) error {
+		return row.Scan(&t.Id, &t.Name, &t.Locales, &t.Currency, &t.ApprovalRequired, version)
+	}
+}
+
+// collect reads the rows of a batched query into *into.
+func collect[T any](into *[]T, scan pgx.RowToFunc[T]) func(rows pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, scan)
+		return err
+	}
+}
+
+// list is never nil, which would become NULL.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+const (
+	upsertBrand = `INSERT INTO brands AS b (tenant_id, id, name, slug, primary_colour, logo_url)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, slug = excluded.slug,
+  primary_colour = excluded.primary_colour, logo_url = excluded.logo_url
+WHERE (b.name, b.slug, b.primary_colour, b.logo_url)
+  IS DISTINCT FROM (excluded.name, excluded.slug, excluded.primary_colour, excluded.logo_url)`
+
+	selectBrands = `SELECT id, name, slug, primary_colour, logo_url FROM brands
+WHERE tenant_id = $1 AND ($2 OR id = ANY($3)) ORDER BY lower(name), name, id`
+)
+
+// PutBrand creates or replaces a brand of the tenant.
+func (s *Store) PutBrand(ctx context.Context, tenantID string, b *tenantsv1.Brand) (version int64, err error) {
+	return s.put(ctx, tenantID, upsertBrand,
+		tenantID, b.GetId(), b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl)
+}
+
+// Brands lists the tenant's brands by name: all, or those with one of the ids.
+func (s *Store) Brands(ctx context.Context, tenantID string, all bool, ids []string) ([]*tenantsv1.Brand, error) {
+	rows, err := s.pool.Query(ctx, selectBrands, tenantID, all, ids)
+	if err != nil {
+		return nil, fmt.Errorf("list brands: %w", err)
+	}
+	brands, err := pgx.CollectRows(rows, scanBrand)
+	if err != nil {
+		return nil, fmt.Errorf("list brands: %w", err)
+	}
+	return brands, nil
+}
+
+func scanBrand(row pgx.CollectableRow) (*tenantsv1.Brand, error) {
+	b := &tenantsv1.Brand{}
+	return b, row.Scan(&b.Id, &b.Name, &b.Slug, &b.PrimaryColour, &b.LogoUrl)
+}
+
+const (
+	selectFieldType = `SELECT type FROM custom_fields WHERE tenant_id = $1 AND id = $2`
+
+	upsertField = `INSERT INTO custom_fields AS f (tenant_id, id, label, type, required, options, position)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (tenant_id, id) DO UPDATE SET label = excluded.label, required = excluded.required,
+  options = excluded.options, position = excluded.position
+WHERE (f.label, f.required, f.options, f.position)
+  IS DISTINCT FROM (excluded.label, excluded.required, excluded.options, excluded.position)`
+)
+
+// PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
+func (s *Store) PutCustomField(
+	ctx context.Context, tenantID string, f *tenantsv1.CustomField, position int32,
+) (version int64, err error) {
+	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
+		var stored string
+		err := tx.QueryRow(ctx, selectFieldType, tenantID, f.GetId()).Scan(&stored)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return false, fmt.Errorf("read field type: %w", err)
+		}
+		if err == nil && stored != enumname.String(f.GetType()) {
+			return false, ErrTypeFixed
+		}
+		tag, err := tx.Exec(ctx, upsertField, tenantID, f.GetId(), f.GetLabel(),
+			enumname.String(f.GetType()), f.GetRequired(), list(f.GetOptions()), position)
+		return tag.RowsAffected() > 0, err
+	})
+}
+
+func scanField(row pgx.CollectableRow) (*tenantsv1.CustomField, error) {
+	f := &tenantsv1.CustomField{}
+	return f, row.Scan(&f.Id, &f.Label, postgres.ScanEnum(&f.Type), &f.Required, &f.Options)
+}
+
+const upsertMember = `INSERT INTO team_members AS m (tenant_id, id, name, email, role, active)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, email = excluded.email,
+  role = excluded.role, active = excluded.active
+WHERE (m.name, m.email, m.role, m.active)
+  IS DISTINCT FROM (excluded.name, excluded.email, excluded.role, excluded.active)`
+
+// PutTeamMember creates or replaces a member of the tenant's team.
+func (s *Store) PutTeamMember(ctx context.Context, tenantID string, m *tenantsv1.TeamMember) (version int64, err error) {
+	return s.put(ctx, tenantID, upsertMember,
+		tenantID, m.GetId(), m.GetName(), m.GetEmail(), enumname.String(m.GetRole()), m.GetActive())
+}
+
+func scanMember(row pgx.CollectableRow) (*tenantsv1.TeamMember, error) {
+	m := &tenantsv1.TeamMember{}
+	return m, row.Scan(&m.Id, &m.Name, &m.Email, postgres.ScanEnum(&m.Role), &m.Active)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -39,4 +40,47 @@ func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (
 		return nil, err
 	}
 	return &catalogv1.ReserveResponse{OrderId: r.OrderID, ExpiresAt: timestamppb.New(r.ExpiresAt)}, nil
+}
+
+// SettleReservations confirms and releases reservations. It ignores orders that hold none.
+func (o *ordering) SettleReservations(
+	ctx context.Context, req *catalogv1.SettleReservationsRequest,
+) (*catalogv1.SettleReservationsResponse, error) {
+	errs := fields.FromContext(ctx)
+	confirmed := orderIDs("confirmedOrderIds", req.GetConfirmedOrderIds(), errs)
+	released := orderIDs("releasedOrderIds", req.GetReleasedOrderIds(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if len(confirmed)+len(released) == 0 {
+		return &catalogv1.SettleReservationsResponse{}, nil
+	}
+	return &catalogv1.SettleReservationsResponse{}, o.store.ConfirmAndRelease(ctx, confirmed, released)
+}
+
+func orderIDs(field string, values []string, errs *fields.Errors) []string {
+	ids := make([]string, len(values))
+	for i, v := range values {
+		ids[i] = errs.UUID(fmt.Sprintf("%s[%d]", field, i), v)
+	}
+	return ids
+}
+
+// ListExpiredReservations lists the orders whose reservation was not confirmed or released in time.
+func (o *ordering) ListExpiredReservations(
+	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
+) (*catalogv1.ListExpiredReservationsResponse, error) {
+	const maxExpired = 1000
+	errs := fields.FromContext(ctx)
+	if req.GetLimit() < 1 || req.GetLimit() > maxExpired {
+		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 1000")
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	ids, err := o.store.ExpiredReservations(ctx, int(req.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.ListExpiredReservationsResponse{OrderIds: ids}, nil
 }

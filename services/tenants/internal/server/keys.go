@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// CreateKey makes a key and its signing secret. Both are returned only here: the store has a hash of the
+// key and the sealed secret.
+func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
+	var errs fields.Errors
+	wanted := rules.Key(req, &errs)
+	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.LoopbackWebhooks, &errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
+	stored, version, err := o.Store.CreateKey(ctx, wanted.TenantID, store.Key{
+		Name:       wanted.Name,
+		Prefix:     apikey.Shown(key),
+		Scopes:     wanted.Scopes,
+		AllBrands:  wanted.AllBrands,
+		BrandIDs:   wanted.BrandIDs,
+		WebhookURL: req.WebhookUrl,
+	}, store.Secrets{
+		Hash: apikey.Hash(key),
+		Seal: func(keyID int32) []byte { return o.sealSecret(keyID, secret) },
+	})
+	if unknown, ok := errors.AsType[*store.UnknownBrandError](err); ok {
+		return nil, unknownBrands(req.GetBrandIds(), unknown)
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	o.Versions.Publish(ctx, wanted.TenantID, version)
+	return &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}, nil
+}
+
+// unknownBrands names the brands of the request that the tenant does not have.
+func unknownBrands(sent []string, unknown *store.UnknownBrandError) error {
+	var errs fields.Errors
+	for i, id := range sent {
+		if lower, _ := fields.ParseUUID(id); slices.Contains(unknown.IDs, lower) {
+			errs.Add(fmt.Sprintf("brandIds[%d]", i), problem.FieldInvalid, "must be a brand of the tenant")
+		}
+	}
+	return errs.Err()
+}
+
+// ResolveKey returns the principal of a key by its hash.
+func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyRequest) (*tenantsv1.ResolveKeyResponse, error) {
+	if len(req.GetKeyHash()) != sha256.Size {
+		return nil, invalid("keyHash", problem.FieldInvalid, "must be a SHA-256 digest")
+	}
+	principal, err := d.store.Resolve(ctx, req.GetKeyHash())
+	if err != nil {
+		return nil, refused(err)
+	}
+	return &tenantsv1.ResolveKeyResponse{Principal: principal.Proto()}, nil
+}
+
+// RevokeKey revokes a key for good.
+func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
+	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), o.Now().UTC().Truncate(time.Microsecond))
+	if err != nil {
+		return nil, refused(err)
+	}
+	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	return &tenantsv1.RevokeKeyResponse{}, nil
+}
+
+// RotateWebhookSecret replaces the signing secret of a key. A revoked key is not found.
+func (o *operations) RotateWebhookSecret(
+	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
+) (*tenantsv1.RotateWebhookSecretResponse, error) {
+	secret := rules.NewWebhookSecret()
+	changed, err := o.Store.SetWebhookSecret(ctx, req.GetKeyId(), o.sealSecret(req.GetKeyId(), secret))
+	if err != nil {
+		return nil, refused(err)
+	}
+	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	return &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: secret}, nil
+}
+
+// SetWebhookUrl sets or, without a url, removes the webhook URL of a key. A revoked key is not found.
+func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface spells it so.
+	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
+) (*tenantsv1.SetWebhookUrlResponse, error) {
+	var errs fields.Errors
+	rules.WebhookURL("url", req.Url, o.LoopbackWebhooks, &errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	key, changed, err := o.Store.SetWebhookURL(ctx, req.GetKeyId(), req.Url)
+	if err != nil {
+		return nil, refused(err)
+	}
+	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, nil
+}

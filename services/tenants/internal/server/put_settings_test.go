@@ -1,0 +1,223 @@
+package server_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/versions"
+)
+
+func TestPutBrand(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	brand := &tenantsv1.Brand{
+		Id: newID(), Name: "Aurora", Slug: "aurora-2", PrimaryColour: pointer("#1a2B3C"),
+		LogoUrl: pointer("https://cdn.example.com/a.svg"),
+	}
+	put := func(tenantID string, brand *tenantsv1.Brand) *tenantsv1.PutBrandRequest {
+		return &tenantsv1.PutBrandRequest{TenantId: tenantID, Brand: brand}
+	}
+	t.Run("a brand is created, replaced and not changed by a repetition", func(t *testing.T) {
+		call(t, f.ops.PutBrand, put(tenant, brand))
+		brand.Name, brand.LogoUrl = "Aurora Club", nil
+		call(t, f.ops.PutBrand, put(tenant, brand))
+		settings := f.settings(tenant)
+		require.EqualValues(t, 3, settings.GetVersion())
+		require.Len(t, settings.GetBrands(), 1)
+		require.Equal(t, brand.String(), settings.GetBrands()[0].String())
+		call(t, f.ops.PutBrand, put(tenant, brand))
+		require.EqualValues(t, 3, f.settings(tenant).GetVersion())
+	})
+	t.Run("the id of another tenant's brand is not found and changes nothing", func(t *testing.T) {
+		before := f.settings(tenant)
+		refused(t, problem.NotFound, f.ops.PutBrand, put(other, &tenantsv1.Brand{Id: brand.GetId(), Name: "Taken over", Slug: "taken"}))
+		require.Equal(t, before.String(), f.settings(tenant).String())
+		require.EqualValues(t, 1, f.settings(other).GetVersion())
+		require.Empty(t, f.settings(other).GetBrands())
+	})
+	t.Run("a slug belongs to one brand of the tenant", func(t *testing.T) {
+		again := &tenantsv1.Brand{Id: newID(), Name: "Second", Slug: brand.GetSlug()}
+		invalid(t, f.ops.PutBrand, put(tenant, again), "brand.slug duplicate")
+		call(t, f.ops.PutBrand, put(other, again))
+	})
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.PutBrand, put("x", &tenantsv1.Brand{
+			Id: "y", Slug: "No Slug", PrimaryColour: pointer("red"), LogoUrl: pointer("/logo.svg"),
+		}), "tenantId invalid", "brand.id invalid", "brand.name required", "brand.slug invalid",
+			"brand.primaryColour invalid", "brand.logoUrl invalid")
+		invalid(t, f.ops.PutBrand, put(tenant, nil), "brand required")
+		invalid(t, f.ops.PutBrand, put(tenant, &tenantsv1.Brand{
+			Id: newID(), Name: "n", Slug: "s", LogoUrl: pointer("https://user:secret@example.com/logo.svg"),
+		}), "brand.logoUrl invalid")
+	})
+	t.Run("a tenant that does not exist is not found", func(t *testing.T) {
+		refused(t, problem.NotFound, f.ops.PutBrand, put(newID(), &tenantsv1.Brand{Id: newID(), Name: "n", Slug: "s"}))
+	})
+}
+
+const (
+	textField     = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT
+	checkboxField = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
+	dropdownField = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN
+)
+
+func TestPutCustomField(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	put := func(tenantID string, field *tenantsv1.CustomField, position int32) *tenantsv1.PutCustomFieldRequest {
+		return &tenantsv1.PutCustomFieldRequest{
+			TenantId: tenantID, Field: field, Position: position,
+		}
+	}
+	last := &tenantsv1.CustomField{Id: newID(), Label: "Cost centre", Type: textField, Required: true}
+	first := &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: dropdownField, Options: []string{"Gold", "Silver"}}
+	middle := &tenantsv1.CustomField{Id: newID(), Label: "VIP", Type: checkboxField}
+	call(t, f.ops.PutCustomField, put(tenant, last, 30))
+	call(t, f.ops.PutCustomField, put(tenant, first, -1))
+	call(t, f.ops.PutCustomField, put(tenant, middle, 2))
+	t.Run("fields are in display order", func(t *testing.T) {
+		listed := f.settings(tenant).GetTenant().GetCustomFields()
+		require.Len(t, listed, 3)
+		for i, want := range []*tenantsv1.CustomField{first, middle, last} {
+			require.Equal(t, want.String(), listed[i].String())
+		}
+	})
+	t.Run("moving a field is a change, repeating it is none", func(t *testing.T) {
+		before := f.settings(tenant).GetVersion()
+		call(t, f.ops.PutCustomField, put(tenant, last, -5))
+		call(t, f.ops.PutCustomField, put(tenant, last, -5))
+		after := f.settings(tenant)
+		require.Equal(t, before+1, after.GetVersion())
+		require.Equal(t, last.GetId(), after.GetTenant().GetCustomFields()[0].GetId())
+	})
+	t.Run("the type of a field stays", func(t *testing.T) {
+		changed := &tenantsv1.CustomField{Id: last.GetId(), Label: "Cost centre", Type: checkboxField}
+		invalid(t, f.ops.PutCustomField, put(tenant, changed, 30), "field.type invalid")
+	})
+	t.Run("another tenant's field is not found", func(t *testing.T) {
+		refused(t, problem.NotFound, f.ops.PutCustomField, put(other, first, 1))
+	})
+	t.Run("a dropdown has options, no other field has", func(t *testing.T) {
+		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{Id: newID(), Label: "l", Type: dropdownField}, 0),
+			"field.options required")
+		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{Id: newID(), Label: "l", Type: textField, Options: []string{"a"}}, 0),
+			"field.options invalid")
+		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{
+			Id: newID(), Label: "l", Type: dropdownField, Options: []string{"a", " ", "a"},
+		}, 0), "field.options[1] required", "field.options[2] duplicate")
+	})
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.PutCustomField, put("x", &tenantsv1.CustomField{Type: 7}, 0),
+			"tenantId invalid", "field.id invalid", "field.label required", "field.type invalid")
+		invalid(t, f.ops.PutCustomField, put(tenant, nil, 0), "field required")
+	})
+}
+
+func TestPutTeamMember(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	put := func(tenantID string, m *tenantsv1.TeamMember) *tenantsv1.PutTeamMemberRequest {
+		return &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: m}
+	}
+	ann := &tenantsv1.TeamMember{
+		Id: newID(), Name: "Ann", Email: "Ann@Example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true,
+	}
+	call(t, f.ops.PutTeamMember, put(tenant, ann))
+	t.Run("settings name active members, by lower-case address", func(t *testing.T) {
+		team := f.settings(tenant).GetTeam()
+		require.Len(t, team, 1)
+		require.Equal(t, "ann@example.com", team[0].GetEmail())
+		require.Equal(t, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, team[0].GetRole())
+
+		gone := &tenantsv1.TeamMember{
+			Id: newID(), Name: "Bo", Email: "bo@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+		}
+		call(t, f.ops.PutTeamMember, put(tenant, gone))
+		require.Len(t, f.settings(tenant).GetTeam(), 1)
+		require.EqualValues(t, 3, f.settings(tenant).GetVersion())
+	})
+	t.Run("an address belongs to one member of a tenant, whatever its case", func(t *testing.T) {
+		again := &tenantsv1.TeamMember{
+			Id: newID(), Name: "Ann II", Email: "ANN@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+		}
+		invalid(t, f.ops.PutTeamMember, put(tenant, again), "member.email duplicate")
+		call(t, f.ops.PutTeamMember, put(other, again))
+	})
+	t.Run("lower case includes letters beyond ASCII", func(t *testing.T) {
+		asa := &tenantsv1.TeamMember{
+			Id: newID(), Name: "\u00c5sa", Email: "\u00c5SA.\u0130@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+		}
+		call(t, f.ops.PutTeamMember, put(tenant, asa))
+		asa.Id, asa.Email = newID(), "\u00e5sa.i@example.com"
+		invalid(t, f.ops.PutTeamMember, put(tenant, asa), "member.email duplicate")
+	})
+	t.Run("an address that is too long is refused", func(t *testing.T) {
+		invalid(t, f.ops.PutTeamMember, put(tenant, &tenantsv1.TeamMember{
+			Id: newID(), Name: "n", Email: strings.Repeat("a", 244) + "@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+		}), "member.email too_long")
+	})
+	t.Run("another tenant's member is not found", func(t *testing.T) {
+		refused(t, problem.NotFound, f.ops.PutTeamMember, put(other, ann))
+	})
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.PutTeamMember, put("x", &tenantsv1.TeamMember{Email: "ann", Role: 9}),
+			"tenantId invalid", "member.id invalid", "member.name required", "member.email invalid", "member.role invalid")
+		invalid(t, f.ops.PutTeamMember, put(tenant, &tenantsv1.TeamMember{Id: newID(), Name: "n"}),
+			"member.email required", "member.role invalid")
+		invalid(t, f.ops.PutTeamMember, put(tenant, nil), "member required")
+	})
+}
+
+func TestPutTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := newID()
+	t.Run("a new tenant is returned with en-US before its own locales", func(t *testing.T) {
+		req := tenantRequest(strings.ToUpper(id))
+		req.Locales = []string{"sv-se", "en-US", "de", "sv-SE"}
+		req.ApprovalRequired = true
+		resp := call(t, f.ops.PutTenant, req)
+		require.Equal(t, id, resp.GetTenant().GetId())
+		require.Equal(t, []string{"en-US", "sv-SE", "de"}, resp.GetTenant().GetLocales())
+		require.True(t, resp.GetTenant().GetApprovalRequired())
+		require.EqualValues(t, 1, f.settings(id).GetVersion())
+	})
+	t.Run("a repetition has no second effect", func(t *testing.T) {
+		call(t, f.ops.PutTenant, tenantRequest(id))
+		before := f.settings(id)
+		call(t, f.ops.PutTenant, tenantRequest(id))
+		require.Equal(t, before.GetVersion(), f.settings(id).GetVersion())
+		require.EqualValues(t, 2, before.GetVersion())
+	})
+	t.Run("every violation is listed", func(t *testing.T) {
+		invalid(t, f.ops.PutTenant, &tenantsv1.PutTenantRequest{
+			Id: "x", Name: " ", Locales: []string{"sv-SE", "", "sv_SE", "nonsense-tag-of-words"}, Currency: "eur",
+		}, "id invalid", "name required", "currency invalid",
+			"locales[1] invalid", "locales[2] invalid", "locales[3] invalid")
+		req := tenantRequest(id)
+		req.Name, req.Currency = strings.Repeat("å", 256), "XXX"
+		invalid(t, f.ops.PutTenant, req, "name too_long", "currency invalid")
+		req.Name, req.Currency = "a\x00b", "SEK"
+		invalid(t, f.ops.PutTenant, req, "name invalid")
+	})
+	t.Run("the version is published", func(t *testing.T) {
+		published, err := f.redis.Get(t.Context(), versions.Key(id)).Result()
+		require.NoError(t, err)
+		require.Equal(t, strconv.FormatInt(f.settings(id).GetVersion(), 10), published)
+	})
+}
+
+func TestSettingsOfAnUnknownTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	refused(t, problem.NotFound, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: newID()})
+	invalid(t, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: "x"}, "tenantId invalid")
+}
