@@ -11,8 +11,8 @@ func CheckClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
 	req.BrandId = errs.UUID("brandId", req.GetBrandId())
 	req.ProductId = errs.UUID("productId", req.GetProductId())
-	optionalUUID("campaignId", req.CampaignId, errs)
-	optionalUUID("managerId", req.ManagerId, errs)
+	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
+	req.ManagerId = errs.OptionalUUID("managerId", req.ManagerId)
 	CheckRecipient(req.GetRecipient(), errs)
 	return errs.Err()
 }

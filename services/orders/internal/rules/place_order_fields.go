@@ -54,8 +54,8 @@ func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
 	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
 	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)
-	optionalUUID("campaignId", req.CampaignId, errs)
-	optionalUUID("brandId", req.BrandId, errs)
+	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
+	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
 	checkItems(req, currency, errs)
 	checkClient(req.GetClient(), errs)
 	CheckRecipient(req.GetRecipient(), errs)
@@ -64,12 +64,6 @@ func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 	errs.MaxLen("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
 	errs.MaxLen("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
 	checkAnswers(req.GetCustomFields(), errs)
-}
-
-func optionalUUID(field string, value *string, errs *fields.Errors) {
-	if value != nil {
-		*value = errs.UUID(field, *value)
-	}
 }
 
 // dropBlanks treats a blank optional id or name as missing.
@@ -102,7 +96,7 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 	if item.ProductId == nil {
 		errs.Add(at+".productId", problem.FieldRequired, "is required, or customProductName with budget")
 	}
-	optionalUUID(at+".productId", item.ProductId, errs)
+	item.ProductId = errs.OptionalUUID(at+".productId", item.ProductId)
 	if len(item.GetVariations()) > maxVariations {
 		errs.Add(at+".variations", problem.FieldInvalid, "holds too many dimensions")
 	}

@@ -120,7 +120,7 @@ func (m *modelRun) placeClaim(o *modelOrder) {
 	m.say("place by a claim, campaign=%t", o.campaign)
 	r := claim()
 	r.OrderId, r.PersonalLinkId, r.CampaignId = newID(), newID(), o.record.CampaignId
-	resp, err := m.fixture.PlaceClaimedOrder(m.t.Context(), r)
+	resp, err := m.PlaceClaimedOrder(m.t.Context(), r)
 	o.record.Source = ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK
 	o.record.PersonalLinkId, o.record.ExternalRecipientId = &r.PersonalLinkId, new("player-1")
 	o.record.Items[0] = &ordersv1.OrderItem{

@@ -55,7 +55,7 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 		reason = s.ring.Seal([]byte(*l.Reason), ofReason(r.GetId()))
 	}
 	args := []any{
-		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), r.OrderId, timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
+		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), postgres.Nullable(r.GetOrderId()), timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
 		timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
 	}
 	if c.Event == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -69,7 +70,7 @@ func (s *Store) linkRows(links []rules.NewLink) (r linkRows, err error) {
 		}
 		r.ids = append(r.ids, id)
 		r.indexes = append(r.indexes, l.BatchIndex)
-		r.recipients = append(r.recipients, l.Record.ExternalRecipientId)
+		r.recipients = append(r.recipients, postgres.Nullable(l.Record.GetExternalRecipientId()))
 		r.locales = append(r.locales, l.Locale)
 		r.managers = append(r.managers, l.ManagerID)
 		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), ofURL(id)))
