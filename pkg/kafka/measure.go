@@ -53,13 +53,14 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 	}
 	labels := append(labelsOf(operationProcess, c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group))
 	m := &consumerMeasures{batches: newBatches(labels)}
-	var errs [7]error
+	var failed error
+	var errs [3]error
 	m.duration, errs[0] = meter.Float64Histogram("messaging.process.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of handling a batch of messages."), telemetry.Durations())
 	m.messages, errs[1] = meter.Int64Counter("messaging.client.consumed.messages",
 		metric.WithDescription("Messages that were handled."))
 	member := metric.WithAttributeSet(attribute.NewSet(of...))
-	for i, counter := range []struct {
+	for _, counter := range []struct {
 		name, description string
 		count             *func()
 	}{
@@ -69,12 +70,12 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", &m.handlerErrors},
 	} {
 		counted, err := meter.Int64Counter(counter.name, metric.WithDescription(counter.description))
-		errs[2+i] = err
+		failed = errors.Join(failed, err)
 		*counter.count = func() { counted.Add(context.Background(), 1, member) }
 		counted.Add(context.Background(), 0, member) // The series exists before the first error.
 	}
-	errs[6] = c.measureProgress(meter, of, member)
-	if err := errors.Join(errs[:]...); err != nil {
+	errs[2] = c.measureProgress(meter, of, member)
+	if err := errors.Join(failed, errors.Join(errs[:]...)); err != nil {
 		return fmt.Errorf("kafka: metrics of the consumer: %w", err)
 	}
 	m.spans = newSpans(tel, trace.SpanKindConsumer, operationProcess, c.opts.Topic, labels)
