@@ -27,7 +27,7 @@ type replacement struct{ file, old, new string }
 
 const (
 	relaySource = "services/events/internal/relay/source.go"
-	relayMerge  = "services/events/internal/relay/merge.go"
+	relayMerge  = "services/events/internal/relay/batch.go"
 	relayBatch  = "services/events/internal/relay/batch.go"
 	requestKey  = "pkg/idempotency/request.go"
 	getOrder    = "services/orders/internal/server/get_order.go"

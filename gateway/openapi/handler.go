@@ -1,10 +1,21 @@
+// Package openapi builds and serves the reference of the public API: the OpenAPI document and two HTML pages.
+//
+// The document is written by hand in the files of document/. Its examples come from examples.yaml, the texts of the page of
+// errors from errors.yaml. Tests compare the document with the operations, with the contracts as pkg/restjson writes them,
+// with the codes of pkg/problem and with the field lengths, so that it cannot drift.
+//
+// Everything is made once, by New. The pages need no scripts, fonts or further requests, and their Content-Security-Policy
+// allows none.
 package openapi
 
 import (
 	"bytes"
 	"crypto/sha256"
+	"embed"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"html/template"
 	"net/http"
 	"strings"
 	"time"
@@ -112,3 +123,65 @@ var contentSecurityPolicy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }()
+
+// errorView is an error as the page of errors shows it. Text has its cause and remedy.
+type errorView struct {
+	problem.Info
+	Text node
+}
+
+// errorsPage shows every code of the registry, in its order.
+func errorsPage() ([]byte, error) {
+	file, err := readYAML("errors.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("errors.yaml: %w", err)
+	}
+	texts := node{root: file, value: file}
+	page := struct {
+		Title  string
+		Menu   []menu
+		Errors []errorView
+		Fields []node
+	}{Title: "Errors of the Partner Gifting API", Fields: texts.Get("fields").All()}
+	codes := menu{Title: "Codes"}
+	for _, info := range problem.Registry() {
+		page.Errors = append(page.Errors, errorView{info, texts.Get("codes", string(info.Code))})
+		codes.Links = append(codes.Links, link{"#" + string(info.Code), string(info.Code)})
+	}
+	page.Menu = []menu{
+		{Title: "Reference", Links: []link{{"../docs", "Partner Gifting API"}, {"#field-codes", "Field codes"}}},
+		codes,
+	}
+	return render("errors", page)
+}
+
+//go:embed pages/*.tmpl
+var templateFiles embed.FS
+
+//go:embed pages/style.css
+var styleSheet string
+
+var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
+	"prose":  prose,
+	"phrase": phrase,
+	"slug":   slug,
+	"style":  func() template.CSS { return template.CSS(styleSheet) }, //nolint:gosec // Part of this program.
+}).ParseFS(templateFiles, "pages/*.tmpl"))
+
+// menu is a titled group of links in the contents of a page.
+type menu struct {
+	Title string
+	Links []link
+}
+
+type link struct {
+	Href, Text string
+}
+
+func render(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("page %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}

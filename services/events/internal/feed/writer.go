@@ -1,3 +1,8 @@
+// Package feed moves changes from Kafka into the feed's table and maintains the table's partitions.
+//
+// The Writer is the handler of a Kafka consumer. It may receive a batch twice, and a consumer that has
+// lost its partition may still pass it one; the store makes both harmless. A message that cannot be
+// decoded stops its partition: skipping it would lose an event in silence.
 package feed
 
 import (
@@ -9,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -73,4 +79,52 @@ func decode(m kafka.Message) (store.Change, error) {
 		}
 	}
 	return c, nil
+}
+
+const retryTopic = time.Second
+
+// Consume creates the topic if it is missing and then consumes it until ctx ends. The feed may be the
+// first to need the topic, and a consumer cannot wait for one that does not exist.
+func Consume(ctx context.Context, ensure func(ctx context.Context) error, consumer *kafka.Consumer, log *slog.Logger) error {
+	for {
+		err := ensure(ctx)
+		if err == nil {
+			return consumer.Run(ctx)
+		}
+		if ctx.Err() == nil {
+			log.WarnContext(ctx, "cannot look up the topic of changes, trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(retryTopic):
+		}
+	}
+}
+
+const (
+	// daysAhead exist before they are needed: nothing waits at midnight, and failures of the maintenance
+	// do no harm for days.
+	daysAhead           = 4
+	maintenanceInterval = 30 * time.Minute
+)
+
+// Maintenance creates the partitions of coming days and drops those that are past retention. Any
+// number of instances may run it.
+func Maintenance(s *store.Store, retention time.Duration, log *slog.Logger) daemon.Part {
+	return daemon.Every("feed maintenance", maintenanceInterval, log, func(ctx context.Context) error {
+		return maintain(ctx, s, retention, log)
+	})
+}
+
+// maintain drops a day when its last moment is past retention.
+func maintain(ctx context.Context, s *store.Store, retention time.Duration, log *slog.Logger) error {
+	if err := s.EnsureDays(ctx, daysAhead); err != nil {
+		return err
+	}
+	dropped, err := s.DropOlder(ctx, retention)
+	for _, day := range dropped {
+		log.InfoContext(ctx, "dropped a day of the feed", "day", day.Format(time.DateOnly))
+	}
+	return err
 }

@@ -3,8 +3,11 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
+	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/cursor"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
@@ -31,4 +34,35 @@ func New(feed Feed, environment apikey.Environment) *Server {
 // Collectors are the methods that report the gateway's field errors together with their own.
 func Collectors() []string {
 	return []string{eventsv1.EventsService_ListEvents_FullMethodName}
+}
+
+const (
+	cursorLen    = 4 + 8
+	secondsOfDay = 24 * 60 * 60
+	// latestDay, counted from 1970, keeps a forged cursor within what the database takes as a date.
+	latestDay = 1_000_000
+)
+
+// binding ties a cursor to the tenant, not to what the key may see: a cursor stays valid when the key's
+// brands and scopes change.
+func binding(tenantID string) cursor.Binding { return cursor.Bind("events", tenantID) }
+
+func encode(b cursor.Binding, p store.Position) string {
+	raw := make([]byte, 0, cursorLen)
+	raw = binary.BigEndian.AppendUint32(raw, uint32(p.Day.Unix()/secondsOfDay)) //nolint:gosec // Days since 1970.
+	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Number))                  //nolint:gosec // Read back as signed.
+	return b.Encode(raw)
+}
+
+func decode(b cursor.Binding, s string) (store.Position, error) {
+	raw, err := b.Decode(s)
+	if err != nil || len(raw) != cursorLen {
+		return store.Position{}, cursor.ErrInvalid
+	}
+	day := int64(binary.BigEndian.Uint32(raw))
+	number := int64(binary.BigEndian.Uint64(raw[4:])) //nolint:gosec // Written from a signed value.
+	if day > latestDay || number <= 0 {
+		return store.Position{}, cursor.ErrInvalid
+	}
+	return store.Position{Day: time.Unix(day*secondsOfDay, 0).UTC(), Number: number}, nil
 }

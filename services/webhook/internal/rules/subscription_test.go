@@ -1,9 +1,16 @@
 package rules_test
 
 import (
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+	stripe "github.com/stripe/stripe-go/v84/webhook"
 
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -45,4 +52,52 @@ func TestAChangeGoesToTheKeysThatMaySeeIt(t *testing.T) {
 			require.Equal(t, c.want, rules.Receives(c.key, change))
 		})
 	}
+}
+
+const (
+	id   = "018f0000-0000-7000-8000-000000000001"
+	body = `{"id":"018f0000-0000-7000-8000-000000000001","type":"ping","data":{}}`
+)
+
+var secret = strings.Repeat("0123456789abcdef", 4)
+
+// The expected values were computed with OpenSSL, so that the code does not check itself:
+//
+//	printf %s "$T.$BODY" | openssl dgst -sha256 -hmac "$SECRET"
+//	printf %s "$ID.$T.$BODY" | openssl dgst -sha256 -hmac "$SECRET" -binary | base64
+func TestSignaturesEqualThoseOfOpenSSL(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1767225600, 999_999_000)
+
+	require.Equal(t, "t=1767225600,v1=9fde9d9e46d555885e567a1702771c0513ea2155d474ff782a0e9d6d7ddb4abb",
+		rules.Signature(secret, at, []byte(body)))
+	require.Equal(t, "v1,z2eLRDuxl1rw0BJPdij0XLlznUlAZwMVgSQk/XKd8Yk=",
+		rules.StandardSignature(secret, id, at, []byte(body)))
+}
+
+// Receivers verify signatures with libraries of others; so do these tests.
+func TestVerifiersOfOthersAcceptTheSignatures(t *testing.T) {
+	t.Parallel()
+	body := []byte(body)
+	now := time.Now()
+
+	t.Run("Service-Signature, by a library for the same scheme", func(t *testing.T) {
+		header := rules.Signature(secret, now, body)
+		require.NoError(t, stripe.ValidatePayload(body, header, secret))
+		require.Error(t, stripe.ValidatePayload(append(body, ' '), header, secret), "another body")
+		require.Error(t, stripe.ValidatePayload(body, header, strings.ToUpper(secret)), "another secret")
+		require.Error(t, stripe.ValidatePayload(body, rules.Signature(secret, now.Add(-6*time.Minute), body), secret), "too old")
+	})
+	t.Run("webhook-signature, by the library of Standard Webhooks", func(t *testing.T) {
+		verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString([]byte(secret)))
+		require.NoError(t, err)
+		headers := http.Header{}
+		headers.Set("Webhook-Id", id)
+		headers.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+		headers.Set("Webhook-Signature", rules.StandardSignature(secret, id, now, body))
+		require.NoError(t, verifier.Verify(body, headers))
+		require.Error(t, verifier.Verify(append(body, ' '), headers), "another body")
+		headers.Set("Webhook-Id", "another")
+		require.Error(t, verifier.Verify(body, headers), "another id")
+	})
 }

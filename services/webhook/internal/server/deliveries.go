@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
@@ -15,6 +16,48 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
+
+// GetDelivery returns a delivery with its attempts and its body.
+func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDeliveryRequest) (*webhookv1.GetDeliveryResponse, error) {
+	var errs fields.Errors
+	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
+	eventID := errs.UUID("eventId", req.GetEventId())
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	logged, body, attempts, err := o.store.Get(ctx, endpoint, eventID)
+	if err != nil {
+		return nil, translate(err)
+	}
+	resp := &webhookv1.GetDeliveryResponse{Delivery: delivery(logged), Body: body}
+	for _, a := range attempts {
+		resp.Attempts = append(resp.Attempts, &webhookv1.DeliveryAttempt{
+			Number: a.Number, StartedAt: timestamppb.New(a.StartedAt), DurationMs: a.DurationMS,
+			ResponseStatus: a.ResponseStatus, Problem: a.Problem, ResponseBody: a.ResponseBody,
+		})
+	}
+	return resp, nil
+}
+
+// ResendDelivery makes a finished delivery due again.
+func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDeliveryRequest) (*webhookv1.ResendDeliveryResponse, error) {
+	var errs fields.Errors
+	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
+	eventID := errs.UUID("eventId", req.GetEventId())
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if err := o.store.Resend(ctx, endpoint, eventID); err != nil {
+		return nil, err
+	}
+	logged, _, _, err := o.store.Get(ctx, endpoint, eventID)
+	if err != nil {
+		return nil, translate(err)
+	}
+	o.wake()
+	o.log.InfoContext(ctx, "delivery is resent", "event_id", eventID, "key_id", endpoint.KeyID)
+	return &webhookv1.ResendDeliveryResponse{Delivery: delivery(logged)}, nil
+}
 
 // ListDeliveries returns a page of a key's deliveries, newest event first.
 func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeliveriesRequest) (*webhookv1.ListDeliveriesResponse, error) {
