@@ -78,9 +78,7 @@ func (f *fixture) testSelections(t *testing.T) {
 		invalid(t, both, with("campaignId", campaign.GetId()))
 		invalid(t, both, with("campaignId", campaign.GetId()), without("productIds"))
 	})
-	requirement(t, "BAT-10", func(t *testing.T) {
-		invalid(t, both, with("campaignId", campaign.GetId()), without("brandId"))
-	})
+	requirement(t, "BAT-10", func(t *testing.T) { invalid(t, both, with("campaignId", campaign.GetId()), without("brandId")) })
 	requirement(t, "BAT-9", func(t *testing.T) { invalid(t, "productIds required", without("productIds")) })
 }
 
@@ -90,7 +88,7 @@ func (f *fixture) testWholeBatches(t *testing.T) {
 	draft.Status = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT
 	f.putCampaign(t, draft)
 	f.putInState(t, gone, archived)
-	before := len(f.all(t, f.key, "/personal-links?limit=100"))
+	before := len(f.All(t, f.key, "/personal-links?limit=100"))
 	for _, c := range []struct {
 		id     string
 		code   problem.Code
@@ -107,9 +105,7 @@ func (f *fixture) testWholeBatches(t *testing.T) {
 	} {
 		requirement(t, c.id, func(t *testing.T) { f.refuseBatch(t, c.code, c.change) })
 	}
-	requirement(t, "BAT-36", func(t *testing.T) {
-		require.Len(t, f.all(t, f.key, "/personal-links?limit=100"), before)
-	})
+	requirement(t, "BAT-36", func(t *testing.T) { require.Len(t, f.All(t, f.key, "/personal-links?limit=100"), before) })
 }
 
 func (f *fixture) testResults(t *testing.T) {

@@ -186,7 +186,7 @@ func testCampaignStates(t *testing.T, p *platform) {
 			"?limit=2": {draft.GetId(), second.GetId(), first.GetId()}, "?brandId=" + f.other: {draft.GetId()},
 			"?status=ACTIVE": {second.GetId(), first.GetId()}, "?status=COMPLETED": {}, "?brandId=" + uuid.NewString(): {},
 		} {
-			require.Equal(t, want, ids(f.all(t, f.key, "/campaigns"+query)...), query)
+			require.Equal(t, want, ids(f.All(t, f.key, "/campaigns"+query)...), query)
 		}
 		for query, violation := range map[string]string{
 			"?status=RUNNING": "status invalid", "?brandId=x": "brandId invalid", "?limit=0": "limit invalid", "?after=x": "after invalid",

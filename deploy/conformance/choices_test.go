@@ -112,7 +112,7 @@ func (f *fixture) testChoicesOfLists(t *testing.T) {
 	require.Len(t, made["results"], 51)
 	requirement(t, "CHO-5", func(t *testing.T) { require.Len(t, f.list(t, f.key, "/personal-links"), 50) })
 	requirement(t, "CHO-6", func(t *testing.T) {
-		_, cursor := f.readPage(t, f.key, "/personal-links?limit=1")
+		_, cursor := f.Page(t, f.key, "/personal-links?limit=1")
 		require.NotEmpty(t, cursor)
 		for _, path := range []string{"/orders?", "/personal-links?status=ACTIVE&", "/personal-links?updatedSince=2026-01-01T00:00:00Z&", "/campaigns?"} {
 			f.Get(t, f.key, path+"limit=1&after="+cursor).Invalid(t, "after invalid")

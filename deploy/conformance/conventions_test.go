@@ -131,9 +131,9 @@ func (f *fixture) testLists(t *testing.T, order record) {
 		for range 4 {
 			want = append(ids(f.place(t)), want...)
 		}
-		all := ids(f.all(t, f.key, "/orders?limit=1")...)
+		all := ids(f.All(t, f.key, "/orders?limit=1")...)
 		require.Subset(t, all, want)
-		require.Equal(t, ids(f.all(t, f.key, "/orders?limit=100")...), all)
+		require.Equal(t, ids(f.All(t, f.key, "/orders?limit=100")...), all)
 	})
 	f.testTimesInQueries(t)
 }

@@ -42,7 +42,7 @@ func testLinkLists(t *testing.T, p *platform) {
 	}
 	requirement(t, "LIL-6", func(t *testing.T) {
 		require.Len(t, f.list(t, f.key, "/personal-links?limit=2"), 2)
-		require.Equal(t, newestFirst, ids(f.all(t, f.key, "/personal-links?limit=2")...))
+		require.Equal(t, newestFirst, ids(f.All(t, f.key, "/personal-links?limit=2")...))
 	})
 	requirement(t, "LIL-9", func(t *testing.T) { f.requireSync(t, "/personal-links", made[2]) })
 	requirement(t, "LIL-10", func(t *testing.T) { require.Equal(t, made[1], f.read(t, "/personal-links/"+idOf(made[1]))) })

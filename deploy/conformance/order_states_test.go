@@ -61,9 +61,7 @@ func testOrderStates(t *testing.T, p *platform) {
 		require.Equal(t, []any{"CANCELLED", "Another reward."}, []any{cancelled["status"], cancelled["cancellationReason"]})
 		f.requireStatusChange(t, idOf(taken), "PROCESSING", created, statusChanged)
 	})
-	requirement(t, "OST-15", func(t *testing.T) {
-		require.Equal(t, []any{9.0}, f.stockOf(t, campaign))
-	})
+	requirement(t, "OST-15", func(t *testing.T) { require.Equal(t, []any{9.0}, f.stockOf(t, campaign)) })
 	requirement(t, "OST-11", func(t *testing.T) {
 		again := f.Post(t, f.key, "/orders/"+idOf(taken)+":cancel", `{"reason": "Second."}`)
 		require.Equal(t, http.StatusOK, again.Status)

@@ -51,7 +51,7 @@ func testOrderLists(t *testing.T, p *platform) {
 	}
 	requirement(t, "ORL-8", func(t *testing.T) {
 		require.Len(t, f.list(t, f.key, "/orders?limit=2"), 2)
-		require.Equal(t, newestFirst, ids(f.all(t, f.key, "/orders?limit=2")...))
+		require.Equal(t, newestFirst, ids(f.All(t, f.key, "/orders?limit=2")...))
 	})
 	requirement(t, "ORL-10", func(t *testing.T) {
 		at := url.QueryEscape(elsewhere["updatedAt"].(string))
@@ -74,7 +74,7 @@ func (f *fixture) requireSync(t *testing.T, list string, changing record) {
 	t.Helper()
 	replica, newest := map[string]record{}, ""
 	load := func(query string) {
-		for _, r := range f.all(t, f.key, list+"?limit=2"+query) {
+		for _, r := range f.All(t, f.key, list+"?limit=2"+query) {
 			replica[idOf(r)] = r
 			newest = max(newest, r["updatedAt"].(string))
 		}
@@ -83,7 +83,7 @@ func (f *fixture) requireSync(t *testing.T, list string, changing record) {
 	f.cancel(t, list+"/"+idOf(changing))
 	require.NotEqual(t, replica[idOf(changing)], f.read(t, list+"/"+idOf(changing)))
 	load("&updatedSince=" + url.QueryEscape(newest))
-	for _, r := range f.all(t, f.key, list+"?limit=100") {
+	for _, r := range f.All(t, f.key, list+"?limit=100") {
 		require.Equal(t, r, replica[idOf(r)])
 	}
 }

@@ -39,9 +39,7 @@ func (f *fixture) testLengths(t *testing.T) {
 		f.testLength(t, "customization.details", 2000,
 			ofGift(gift.GetId(), record{"Size": "S", "Colour": "Red"}), with("customization", record{}))
 	})
-	requirement(t, "PLA-35", func(t *testing.T) {
-		f.testLength(t, "items.0.customProductName", 255, custom("1.00", "SEK"))
-	})
+	requirement(t, "PLA-35", func(t *testing.T) { f.testLength(t, "items.0.customProductName", 255, custom("1.00", "SEK")) })
 	for _, field := range []field{
 		{"PLA-41", "recipient.name", 100},
 		{"PLA-47", "recipient.address.street", 255},

@@ -154,7 +154,7 @@ func (f *fixture) rated(t *testing.T, currency, euros string) string {
 func (f *fixture) changedSince(t *testing.T, since time.Time, id string) record {
 	t.Helper()
 	path := "/catalog/products?country=SE&limit=100&updatedSince=" + since.UTC().Format(time.RFC3339)
-	for _, entry := range f.all(t, f.key, path) {
+	for _, entry := range f.All(t, f.key, path) {
 		if entry["id"] == id {
 			return entry
 		}
@@ -173,7 +173,7 @@ func (f *fixture) testUnlisted(t *testing.T) {
 		require.Regexp(t, instant, entry["updatedAt"])
 	})
 	requirement(t, "PRO-18", func(t *testing.T) {
-		for _, found := range f.all(t, f.key, "/catalog/products?country=SE&limit=100") {
+		for _, found := range f.All(t, f.key, "/catalog/products?country=SE&limit=100") {
 			require.Equal(t, true, found["listed"])
 			require.NotEqual(t, gone.GetId(), found["id"])
 		}

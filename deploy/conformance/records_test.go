@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
@@ -152,42 +151,8 @@ func (f *fixture) read(t *testing.T, path string) record {
 // list reads the items of a page.
 func (f *fixture) list(t *testing.T, key, path string) []record {
 	t.Helper()
-	items, _ := f.readPage(t, key, path)
+	items, _ := f.Page(t, key, path)
 	return items
-}
-
-func (f *fixture) readPage(t *testing.T, key, path string) (items []record, next string) {
-	t.Helper()
-	a := f.Get(t, key, path)
-	require.Equal(t, http.StatusOK, a.Status, a.Body)
-	var page struct {
-		Items      []record
-		NextCursor *string
-	}
-	require.NoError(t, json.Unmarshal([]byte(a.Body), &page), a.Body)
-	return page.Items, *cmp.Or(page.NextCursor, new(string))
-}
-
-// array reads a list that has no pages.
-func (f *fixture) array(t *testing.T, key, path string) (items []record) {
-	t.Helper()
-	a := f.Get(t, key, path)
-	require.Equal(t, http.StatusOK, a.Status, a.Body)
-	require.NoError(t, json.Unmarshal([]byte(a.Body), &items), a.Body)
-	return items
-}
-
-// all follows the pages of a list whose query is not empty.
-func (f *fixture) all(t *testing.T, key, first string) (out []record) {
-	t.Helper()
-	for path := first; ; {
-		items, next := f.readPage(t, key, path)
-		out = append(out, items...)
-		if next == "" {
-			return out
-		}
-		path = first + "&after=" + next
-	}
 }
 
 // requireEvents waits until the key's feed has events of the record with exactly these types, in this order.
@@ -317,7 +282,7 @@ func (f *fixture) postMessageAs(t *testing.T, orderID string, author *commonv1.A
 
 func (f *fixture) messages(t *testing.T, key, orderID string) []record {
 	t.Helper()
-	return f.array(t, key, "/orders/"+orderID+"/messages")
+	return f.Array(t, key, "/orders/"+orderID+"/messages")
 }
 
 // readAsOperator reads all there is of an order.

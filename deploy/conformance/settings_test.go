@@ -114,7 +114,7 @@ func requireNull(t *testing.T, r record, names ...string) {
 func (f *fixture) brandsOf(t *testing.T, key string) map[string]record {
 	t.Helper()
 	out := map[string]record{}
-	for _, brand := range f.array(t, key, "/brands") {
+	for _, brand := range f.Array(t, key, "/brands") {
 		out[idOf(brand)] = brand
 	}
 	return out

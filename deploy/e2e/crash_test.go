@@ -51,9 +51,7 @@ func TestCrash(t *testing.T) {
 
 	second := startChild(t, binary, cfg)
 	again := harness.New(t, cfg, readEnv(t, cfg))
-	t.Run("addresses, keys and secrets are those of before", func(t *testing.T) {
-		require.Equal(t, p.Env, again.Env)
-	})
+	t.Run("addresses, keys and secrets are those of before", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
 	t.Run("every order is there", func(t *testing.T) {
 		for _, id := range placed {
 			require.Equal(t, http.StatusOK, again.Get(t, again.Env["GIFTING_KEY"], "/orders/"+id).Status)

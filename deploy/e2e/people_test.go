@@ -18,7 +18,7 @@ import (
 // requested places an order that waits for approval.
 func (s stack) requested(t *testing.T, key string) string {
 	t.Helper()
-	brand := s.array(t, key, "/brands")[0]["id"]
+	brand := s.Array(t, key, "/brands")[0]["id"]
 	id, _ := s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) { order["brandId"] = brand })).OK(t)["id"].(string)
 	return id
 }
@@ -100,7 +100,7 @@ func (s stack) testPeople(t *testing.T) {
 	t.Run("the operator places an order", func(t *testing.T) {
 		placed, err := orders.PlaceOrderAs(t.Context(), &ordersv1.PlaceOrderAsRequest{
 			Actor: operator, TenantId: seed.Approving, OrderId: uuid.NewString(), Order: &ordersv1.PlaceOrderRequest{
-				BrandId: proto.String(s.array(t, key, "/brands")[0]["id"].(string)),
+				BrandId: proto.String(s.Array(t, key, "/brands")[0]["id"].(string)),
 				Items: []*ordersv1.OrderItemInput{{
 					CustomProductName: proto.String("A hamper"), Budget: &commonv1.Money{Amount: "99.9", Currency: "EUR"},
 				}},

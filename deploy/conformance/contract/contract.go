@@ -1,5 +1,4 @@
-// Package contract holds HTTP traffic against an OpenAPI 3.1 document: that of its paths and that of
-// its webhooks.
+// Package contract validates HTTP traffic against an OpenAPI 3.1 document: calls of its paths, and its webhooks.
 //
 // A request that was answered 2xx must be valid, and so must every answer, in status, media type,
 // headers and body. An answer must not have members or platform headers that the document does not
@@ -19,19 +18,19 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/config"
-	faults "github.com/pb33f/libopenapi-validator/errors"
+	validation "github.com/pb33f/libopenapi-validator/errors"
 	"github.com/pb33f/libopenapi-validator/helpers"
 	"github.com/pb33f/libopenapi-validator/paths"
 	"github.com/pb33f/libopenapi/datamodel/high/base"
 	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
 )
 
-// ErrBroken is what every breach of the document wraps.
-var ErrBroken = errors.New("the traffic breaks the OpenAPI document")
+// ErrInvalid says that traffic does not follow the document.
+var ErrInvalid = errors.New("the traffic does not follow the OpenAPI document")
 
 const problemSchema = "Problem"
 
-// Contract judges traffic. It is safe for concurrent use.
+// Contract validates traffic. It is safe for concurrent use.
 type Contract struct {
 	model *v3.Document
 	// problem is the schema of every error.
@@ -78,7 +77,7 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// strict refuses undeclared headers, those aside that HTTP itself and browsers know. Bodies are judged by closed schemas.
+// strict refuses undeclared headers, except those of HTTP itself and of browsers. Bodies are validated by closed schemas.
 func strict() []config.Option {
 	return []config.Option{
 		config.WithStrictMode(), config.WithStrictIgnorePaths("$.body", "$.body.**"),
@@ -119,7 +118,7 @@ func deliveries(root map[string]any) (*v3.Document, error) {
 	})
 }
 
-// body is a body that can be read once; of nothing there is nothing.
+// body is a body that can be read once.
 func body(content []byte) io.ReadCloser {
 	if len(content) == 0 {
 		return http.NoBody
@@ -127,11 +126,12 @@ func body(content []byte) io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(content))
 }
 
-func broken(found []*faults.ValidationError) error {
+// invalid joins what was found.
+func invalid(found []*validation.ValidationError) error {
 	if len(found) == 0 {
 		return nil
 	}
-	all := []error{ErrBroken}
+	all := []error{ErrInvalid}
 	for _, f := range found {
 		all = append(all, fmt.Errorf("%s: %s", f.Message, f.Reason))
 		for _, deeper := range f.SchemaValidationErrors {
@@ -141,7 +141,7 @@ func broken(found []*faults.ValidationError) error {
 	return errors.Join(all...)
 }
 
-// find gives the operation of the request's path and method, or nil.
+// find returns the operation of the request's path and method, or nil.
 func (c *Contract) find(r *http.Request) *v3.Operation {
 	item, missing, _ := paths.FindPath(r, c.model, &c.regexes)
 	if item == nil || len(missing) > 0 {

@@ -2,7 +2,7 @@ package contract
 
 import "strings"
 
-// visit calls at for each JSON object of the document.
+// visit calls at for each JSON object of the value.
 func visit(value any, at func(object map[string]any)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -17,8 +17,7 @@ func visit(value any, at func(object map[string]any)) {
 	}
 }
 
-// withoutHints removes the discriminators: they only hint which of the choices a value is, and the validator cannot
-// compile a choice that has one.
+// withoutHints removes the discriminators, which the validator cannot compile. They only hint which choice a value is.
 func withoutHints(root any) {
 	visit(root, func(object map[string]any) {
 		if _, choice := object["oneOf"]; choice {
@@ -27,8 +26,8 @@ func withoutHints(root any) {
 	})
 }
 
-// closeObjects makes every schema of an object refuse members that it does not declare. A part of another schema stays
-// open: what it is a part of is closed.
+// closeObjects makes every schema of an object refuse members that it does not declare. A part of another schema stays open,
+// because the whole is closed.
 func closeObjects(root map[string]any) {
 	const closing = "unevaluatedProperties"
 	parts := partsOf(root)
@@ -53,7 +52,7 @@ func isObject(kind any) bool {
 	return kind == "object"
 }
 
-// partsOf gives the schemas that stand in an allOf, or that are referred to there.
+// partsOf returns the schemas in an allOf, and those that it refers to.
 func partsOf(root map[string]any) []map[string]any {
 	var parts []map[string]any
 	visit(root, func(object map[string]any) {
@@ -72,7 +71,7 @@ func partsOf(root map[string]any) []map[string]any {
 	return parts
 }
 
-// component gives the object that a reference within the document leads to; without one, an empty object.
+// component returns the object that a reference within the document leads to, or an empty one.
 func component(root map[string]any, ref string) map[string]any {
 	at := root
 	for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {

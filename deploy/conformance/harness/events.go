@@ -87,6 +87,26 @@ func (p *Platform) TryFeed(t *testing.T, key string) (events []Event, ok bool) {
 	}
 }
 
+// RebuildOrders reads the orders that the feed of the key shows. The versions of an order must follow one another.
+func (p *Platform) RebuildOrders(t *testing.T, key string) map[any]map[string]any {
+	t.Helper()
+	rebuilt, next := map[any]map[string]any{}, map[any]float64{}
+	for _, e := range p.Feed(t, key) {
+		order := e.Record(t)
+		switch e.Type {
+		case "order.created", "order.updated":
+		case "order.status_changed":
+			order, _ = order["order"].(map[string]any)
+		default:
+			continue
+		}
+		require.InDelta(t, next[order["id"]], order["version"], 0, "the version after the one before")
+		next[order["id"]]++
+		rebuilt[order["id"]] = order
+	}
+	return rebuilt
+}
+
 // Await waits for an event whose bytes contain all the texts.
 func (p *Platform) Await(t *testing.T, key string, within time.Duration, texts ...string) Event {
 	t.Helper()

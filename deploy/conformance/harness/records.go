@@ -1,8 +1,11 @@
 package harness
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,4 +58,39 @@ func (p *Platform) Batch(t *testing.T, changes ...func(batch map[string]any)) st
 		change(batch)
 	}
 	return JSON(t, batch)
+}
+
+// Page reads a page of a list and the cursor of the next, which is empty after the last.
+func (p *Platform) Page(t *testing.T, key, path string) (items []map[string]any, next string) {
+	t.Helper()
+	a := p.Get(t, key, path)
+	require.Equal(t, http.StatusOK, a.Status, a.Body)
+	var page struct {
+		Items      []map[string]any
+		NextCursor *string
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &page), a.Body)
+	return page.Items, *cmp.Or(page.NextCursor, new(string))
+}
+
+// All follows the pages of a list whose query is not empty.
+func (p *Platform) All(t *testing.T, key, first string) (out []map[string]any) {
+	t.Helper()
+	for path := first; ; {
+		items, next := p.Page(t, key, path)
+		out = append(out, items...)
+		if next == "" {
+			return out
+		}
+		path = first + "&after=" + next
+	}
+}
+
+// Array reads a list that has no pages.
+func (p *Platform) Array(t *testing.T, key, path string) (items []map[string]any) {
+	t.Helper()
+	a := p.Get(t, key, path)
+	require.Equal(t, http.StatusOK, a.Status, a.Body)
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &items), a.Body)
+	return items
 }

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,7 +20,7 @@ import (
 	"github.com/partnergifting/platform/deploy/local/deps"
 )
 
-// The servers that the tests use. Without brokers the stack runs its embedded one.
+// The servers of the tests. Without brokers a platform runs an embedded one.
 const (
 	postgresVariable  = "GIFTING_TEST_POSTGRES_URL"
 	redisVariable     = "GIFTING_TEST_REDIS_URL"
@@ -45,14 +44,10 @@ func KafkaKind() string {
 // Redis database, ports and folder. What it leaves on the servers is removed when the test ends.
 func NewConfig(t *testing.T) local.Config {
 	t.Helper()
-	suffix := make([]byte, 6)
-	_, err := rand.Read(suffix)
+	ports, err := deps.FreeRow(t.Context(), local.PortSpan)
 	require.NoError(t, err)
 	cfg := local.Config{
-		Dir:         t.TempDir(),
-		PortBase:    freePorts(t),
-		Name:        "e2e_" + hex.EncodeToString(suffix),
-		PostgresURL: os.Getenv(postgresVariable),
+		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]), PostgresURL: os.Getenv(postgresVariable),
 	}
 	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests by `make test`", postgresVariable)
 	t.Cleanup(func() { dropDatabases(t, cfg) })
@@ -64,15 +59,7 @@ func NewConfig(t *testing.T) local.Config {
 	return cfg
 }
 
-// freePorts finds a row of ports that nothing listens on.
-func freePorts(t *testing.T) int {
-	t.Helper()
-	base, err := deps.FreeRow(t.Context(), local.PortSpan)
-	require.NoError(t, err)
-	return base
-}
-
-// claimRedis takes a database of the Redis for the time of the test.
+// claimRedis takes a database of the Redis until the test ends.
 func claimRedis(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(redisVariable)
@@ -90,7 +77,10 @@ func claimRedis(t *testing.T) string {
 		}
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, claims.Del(context.WithoutCancel(t.Context()), claim).Err()) })
-		flush(t, opts, db)
+		opts.DB = db
+		client := redis.NewClient(opts)
+		require.NoError(t, client.FlushDB(t.Context()).Err())
+		require.NoError(t, client.Close())
 		u, err := url.Parse(server)
 		require.NoError(t, err)
 		u.Path = "/" + strconv.Itoa(db)
@@ -98,15 +88,6 @@ func claimRedis(t *testing.T) string {
 	}
 	require.Fail(t, "every Redis database is taken by another run")
 	return ""
-}
-
-func flush(t *testing.T, opts *redis.Options, db int) {
-	t.Helper()
-	one := *opts
-	one.DB = db
-	client := redis.NewClient(&one)
-	defer func() { _ = client.Close() }()
-	require.NoError(t, client.FlushDB(t.Context()).Err())
 }
 
 func dropDatabases(t *testing.T, cfg local.Config) {
