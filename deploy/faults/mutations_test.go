@@ -27,9 +27,8 @@ type replacement struct{ file, old, new string }
 
 const (
 	relaySource = "services/events/internal/relay/source.go"
-	relayMerge  = "services/events/internal/relay/batch.go"
 	relayBatch  = "services/events/internal/relay/batch.go"
-	requestKey  = "pkg/idempotency/request.go"
+	requestKey  = "pkg/idempotency/answer.go"
 	getOrder    = "services/orders/internal/server/get_order.go"
 	placeOrder  = "services/orders/internal/store/place_order.go"
 	readOrder   = "services/orders/internal/store/read.go"
@@ -53,13 +52,13 @@ var mutations = []mutation{
 	{"no watermark", order, append([]replacement{
 		{relayBatch, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
 	}, slowRead...)},
-	{"lost event", lost, []replacement{imports(relayMerge, randPackage), {
-		relayMerge, `return out, nil`,
+	{"lost event", lost, []replacement{imports(relayBatch, randPackage), {
+		relayBatch, `return out, nil`,
 		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`,
 	}}},
 	{"duplicate event", duplicate, []replacement{
-		imports(relayMerge, randPackage), imports(relayMerge, uuidPackage),
-		{relayMerge, `out := make([]kafka.Message, len(rows))`, `
+		imports(relayBatch, randPackage), imports(relayBatch, uuidPackage),
+		{relayBatch, `out := make([]kafka.Message, len(rows))`, `
 	for _, r := range rows {
 		if rand.N(50) == 0 {
 			r.change = proto.CloneOf(r.change)
