@@ -7,6 +7,7 @@ import (
 )
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	t.Run("the pom pins an exact version", func(t *testing.T) {
 		version, err := Version()
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	first, err := newCertificates(dir, now)
 	require.NoError(t, err)
@@ -61,6 +62,7 @@ func TestCertificates(t *testing.T) {
 }
 
 func TestValuesOfDemoEnvAreQuotedForAShell(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "/home/ann/.local/tls/ca.crt", quoteWord("/home/ann/.local/tls/ca.crt"))
 	require.Equal(t, "'/home/Ann Berg/ca.crt'", quoteWord("/home/Ann Berg/ca.crt"))
 	require.Equal(t, `'/home/O'\''Hara/ca.crt'`, quoteWord("/home/O'Hara/ca.crt"))

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-func TestConfig(t *testing.T) {
+func TestConfig(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	t.Run("the zero value is usable", func(t *testing.T) {
 		cfg, err := Config{}.complete()
 		require.NoError(t, err)
@@ -46,6 +46,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, err := readSecrets(dir)
 	require.NoError(t, err)
@@ -74,6 +75,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	held, err := lock(dir)
 	require.NoError(t, err)
@@ -86,6 +88,7 @@ func TestLock(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	log := newLines(&out)
 	log.Debug("a detail")

@@ -62,6 +62,7 @@ func requireForbidden(t *testing.T, err error) {
 }
 
 func TestRelayLogin(t *testing.T) {
+	t.Parallel()
 	d := setupDatabases(t)
 	owner := connect(t, d.url("orders"))
 	_, err := owner.Exec(t.Context(), "CREATE TABLE orders (id int)")

@@ -23,6 +23,7 @@ func untilEnd(ctx context.Context) error {
 }
 
 func TestSequence(t *testing.T) {
+	t.Parallel()
 	setup := func() *sequence { return newSequence(slog.New(slog.DiscardHandler)) }
 
 	t.Run("stops in reverse order, one part after the other", func(t *testing.T) {

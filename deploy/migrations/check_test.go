@@ -16,6 +16,7 @@ import (
 )
 
 func TestStatementsThatBreakTheRule(t *testing.T) {
+	t.Parallel()
 	for _, sql := range []string{
 		`DROP TABLE orders`,
 		`DROP FUNCTION place(text)`,
@@ -52,6 +53,7 @@ func TestStatementsThatBreakTheRule(t *testing.T) {
 }
 
 func TestStatementsThatExpand(t *testing.T) {
+	t.Parallel()
 	for _, sql := range []string{
 		`CREATE TABLE notes (id int NOT NULL, note text)`,
 		`CREATE TABLE notes (id int); CREATE INDEX notes_id ON notes (id); ALTER TABLE notes ADD CHECK (id > 0)`,
@@ -83,6 +85,7 @@ var beforeFirst = map[string]int64{
 }
 
 func TestEveryMigrationKeepsTheRule(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	looked := map[string]bool{}
 	for _, pattern := range []string{"pkg/*/migrations/*.sql", "services/*/internal/*/migrations/*.sql"} {

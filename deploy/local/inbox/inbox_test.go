@@ -55,6 +55,7 @@ func show(t *testing.T, server *httptest.Server) []delivery {
 }
 
 func TestInbox(t *testing.T) {
+	t.Parallel()
 	t.Run("an empty inbox shows an empty array", func(t *testing.T) {
 		server := setup(t)
 		_, text := send(t, http.MethodGet, server.URL+"/", "", "")
@@ -103,6 +104,7 @@ func TestInbox(t *testing.T) {
 }
 
 func TestInboxIsBounded(t *testing.T) {
+	t.Parallel()
 	box := inbox.New(secret, time.Now)
 	handler := box.Handler()
 	const sent = 10_003

@@ -8,6 +8,7 @@ import (
 )
 
 func TestCatalogData(t *testing.T) {
+	t.Parallel()
 	categories, err := readCategories()
 	require.NoError(t, err)
 	gifts, err := giftsBySlug()
@@ -61,6 +62,7 @@ func TestCatalogData(t *testing.T) {
 }
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	gifts, err := giftsBySlug()
 	require.NoError(t, err)
 
