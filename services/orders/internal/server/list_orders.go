@@ -2,14 +2,22 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -61,4 +69,81 @@ func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) cursor.Bin
 	}
 	return cursor.Bind("orders", p.TenantID, page.Part(req.ExternalOrderId), page.Part(req.ExternalRecipientId),
 		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), since)
+}
+
+// SearchOrders finds orders by what is known of them.
+func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
+	errs := fields.FromContext(ctx)
+	actor.Check(req.GetActor(), errs)
+	binding := searchBinding(req)
+	search := readSearch(req, binding, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	a := rules.Audit{TenantID: postgres.Value(search.TenantID), Actor: req.GetActor(), Operation: ordersv1.Operation_OPERATION_SEARCH}
+	if err := s.permit(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := s.store.AuditSearch(ctx, a); err != nil {
+		return nil, err
+	}
+	limit := search.Limit
+	search.Limit++
+	found, err := s.store.Search(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	orders, next := page.Cut(found, limit, binding, func(last *ordersv1.FoundOrder) cursor.Position { return positionOf(last.GetOrder()) })
+	return &ordersv1.SearchOrdersResponse{Orders: orders, NextCursor: next}, nil
+}
+
+func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs *fields.Errors) store.Search {
+	const maxText = 128
+	errs.MaxLen("reference", req.GetReference(), maxText)
+	errs.MaxLen("externalOrderId", req.GetExternalOrderId(), maxText)
+	if req.Status != nil && !slices.Contains(rules.Statuses(), req.GetStatus()) {
+		errs.Add("status", problem.FieldInvalid, "must be a status of an order")
+	}
+	everywhere := req.GetActor().GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT &&
+		(req.Reference != nil || req.Status != nil)
+	if req.TenantId == nil && !everywhere {
+		errs.Add("tenantId", problem.FieldRequired, "is required; for the operator only without reference and status")
+	}
+	return store.Search{
+		TenantID:        errs.OptionalUUID("tenantId", req.TenantId),
+		Reference:       req.Reference,
+		ExternalOrderID: req.ExternalOrderId,
+		Status:          req.Status,
+		BrandID:         errs.OptionalUUID("brandId", req.BrandId),
+		CampaignID:      errs.OptionalUUID("campaignId", req.CampaignId),
+		PlacedFrom:      instant("placedFrom", req.GetPlacedFrom(), errs),
+		PlacedBefore:    instant("placedBefore", req.GetPlacedBefore(), errs),
+		After:           page.After(req.After, binding, errs),
+		Limit:           page.Limit(req.Limit, errs),
+	}
+}
+
+func searchBinding(req *ordersv1.SearchOrdersRequest) cursor.Binding {
+	return cursor.Bind("order search", page.Part(req.TenantId), page.Part(req.Reference), page.Part(req.ExternalOrderId),
+		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), page.Part(req.CampaignId),
+		instantPart(req.GetPlacedFrom()), instantPart(req.GetPlacedBefore()))
+}
+
+func instantPart(at *timestamppb.Timestamp) string {
+	if at == nil {
+		return ""
+	}
+	return at.AsTime().Format(time.RFC3339Nano)
+}
+
+func instant(field string, at *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
+	if at == nil {
+		return nil
+	}
+	if err := at.CheckValid(); err != nil {
+		errs.Add(field, problem.FieldInvalid, "must be an instant between the years 1 and 9999")
+		return nil
+	}
+	t := at.AsTime()
+	return &t
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -118,25 +119,15 @@ func TestALinkIsReadByTheKeysThatReachIt(t *testing.T) {
 
 	otherBrand, otherTenant := own, f.everyBrand()
 	otherBrand.BrandIDs, otherTenant.TenantID = []string{newID()}, newID()
-	for name, c := range map[string]func() error{
-		"another brand": func() error {
-			_, err := f.client.GetPersonalLink(f.as(otherBrand), &linksv1.GetPersonalLinkRequest{LinkId: link.GetId()})
-			return err
-		},
-		"another tenant": func() error {
-			_, err := f.client.GetPersonalLink(f.as(otherTenant), &linksv1.GetPersonalLinkRequest{LinkId: link.GetId()})
-			return err
-		},
-		"no UUID": func() error {
-			_, err := f.client.GetPersonalLink(f.as(own), &linksv1.GetPersonalLinkRequest{LinkId: "42"})
-			return err
-		},
-		"unknown": func() error {
-			_, err := f.client.GetPersonalLink(f.as(own), &linksv1.GetPersonalLinkRequest{LinkId: newID()})
-			return err
-		},
+	for name, c := range map[string]struct {
+		p  caller.Principal
+		id string
+	}{
+		"another brand": {otherBrand, link.GetId()}, "another tenant": {otherTenant, link.GetId()},
+		"not a UUID": {own, "42"}, "an unknown id": {own, newID()},
 	} {
-		require.True(t, problem.Is(c(), problem.NotFound), name)
+		_, err := f.client.GetPersonalLink(f.as(c.p), &linksv1.GetPersonalLinkRequest{LinkId: c.id})
+		require.True(t, problem.Is(err, problem.NotFound), name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
@@ -221,4 +223,45 @@ func requireViolations(t *testing.T, err error, want ...string) {
 		got = append(got, v.Field+" "+v.Code)
 	}
 	require.ElementsMatch(t, want, got)
+}
+
+// gifts is the catalog: one campaign, and the gifts that everybody may choose.
+type gifts struct {
+	catalogv1.SelectionsServiceClient
+	campaignID, brandID string
+	closed              bool
+	gifts               []*catalogv1.SelectionGift
+	failure             error
+}
+
+func (g *gifts) CheckSelection(
+	_ context.Context, r *catalogv1.CheckSelectionRequest, _ ...grpc.CallOption,
+) (*catalogv1.CheckSelectionResponse, error) {
+	if g.failure != nil {
+		return nil, g.failure
+	}
+	if r.GetSelection().CampaignId == nil {
+		for _, id := range r.GetSelection().GetProductIds() {
+			if !slices.ContainsFunc(g.gifts, func(gift *catalogv1.SelectionGift) bool { return gift.GetProductId() == id }) {
+				return nil, problem.New(problem.ProductNotFound, "no")
+			}
+		}
+		return &catalogv1.CheckSelectionResponse{}, nil
+	}
+	if r.GetSelection().GetCampaignId() != g.campaignID || !r.GetAllBrands() && !slices.Contains(r.GetBrandIds(), g.brandID) {
+		return nil, problem.New(problem.CampaignNotFound, "no")
+	}
+	return &catalogv1.CheckSelectionResponse{CampaignBrandId: g.brandID}, nil
+}
+
+func (g *gifts) ListSelectionGifts(
+	_ context.Context, r *catalogv1.ListSelectionGiftsRequest, _ ...grpc.CallOption,
+) (*catalogv1.ListSelectionGiftsResponse, error) {
+	resp := &catalogv1.ListSelectionGiftsResponse{Open: !g.closed}
+	for _, gift := range g.gifts {
+		if r.GetSelection().CampaignId != nil || slices.Contains(r.GetSelection().GetProductIds(), gift.GetProductId()) {
+			resp.Gifts = append(resp.Gifts, gift)
+		}
+	}
+	return resp, nil
 }

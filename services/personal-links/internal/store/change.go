@@ -55,8 +55,8 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 		reason = s.ring.Seal([]byte(*l.Reason), ofReason(r.GetId()))
 	}
 	args := []any{
-		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), postgres.Nullable(r.GetOrderId()), timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()),
-		timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
+		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), postgres.Nullable(r.GetOrderId()),
+		timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()), timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
 	}
 	if c.Event == "" {
 		return func(b *pgx.Batch) { b.Queue(updateLink, args...) }, nil
