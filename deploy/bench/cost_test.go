@@ -1,10 +1,15 @@
 package bench_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -15,8 +20,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // BenchmarkCostOfRequest measures what a request uses: processor time of the platform with its clients, of the backends
@@ -192,4 +201,223 @@ func ownRedis(b *testing.B) int {
 	pid, err := strconv.Atoi(found[0])
 	require.NoError(b, err)
 	return pid
+}
+
+// spans keeps the spans that a platform sends, by trace.
+type spans struct {
+	collector.UnimplementedTraceServiceServer
+
+	lock    sync.Mutex
+	byTrace map[string][]*otlp.Span
+}
+
+// collectSpans receives them from the platforms that this benchmark starts later.
+func collectSpans(b *testing.B) *spans {
+	b.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(b, err)
+	s, server := &spans{byTrace: map[string][]*otlp.Span{}}, grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, s)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	b.Cleanup(func() {
+		server.Stop()
+		require.NoError(b, <-served)
+	})
+	b.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://"+listener.Addr().String())
+	b.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
+	return s
+}
+
+// Export implements collector.TraceServiceServer.
+func (s *spans) Export(_ context.Context, req *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, resource := range req.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			for _, span := range scope.GetSpans() {
+				trace := string(span.GetTraceId())
+				s.byTrace[trace] = append(s.byTrace[trace], span)
+			}
+		}
+	}
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+// roundTrip is the metric of a kind of round trip; none for a span that is not one.
+type roundTrip string
+
+const (
+	none       roundTrip = ""
+	toService  roundTrip = "grpc-calls"
+	toPostgres roundTrip = "postgres-round-trips"
+	toRedis    roundTrip = "redis-round-trips"
+)
+
+func kindOf(span *otlp.Span) roundTrip {
+	if span.GetKind() != otlp.Span_SPAN_KIND_CLIENT {
+		return none
+	}
+	for _, a := range span.GetAttributes() {
+		if a.GetKey() == "db.system.name" {
+			return map[string]roundTrip{"postgresql": toPostgres, "redis": toRedis}[a.GetValue().GetStringValue()]
+		}
+	}
+	if strings.Contains(span.GetName(), "Service/") {
+		return toService
+	}
+	return none
+}
+
+// roundTrips counts those of a request until its answer. It is false until all spans have come: of a call, the server
+// sends a span too.
+func (s *spans) roundTrips(trace string) (counts map[roundTrip]int, complete bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	var root *otlp.Span
+	for _, span := range s.byTrace[trace] {
+		if len(span.GetParentSpanId()) == 0 {
+			root = span
+		}
+	}
+	if root == nil {
+		return nil, false
+	}
+	counts = map[roundTrip]int{toPostgres: 0, toRedis: 0, toService: 0}
+	served := 0
+	for _, span := range s.byTrace[trace] {
+		if span.GetStartTimeUnixNano() >= root.GetEndTimeUnixNano() {
+			continue
+		}
+		if kind := kindOf(span); kind != none {
+			counts[kind]++
+		}
+		if span.GetKind() == otlp.Span_SPAN_KIND_SERVER && span != root {
+			served++
+		}
+	}
+	return counts, counts[toService] == served
+}
+
+// roundTrips counts those of the third request of its kind: API key and settings are then cached.
+func (f *costFixture) roundTrips(b *testing.B, s *spans, by *client, r request) (counts map[roundTrip]int) {
+	b.Helper()
+	f.drain(b)
+	for range 3 {
+		require.NoError(b, r.send(by))
+		trace, err := hex.DecodeString(by.requestID)
+		require.NoError(b, err)
+		require.Eventually(b, func() (complete bool) {
+			counts, complete = s.roundTrips(string(trace))
+			return complete
+		}, 20*time.Second, 20*time.Millisecond)
+	}
+	return counts
+}
+
+// BenchmarkFootprint starts every program in a process of its own, as a deployment does. It measures how long that takes,
+// and the memory of each before and after as many requests as the clients can send.
+func BenchmarkFootprint(b *testing.B) {
+	f := &ordersFixture{}
+	fixture.Prepare(b, func(p *fixture.Platform) {
+		f.Platform = p
+		f.use(b, p.NewTenant(b))
+	})
+	programs := launch(b, f.Platform)
+	idle := memory(b, programs, "VmRSS")
+	all := f.clients(b, clients)
+	perSecond, _ := sendAll(b, clients, func(i int) error { return f.send(all[i]) })
+	f.drain(b)
+	_, _ = sendAll(b, clients, func(i int) error {
+		_, err := all[i].get("/orders?limit=100")
+		return err
+	})
+	loaded := memory(b, programs, "VmHWM")
+	b.Logf("%.0f orders/s; one process with all programs was ready after %s", perSecond, f.Took.Round(time.Millisecond))
+	for i, p := range programs {
+		b.Run(p.name, func(b *testing.B) {
+			b.ReportMetric(float64(p.took.Milliseconds()), "start-ms")
+			b.ReportMetric(idle[i], "idle-MB")
+			b.ReportMetric(loaded[i], "loaded-MB")
+			b.ReportMetric(float64(p.bytes)/(1<<20), "binary-MB")
+		})
+	}
+}
+
+// memory reads a line of /proc/<pid>/status: VmRSS is the memory of a program, VmHWM the most it ever had.
+func memory(b *testing.B, of []*program, line string) (megabytes []float64) {
+	b.Helper()
+	number := regexp.MustCompile(`(?m)^` + line + `:\s+(\d+) kB$`)
+	for _, p := range of {
+		status, err := os.ReadFile(p.proc + "/status")
+		require.NoError(b, err)
+		found := number.FindSubmatch(status)
+		require.NotNil(b, found, "%s", status)
+		kilobytes, err := strconv.Atoi(string(found[1]))
+		require.NoError(b, err)
+		megabytes = append(megabytes, float64(kilobytes)/1024)
+	}
+	return megabytes
+}
+
+// program is a program of the platform in a process of its own.
+type program struct {
+	name  string
+	took  time.Duration
+	proc  string
+	bytes int64
+}
+
+// launch starts all programs one after the other and returns when each is ready.
+func launch(b *testing.B, p *fixture.Platform) (launched []*program) {
+	b.Helper()
+	binaries := b.TempDir()
+	b.Setenv("CGO_ENABLED", "0") // As in a release.
+	require.NoError(b, programs.Build(b.Context(), binaries, "", []string{"-trimpath"}))
+	for _, of := range programs.All() {
+		env := os.Environ()
+		for name, value := range p.Programs[of.Name] {
+			env = append(env, name+"="+value)
+		}
+		readyz := "http://" + p.Programs[of.Name]["GIFTING_METRICS_ADDR"] + "/readyz"
+		launched = append(launched, start(b, filepath.Join(binaries, string(of.Name)), env, readyz))
+	}
+	return launched
+}
+
+// start starts a program and returns when it is ready.
+func start(b *testing.B, path string, env []string, readyz string) *program {
+	b.Helper()
+	p := &program{name: filepath.Base(path)}
+	info, err := os.Stat(path)
+	require.NoError(b, err)
+	p.bytes = info.Size()
+	command := exec.CommandContext(context.WithoutCancel(b.Context()), path, "serve")
+	var output bytes.Buffer
+	command.Env, command.Stdout, command.Stderr = env, &output, &output
+	began := time.Now()
+	require.NoError(b, command.Start())
+	b.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		if b.Failed() {
+			b.Logf("%s: %s", p.name, &output)
+		}
+	})
+	p.proc = "/proc/" + strconv.Itoa(command.Process.Pid)
+	require.Eventually(b, func() bool { return ready(b, readyz) }, time.Minute, time.Millisecond, "%s does not get ready", p.name)
+	p.took = time.Since(began)
+	return p
+}
+
+func ready(b *testing.B, readyz string) bool {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, readyz, http.NoBody)
+	require.NoError(b, err)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	require.NoError(b, res.Body.Close())
+	return res.StatusCode == http.StatusOK
 }

@@ -4,14 +4,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	personallinks "github.com/partnergifting/platform/services/personal-links"
 )
 
 // orderInSQL is an order as one statement reads it.
@@ -114,4 +121,225 @@ func (f *ordersFixture) sqlReader(b *testing.B) func(id string) error {
 		}
 		return errNoOrder
 	}
+}
+
+const (
+	gifts    = 20_000
+	pageSize = 100
+)
+
+// multiply copies the demo's gifts until there are so many, with their prices.
+const multiply = `WITH made AS (
+  INSERT INTO products (id, state, published_once, name, description, translations, variations, categories, available_countries,
+    image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
+  SELECT gen_random_uuid(), state, published_once, name, description, translations, variations, categories, available_countries,
+    image_file_ids, customization_available, gift_set, ready_to_send, updated_at
+  FROM products CROSS JOIN generate_series(1, %[1]d) AS n WHERE state = 'PUBLISHED' LIMIT %[1]d RETURNING id
+)
+INSERT INTO product_prices (product_id, region, amount_eur)
+SELECT id, region, 25 FROM made CROSS JOIN (SELECT region FROM region_countries WHERE country = 'SE') AS r`
+
+// pageInSQL is a page of gifts as one statement reads it.
+const pageInSQL = `SELECT p.id, p.state, p.name, p.description, p.translations->'sv-SE', 'SE' = ANY(p.available_countries),
+  (SELECT amount_eur FROM product_prices
+    WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = 'SE')),
+  (SELECT rate FROM exchange_rates WHERE currency = 'SEK'), p.variations, p.categories, p.image_file_ids,
+  (SELECT jsonb_agg(jsonb_build_array(r.original, r.width, r.file_id)) FROM image_renditions r WHERE r.original = ANY(p.image_file_ids)),
+  p.customization_available, p.gift_set, p.ready_to_send, p.updated_at
+FROM products p
+WHERE p.state = 'PUBLISHED' AND p.id > $1
+ORDER BY p.id LIMIT 100`
+
+// BenchmarkPageOfGifts reads pages of a hundred gifts through the gateway and, alternately, the same rows by one SQL
+// statement on the same server.
+func BenchmarkPageOfGifts(b *testing.B) {
+	p := fixture.Start(b)
+	db := p.Connect(b, "catalog")
+	for _, statement := range []string{fmt.Sprintf(multiply, gifts), `ANALYZE`} {
+		_, err := db.Exec(b.Context(), statement)
+		require.NoError(b, err)
+	}
+	edge := newClient(b, p.Env["GIFTING_URL"], newKeyring(b, p.DemoTenant(b)))
+	var after, last string
+	var byEdge, bySQL time.Duration
+	for b.Loop() {
+		began := time.Now()
+		after = nextPage(b, edge, after)
+		between := time.Now()
+		last = readPage(b, db, last)
+		byEdge, bySQL = byEdge+between.Sub(began), bySQL+time.Since(between)
+	}
+	b.ReportMetric(fixture.Milliseconds(byEdge)/float64(b.N), "edge-ms/page")
+	b.ReportMetric(fixture.Milliseconds(bySQL)/float64(b.N), "sql-ms/page")
+	b.ReportMetric(float64(bySQL)/float64(byEdge), "sql/edge")
+}
+
+// nextPage reads the page behind a cursor and returns the next cursor, which is empty behind the last page.
+func nextPage(b *testing.B, by *client, after string) string {
+	b.Helper()
+	path := fmt.Sprintf("/catalog/products?country=SE&locale=sv-SE&limit=%d", pageSize)
+	if after != "" {
+		path += "&after=" + url.QueryEscape(after)
+	}
+	body, err := by.get(path)
+	require.NoError(b, err)
+	// The cursor is last. To parse the whole page is the integrator's work.
+	_, cursor, found := strings.Cut(string(body[max(0, len(body)-200):]), `"nextCursor":`)
+	require.True(b, found)
+	var next *string
+	require.NoError(b, json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimSpace(cursor), "}")), &next))
+	if next == nil {
+		return ""
+	}
+	return *next
+}
+
+// readPage reads the page behind an id and returns its last id, which is empty behind the last page.
+func readPage(b *testing.B, db *pgx.Conn, after string) string {
+	b.Helper()
+	if after == "" {
+		after = "00000000-0000-0000-0000-000000000000"
+	}
+	rows, err := db.Query(b.Context(), pageInSQL, after)
+	require.NoError(b, err)
+	var id string
+	read := 0
+	for rows.Next() {
+		raw := rows.RawValues()
+		read++
+		if read == pageSize {
+			id = fmt.Sprintf("%x-%x-%x-%x-%x", raw[0][:4], raw[0][4:6], raw[0][6:8], raw[0][8:10], raw[0][10:])
+		}
+	}
+	require.NoError(b, rows.Err())
+	return id
+}
+
+const (
+	linksOfBatch = 1000
+	// batches are created by each side; the first one is the warm-up.
+	batches      = 16
+	shortBatches = 6
+)
+
+// keepOutbox copies the rows that a batch appends, because the relay soon empties the outbox.
+const keepOutbox = `CREATE TABLE kept AS SELECT * FROM outbox WITH NO DATA;
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO kept SELECT NEW.*; RETURN NULL; END$$;
+CREATE TRIGGER keep AFTER INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`
+
+// copied selects the rows of the template as those of another batch; $1 makes their ids different each time.
+var copied = []struct{ table, columns, rows string }{
+	{
+		"link_batches", "tenant_id, id, product_ids, key_id, key_name, created_at",
+		"SELECT tenant_id, md5(id::text || $1)::uuid, product_ids, key_id, key_name, created_at FROM link_batches",
+	},
+	{
+		"links", `tenant_id, id, brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
+  batch_id, batch_index, locale, token_hash, details_sealed`,
+		`SELECT tenant_id, md5(id::text || $1)::uuid, brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at,
+  updated_at, md5(batch_id::text || $1)::uuid, batch_index, locale, sha256(token_hash || $1::bytea), details_sealed
+FROM links WHERE batch_id IS NOT NULL ORDER BY batch_index`,
+	},
+	{
+		"outbox", "event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent",
+		`SELECT md5(event_id::text || $1)::uuid, tenant_id, brand_id, md5(subject_id::text || $1)::uuid, type, origin_key_id, occurred_at,
+  data, traceparent FROM kept ORDER BY id`,
+	},
+	{
+		"idempotency_answers", "key_id, idempotency_key, fingerprint, answer",
+		"SELECT key_id, idempotency_key || $1, fingerprint, answer FROM idempotency_answers",
+	},
+}
+
+// BenchmarkBatchOfLinks creates batches of a thousand links through the gateway and, alternately, writes the same rows by
+// COPY in one transaction to another database of the same schema on the same server.
+func BenchmarkBatchOfLinks(b *testing.B) {
+	p := fixture.Start(b)
+	db := p.Connect(b, "links")
+	edge := newClient(b, p.Env["GIFTING_URL"], &keyring{free: []string{p.Env["GIFTING_KEY"]}})
+	template := newTemplate(b, db, edge, p.Env["GIFTING_CAMPAIGN_ID"])
+	copies := fixture.Connect(b, fixture.CreateDatabase(b, "copy_"+p.Database("links"), func(url string) error {
+		return personallinks.Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}})
+	}))
+	var byEdge, byCopy []float64
+	created := batches
+	if testing.Short() {
+		created = shortBatches
+	}
+	fixture.Once(b, func() {
+		for i := range created {
+			began := time.Now()
+			_, err := edge.post("/personal-links:create-batch", fmt.Sprintf("batch-%d", i), template.body, http.StatusOK)
+			require.NoError(b, err)
+			byEdge = append(byEdge, fixture.Milliseconds(time.Since(began)))
+			awaitEmptyOutbox(b, db)
+			byCopy = append(byCopy, fixture.Milliseconds(template.copyTo(b, copies, fmt.Sprint(i))))
+		}
+	})
+	byEdge, byCopy = byEdge[1:], byCopy[1:]
+	b.ReportMetric(fixture.Median(byEdge), "edge-ms/batch")
+	b.ReportMetric(fixture.Median(byCopy), "copy-ms/batch")
+	b.ReportMetric(fixture.MedianRatio(byCopy, byEdge), "copy/edge")
+}
+
+// template is a batch that was created once.
+type template struct {
+	body string
+	rows *pgx.Conn
+}
+
+// newTemplate creates a batch in a database that has none, and keeps the rows that it wrote.
+func newTemplate(b *testing.B, db *pgx.Conn, edge *client, campaign string) template {
+	b.Helper()
+	recipients := make([]string, linksOfBatch)
+	for i := range recipients {
+		recipients[i] = fmt.Sprintf(`{"label": "Player %d", "externalRecipientId": "player-%d", "email": "p%d@example.com",
+  "message": "Thank you for ten years with us!"}`, i, i, i)
+	}
+	t := template{rows: db, body: fmt.Sprintf(`{"campaignId": %q, "recipients": [%s]}`, campaign, strings.Join(recipients, ","))}
+	for _, table := range []string{"links", "link_batches", "idempotency_answers"} {
+		_, err := db.Exec(b.Context(), "DELETE FROM "+table) // The demo's.
+		require.NoError(b, err)
+	}
+	_, err := db.Exec(b.Context(), keepOutbox)
+	require.NoError(b, err)
+	_, err = edge.post("/personal-links:create-batch", "template", t.body, http.StatusOK)
+	require.NoError(b, err)
+	for _, c := range copied { // Rows of later batches are not part of the template.
+		source := c.table
+		if source == "outbox" {
+			source = "kept"
+			_, err = db.Exec(b.Context(), "DROP TRIGGER keep ON outbox")
+			require.NoError(b, err)
+		}
+		_, err = db.Exec(b.Context(), "CREATE TEMPORARY TABLE template_"+c.table+" AS SELECT * FROM "+source)
+		require.NoError(b, err)
+	}
+	awaitEmptyOutbox(b, db)
+	return t
+}
+
+// copyTo writes the template's rows and returns how long it took.
+func (t *template) copyTo(b *testing.B, to *pgx.Conn, different string) time.Duration {
+	b.Helper()
+	rows := make([][][]any, len(copied))
+	for i, c := range copied {
+		from := strings.NewReplacer("FROM kept", "FROM template_outbox", "FROM ", "FROM template_").Replace(c.rows)
+		found, err := t.rows.Query(b.Context(), from, different)
+		require.NoError(b, err)
+		rows[i], err = pgx.CollectRows(found, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
+		require.NoError(b, err)
+		require.Contains(b, []int{1, linksOfBatch}, len(rows[i]), c.table)
+	}
+	began := time.Now()
+	require.NoError(b, pgx.BeginFunc(b.Context(), to, func(tx pgx.Tx) error {
+		for i, c := range copied {
+			columns := strings.FieldsFunc(c.columns, func(r rune) bool { return strings.ContainsRune(", \n", r) })
+			if _, err := tx.CopyFrom(b.Context(), pgx.Identifier{c.table}, columns, pgx.CopyFromRows(rows[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return time.Since(began)
 }

@@ -3,11 +3,14 @@ package conformance_test
 import (
 	"crypto/rand"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
 )
 
 func testConventions(t *testing.T, p *platform) {
@@ -151,4 +154,163 @@ func (f *fixture) testTimesInQueries(t *testing.T) {
 			f.Get(t, f.key, path+"updatedSince=2026-01-01T00:00:00+02:00").Invalid(t, "updatedSince invalid")
 		}
 	})
+}
+
+func testLimits(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	requirement(t, "LIM-1", func(t *testing.T) {
+		const limit = 300
+		for range limit {
+			require.Equal(t, http.StatusOK, f.Send(t, call{Method: http.MethodGet, Path: "/me", Key: f.key}).Status)
+		}
+		refused := f.Get(t, f.key, "/me")
+		refused.Problem(t, "rate_limited")
+		seconds, err := strconv.Atoi(refused.Header.Get("Retry-After"))
+		require.NoError(t, err)
+		require.Positive(t, seconds)
+		require.LessOrEqual(t, seconds, 60)
+		require.Equal(t, http.StatusOK, f.Get(t, f.newKey(t), "/me").Status, "another key has its own")
+	})
+}
+
+func testVersions(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	requirement(t, "VER-3", func(t *testing.T) {
+		tenant, own := f.me(t, f.key)
+		for _, name := range []string{"locales", "currency", "approvalRequired", "customFields"} {
+			require.Contains(t, tenant, name)
+		}
+		require.Contains(t, own, "webhookUrl")
+		require.Contains(t, f.place(t), "selection")
+		require.Contains(t, f.link(t), "selection")
+		campaign := f.campaign(t, -1, f.putGift(t, "S"))
+		require.Equal(t, http.StatusOK, f.Get(t, f.key, "/campaigns/"+campaign.GetId()+"?locale=sv-SE").Status)
+	})
+	requirement(t, "VER-4", func(t *testing.T) {
+		order := f.place(t)
+		event := f.requireEvents(t, f.key, idOf(order), "order.created")[0]
+		require.Equal(t, f.read(t, "/me")["environment"], event.Object(t)["environment"])
+	})
+}
+
+// testOrderOfChecks sends orders with two errors each. The checks of the gateway are tested there.
+func testOrderOfChecks(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	first := f.postCall("/orders", f.body(t, with("externalOrderId", "taken")))
+	first.IdempotencyKey = rand.Text()
+	require.Equal(t, http.StatusCreated, f.Do(t, first).Status)
+	// In the order in which they are answered: those of the request come first, then the codes as they are in the table of the
+	// API, 422 before 409. Errors of one group exclude each other.
+	errors := []struct {
+		code  problem.Code
+		group string
+		spoil change
+	}{
+		{"invalid_request", "", with("urgent", "yes")},
+		{"invalid_request", "", without("client")},
+		{"brand_required", "brand", without("brandId")},
+		{"brand_not_found", "brand", with("brandId", uuid.NewString())},
+		{"campaign_not_found", "brand", ofCampaign(uuid.NewString())},
+		{"product_not_available", "gift", with("items.0.productId", uuid.NewString())},
+		{"not_deliverable_to_country", "gift", with("recipient.address.country", "IN")},
+		{"invalid_variations", "", with("items.0.variations", record{"Size": "XXL"})},
+		{"invalid_custom_fields", "", with("customFields", []any{record{"fieldId": f.choice, "textValue": "Funeral"}})},
+		{"manager_not_found", "", with("managerEmail", "nobody@conformance.example")},
+		{"external_order_id_conflict", "", with("externalOrderId", "taken")},
+	}
+	requirement(t, "CHO-16", func(t *testing.T) {
+		for i, earlier := range errors {
+			again := first
+			again.Body = f.body(t, with("courierComment", "changed"), earlier.spoil)
+			f.Do(t, again).Problem(t, "idempotency_key_reused")
+			for _, later := range errors[i+1:] {
+				if earlier.group == "" || earlier.group != later.group {
+					f.refuse(t, earlier.code, later.spoil, earlier.spoil)
+				}
+			}
+		}
+	})
+}
+
+func testIdempotency(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	send := func(t *testing.T, key, idempotencyKey, path, body string) answer {
+		t.Helper()
+		return f.Do(t, call{Method: http.MethodPost, Path: path, Key: key, IdempotencyKey: idempotencyKey, Body: body})
+	}
+	created := func(t *testing.T, a answer) answer {
+		t.Helper()
+		require.Equal(t, http.StatusCreated, a.Status, a.Body)
+		return a
+	}
+	requireReplayed := func(t *testing.T, first, again answer) {
+		t.Helper()
+		require.Equal(t, []any{first.Status, first.Body, "true"}, []any{again.Status, again.Body, again.Header.Get("Idempotent-Replayed")})
+		require.Empty(t, first.Header.Get("Idempotent-Replayed"))
+	}
+	requirement(t, "CHO-19", func(t *testing.T) {
+		key := rand.Text()
+		created(t, send(t, f.key, key, "/orders", f.body(t)))
+		created(t, send(t, f.newKey(t), key, "/orders", f.body(t)))
+	})
+	requirement(t, "CHO-20", func(t *testing.T) {
+		key, external := rand.Text(), freshText(20)
+		recipient := `{"name": "Ann", "phone": "+46701112233", "address": {"street": "S", "city": "C", "postalCode": "1", "country": "SE"}}`
+		members := []string{
+			`"externalOrderId": "` + external + `"`, `"brandId": "` + f.brand + `"`, `"items": [{"productId": "` + f.product + `"}]`,
+			`"client": {"name": "Ann"}`, `"recipient": ` + recipient,
+		}
+		first := created(t, send(t, f.key, key, "/orders", "{"+strings.Join(members, ", ")+"}"))
+		members[0], members[4] = members[4], members[0]
+		requireReplayed(t, first, send(t, f.key, key, "/orders", "{\n"+strings.Join(members, " ,\n\t")+"}"))
+	})
+	requirement(t, "CHO-21", func(t *testing.T) {
+		key, body := rand.Text(), f.body(t)
+		requireReplayed(t, created(t, send(t, f.key, key, "/orders", body)), send(t, f.key, `"`+key+`"`, "/orders", body))
+	})
+	requirement(t, "CHO-22", func(t *testing.T) {
+		body, invalid := f.body(t), f.body(t, without("brandId"))
+		key := rand.Text()
+		requireReplayed(t, created(t, send(t, f.key, key, "/orders", body)), send(t, f.key, key, "/orders", body))
+		for refused, code := range map[string]problem.Code{body: "external_order_id_conflict", invalid: "brand_required"} {
+			key := rand.Text()
+			first := send(t, f.key, key, "/orders", refused)
+			first.Problem(t, code)
+			requireReplayed(t, first, send(t, f.key, key, "/orders", refused))
+		}
+	})
+	requirement(t, "CHO-23", func(t *testing.T) {
+		key := rand.Text()
+		send(t, f.key, key, "/webhooks:test", "[").Problem(t, "invalid_request")
+		send(t, f.key, key, "/orders", "{}").Problem(t, "invalid_request")
+		created(t, send(t, f.key, key, "/orders", f.body(t)))
+	})
+	requirement(t, "CHO-57", func(t *testing.T) {
+		inboxURL(t, p)
+		r, key, order := f.newReceiver(t), rand.Text(), f.body(t)
+		sent := send(t, r.key, key, "/webhooks:test", "")
+		require.Equal(t, http.StatusOK, sent.Status, sent.Body)
+		send(t, r.key, key, "/orders", order).Problem(t, "idempotency_key_reused")
+		created(t, send(t, f.key, rand.Text(), "/orders", order)) // Its externalOrderId is free.
+		requireReplayed(t, sent, send(t, r.key, key, "/webhooks:test", ""))
+		require.Equal(t, 1, pings(t, r))
+	})
+	t.Run("a key that placed an order sends no test", func(t *testing.T) {
+		inboxURL(t, p)
+		r, key := f.newReceiver(t), rand.Text()
+		created(t, send(t, r.key, key, "/orders", f.body(t)))
+		send(t, r.key, key, "/webhooks:test", "").Problem(t, "idempotency_key_reused")
+		require.Zero(t, pings(t, r))
+	})
+}
+
+// pings counts the tests that have arrived.
+func pings(t *testing.T, r *receiver) (n int) {
+	t.Helper()
+	for _, d := range r.all(t) {
+		if strings.Contains(d.Raw, `"type":"ping"`) {
+			n++
+		}
+	}
+	return n
 }

@@ -2,11 +2,15 @@ package conformance_test
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -150,4 +154,142 @@ func (f *fixture) testNewerEvents(t *testing.T) {
 	case <-time.After(harness.Slow):
 		require.Fail(t, "the newer event has not arrived")
 	}
+}
+
+// inboxURL is the address of a receiver that the platform can reach and the test can read.
+func inboxURL(t *testing.T, p *platform) string {
+	t.Helper()
+	if p.Env["GIFTING_INBOX_URL"] == "" {
+		leaveOut(t, p, "GIFTING_INBOX_URL names no receiver of webhooks")
+	}
+	return p.Env["GIFTING_INBOX_URL"]
+}
+
+// requireNearby leaves a check out if the platform may not call a receiver in this process.
+func requireNearby(t *testing.T, p *platform) {
+	t.Helper()
+	address, err := url.Parse(inboxURL(t, p))
+	require.NoError(t, err)
+	if ip := net.ParseIP(address.Hostname()); ip == nil || !ip.IsLoopback() {
+		leaveOut(t, p, "webhooks of this platform do not go to this machine")
+	}
+}
+
+// receiver is a key whose webhooks go to a path of their own.
+type receiver struct {
+	platform          *platform
+	tenant            string
+	key, secret, path string
+	keyID             int32
+}
+
+// newReceiver makes one. Where there is no inbox, the key has no address, and the checks of what arrived are left out.
+func (f *fixture) newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{platform: f.platform, tenant: f.tenant, path: "/" + rand.Text()}
+	made := f.makeKey(t, func(key *tenantsv1.CreateKeyRequest) {
+		if address := f.Env["GIFTING_INBOX_URL"]; address != "" {
+			address += r.path
+			key.WebhookUrl = &address
+		}
+	})
+	r.key, r.secret, r.keyID = made.GetApiKey(), made.GetWebhookSecret(), made.GetKey().GetId()
+	return r
+}
+
+// all is what arrived, oldest first.
+func (r *receiver) all(t *testing.T) []inbox.Delivery {
+	t.Helper()
+	inboxURL(t, r.platform)
+	return r.platform.Deliveries(t, r.path)
+}
+
+// await waits for an event.
+func (r *receiver) await(t *testing.T, eventID string) inbox.Delivery {
+	t.Helper()
+	inboxURL(t, r.platform)
+	var found inbox.Delivery
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.all(t), func(d inbox.Delivery) bool {
+			found = d
+			return eventOf(d) == eventID
+		})
+	}, harness.Slow, 50*time.Millisecond, "the event has not arrived")
+	r.platform.Validate(t, found)
+	return found
+}
+
+func eventOf(d inbox.Delivery) string { return d.Headers["Service-Event-Id"] }
+
+func signedWith(d inbox.Delivery, secret string) bool {
+	return inbox.Verify(secret, d.Headers[inbox.SignatureHeader], []byte(d.Raw), d.ReceivedAt)
+}
+
+func testWebhookTests(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	test := func(t *testing.T, key string) record {
+		t.Helper()
+		return f.Post(t, key, "/webhooks:test", "").OK(t)
+	}
+	requirement(t, "WHT-1", func(t *testing.T) {
+		bare := f.postCall("/webhooks:test", "")
+		bare.Header = map[string]string{"Idempotency-Key": ""}
+		f.Do(t, bare).Problem(t, "idempotency_key_required")
+	})
+	requirement(t, "WHT-6", func(t *testing.T) {
+		result := test(t, f.key)
+		require.Nil(t, result["responseStatus"])
+		require.Contains(t, result["error"], "no webhook URL")
+	})
+	requirement(t, "WHT-8", func(t *testing.T) {
+		f.requireEvents(t, f.key, idOf(f.place(t)), "order.created")
+		require.Len(t, f.Feed(t, f.key), 1)
+	})
+	receiver := f.newReceiver(t)
+	requirement(t, "WHT-3", func(t *testing.T) {
+		inboxURL(t, f.platform)
+		require.Equal(t, record{"responseStatus": 204.0, "error": nil}, test(t, receiver.key))
+	})
+	requirement(t, "WHT-2", func(t *testing.T) {
+		arrived := receiver.all(t)
+		require.Len(t, arrived, 1)
+		require.Equal(t, "ping", harness.Object(t, []byte(arrived[0].Raw))["type"])
+		require.True(t, signedWith(arrived[0], receiver.secret))
+		require.NotEmpty(t, eventOf(arrived[0]))
+		p.Validate(t, arrived...)
+	})
+	f.testFailingTests(t, test)
+}
+
+// testFailingTests sends pings to receivers that do not accept them.
+func (f *fixture) testFailingTests(t *testing.T, test func(t *testing.T, key string) record) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	t.Cleanup(refusing.Close)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	to := func(t *testing.T, address string) *tenantsv1.CreateKeyResponse {
+		t.Helper()
+		requireNearby(t, f.platform)
+		return f.makeKey(t, func(key *tenantsv1.CreateKeyRequest) { key.WebhookUrl = &address })
+	}
+	requirement(t, "WHT-4", func(t *testing.T) {
+		result := test(t, to(t, refusing.URL).GetApiKey())
+		require.InDelta(t, http.StatusTeapot, result["responseStatus"], 0)
+		require.Contains(t, result["error"], strconv.Itoa(http.StatusTeapot))
+	})
+	requirement(t, "WHT-5", func(t *testing.T) {
+		result := test(t, to(t, gone.URL).GetApiKey())
+		require.Nil(t, result["responseStatus"])
+		require.NotEmpty(t, result["error"])
+	})
+	requirement(t, "WHT-7", func(t *testing.T) {
+		failing := to(t, refusing.URL)
+		require.InDelta(t, http.StatusTeapot, test(t, failing.GetApiKey())["responseStatus"], 0)
+		// Only what is in the log of deliveries can be retried.
+		log, err := f.Webhooks(t).ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: f.tenant, KeyId: failing.GetKey().GetId()})
+		require.NoError(t, err)
+		for _, delivery := range log.GetDeliveries() {
+			require.NotEqual(t, "ping", delivery.GetEventType())
+		}
+	})
 }

@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -150,5 +152,207 @@ func (f *fixture) testAnswers(t *testing.T) {
 		f.refuse(t, code)
 		f.refuse(t, code, answers(answer(required, "textValue", " ")))
 		f.place(t, answers(answer(required, "textValue", "4711")))
+	})
+}
+
+// testLength places an order whose member is as long as it may be, and is refused one character more.
+func (f *fixture) testLength(t *testing.T, path string, limit int, before ...change) {
+	t.Helper()
+	text := freshText
+	if strings.HasSuffix(path, "mail") {
+		text = address
+	}
+	f.place(t, append(before, with(path, text(limit)))...)
+	f.invalid(t, strings.ReplaceAll(path, ".0", "[0]")+" too_long", append(before, with(path, text(limit+1)))...)
+}
+
+func (f *fixture) testLengths(t *testing.T) {
+	type field struct {
+		id, path string
+		limit    int
+	}
+	for _, field := range []field{
+		{"PLA-6", "externalOrderId", 128},
+		{"PLA-10", "externalRecipientId", 128},
+		{"PLA-12", "externalCampaignRef", 128},
+		{"PLA-13", "externalActionRef", 128},
+		{"PLA-23", "courierComment", 500},
+		{"PLA-24", "additionalDetails", 2000},
+		{"PLA-50", "recipient.address.postalCode", 20},
+	} {
+		requirement(t, field.id, func(t *testing.T) { f.testLength(t, field.path, field.limit) })
+	}
+	requirement(t, "PLA-28", func(t *testing.T) {
+		gift := f.richGift(t)
+		f.testLength(t, "customization.details", 2000,
+			ofGift(gift.GetId(), record{"Size": "S", "Colour": "Red"}), with("customization", record{}))
+	})
+	requirement(t, "PLA-35", func(t *testing.T) { f.testLength(t, "items.0.customProductName", 255, custom("1.00", "SEK")) })
+	for _, field := range []field{
+		{"PLA-41", "recipient.name", 100},
+		{"PLA-47", "recipient.address.street", 255},
+		{"PLA-48", "recipient.address.city", 100},
+		{"PLA-19", "client.name", 255},
+	} {
+		requirement(t, field.id, func(t *testing.T) {
+			for _, change := range []change{without(field.path), with(field.path, "  "), with(field.path, nil)} {
+				f.invalid(t, field.path+" required", change)
+			}
+			f.testLength(t, field.path, field.limit)
+			if field.path == "client.name" {
+				f.invalid(t, "client required", without("client"))
+			}
+		})
+	}
+	for id, path := range map[string]string{"PLA-20": "client.email", "PLA-44": "recipient.email"} {
+		requirement(t, id, func(t *testing.T) {
+			f.place(t, without(path))
+			f.testLength(t, path, 255)
+			f.invalid(t, path+" invalid", with(path, "ann@"))
+		})
+	}
+}
+
+// testRecipients is about where a gift goes.
+func (f *fixture) testRecipients(t *testing.T) {
+	requirement(t, "PLA-42", func(t *testing.T) {
+		f.invalid(t, "recipient.phone required", without("recipient.phone"))
+		f.place(t, with("recipient.phone", "+46 70 111 22 33"+strings.Repeat(" ", 34)))
+		f.invalid(t, "recipient.phone too_long", with("recipient.phone", "+46 70 111 22 33"+strings.Repeat("-", 35)))
+	})
+	requirement(t, "PLA-43", func(t *testing.T) { f.invalid(t, "recipient.address required", without("recipient.address")) })
+	requirement(t, "PLA-45", func(t *testing.T) {
+		for _, phone := range []string{"+46701112233", "+46 (70) 111-22.33", "+353 85 012 3456", "+12025550123"} {
+			f.place(t, with("recipient.phone", phone))
+		}
+	})
+	requirement(t, "PLA-46", func(t *testing.T) {
+		for _, phone := range []string{"+46CALLME", "0701112233", "46701112233", "+0701112233", "+46", "+467011122334455667"} {
+			f.invalid(t, "recipient.phone invalid", with("recipient.phone", phone))
+		}
+	})
+	requirement(t, "PLA-49", func(t *testing.T) {
+		f.invalid(t, "recipient.address.country required", without("recipient.address.country"))
+		for _, country := range []string{"SWE", "se", "XX", "Sweden"} {
+			f.invalid(t, "recipient.address.country invalid", with("recipient.address.country", country))
+		}
+	})
+	const postal = "SE NO DK FI IS DE FR NL BE AT CH ES IT PT PL GR CZ SK HU RO BG HR SI EE LT LV LU UA US CA MX BR GB IN JP SG CN KR AU NZ TH MY ID PH VN ZA TR IL"
+	requirement(t, "PLA-51", func(t *testing.T) {
+		for country := range strings.FieldsSeq(postal) {
+			f.invalid(t, "recipient.address.postalCode required", custom("1.00", "SEK"), with("recipient.address.country", country),
+				without("recipient.address.postalCode"))
+		}
+	})
+	requirement(t, "PLA-52", func(t *testing.T) {
+		for _, country := range []string{"IE", "HK", "AE", "MT", "CL", "NG"} {
+			require.NotContains(t, strings.Fields(postal), country)
+			f.place(t, custom("1.00", "SEK"), with("recipient.address.country", country), without("recipient.address.postalCode"))
+		}
+	})
+}
+
+// testItems is about what an order can ask for.
+func (f *fixture) testItems(t *testing.T) {
+	gift := f.richGift(t)
+	chosen := record{"Size": "M", "Colour": "Red"}
+	requirement(t, "PLA-18", func(t *testing.T) {
+		item := record{"productId": gift.GetId(), "variations": chosen}
+		f.invalid(t, "items required", without("items"))
+		f.invalid(t, "items required", with("items", []any{}))
+		f.invalid(t, "items invalid", with("items", []any{item, item}))
+	})
+	requirement(t, "PLA-33", func(t *testing.T) {
+		order := f.place(t, ofGift(gift.GetId(), chosen))
+		require.Equal(t, []any{gift.GetId(), chosen}, []any{at(order, "items.0.productId"), at(order, "items.0.variations")})
+	})
+	requirement(t, "PLA-34", func(t *testing.T) {
+		for _, wrong := range []record{
+			{},
+			{"Size": "M"},
+			{"Size": "XXL", "Colour": "Red"},
+			{"Size": "m", "Colour": "Red"},
+			{"size": "M", "Colour": "Red"},
+			{"Size": "M", "Colour": "Red", "Length": "1"},
+		} {
+			f.refuse(t, "invalid_variations", ofGift(gift.GetId(), wrong))
+		}
+	})
+	requirement(t, "PLA-29", func(t *testing.T) {
+		order := f.place(t, ofGift(gift.GetId(), chosen), with("customization", record{"details": "A. B."}))
+		require.Equal(t, "A. B.", f.readAsOperator(t, order).GetDetails().GetCustomization())
+		plain := f.putGift(t, "S")
+		f.invalid(t, "customization invalid", ofGift(plain.GetId(), small()), with("customization", record{"details": "A. B."}))
+	})
+	requirement(t, "PLA-36", func(t *testing.T) {
+		both := with("items.0.productId", gift.GetId())
+		f.invalid(t, "items[0].productId invalid", custom("1.00", "SEK"), both)
+	})
+	requirement(t, "PLA-37", func(t *testing.T) { f.testAmounts(t, []any{0.01, "0.01"}, []any{0, "0.00", -1, "-0.01"}) })
+	requirement(t, "PLA-38", func(t *testing.T) { f.testAmounts(t, []any{"9999999999.99"}, []any{10000000000, "10000000000.00"}) })
+	requirement(t, "PLA-39", func(t *testing.T) { f.testAmounts(t, []any{7, 7.5, "7.25"}, []any{"7.255", 0.001}) })
+	requirement(t, "PLA-40", func(t *testing.T) {
+		refused := f.Post(t, f.key, "/orders", f.body(t, custom("1.00", "EUR"))).Invalid(t, "items[0].budget.currency invalid")
+		require.Contains(t, at(refused, "errors.0.message"), "SEK")
+	})
+	requirement(t, "PLA-63", func(t *testing.T) {
+		f.refuse(t, "not_deliverable_to_country", ofGift(gift.GetId(), chosen), with("recipient.address.country", "IE"))
+	})
+	requirement(t, "PLA-62", func(t *testing.T) {
+		gone := f.putGift(t, "S")
+		for _, state := range unpublished() {
+			f.putInState(t, gone, state)
+			f.refuse(t, "product_not_available", ofGift(gone.GetId(), small()))
+		}
+		f.refuse(t, "product_not_available", ofGift(uuid.NewString(), small()))
+	})
+	requirement(t, "PLA-61", func(t *testing.T) {
+		campaign := f.campaign(t, -1, f.putGift(t, "S"))
+		f.refuse(t, "product_not_in_campaign", ofCampaign(campaign.GetId()), ofGift(gift.GetId(), chosen))
+	})
+}
+
+// testAmounts orders within each budget.
+func (f *fixture) testAmounts(t *testing.T, good, bad []any) {
+	t.Helper()
+	for _, amount := range good {
+		f.place(t, custom(amount, "SEK"))
+	}
+	for _, amount := range bad {
+		f.invalid(t, "items[0].budget.amount invalid", custom(amount, "SEK"))
+	}
+}
+
+// testDefaults is about what an order need not say.
+func (f *fixture) testDefaults(t *testing.T) {
+	bare, full := f.place(t), f.place(t, with("urgent", true), with("afterHoursServiceAccepted", true), with("brandedPackagingRequested", true),
+		with("courierComment", "Ring twice."), with("additionalDetails", "Gift wrap."), with("customFields", []any{
+			record{"fieldId": f.text, "textValue": "Hi"}, record{"fieldId": f.box, "checked": false}, record{"fieldId": f.choice, "textValue": "Birthday"},
+		}))
+	requirement(t, "PLA-25", func(t *testing.T) { require.Equal(t, []any{false, true}, []any{bare["urgent"], full["urgent"]}) })
+	read := f.readAsOperator(t, full)
+	unsaid, said := f.readAsOperator(t, bare).GetFulfilment(), read.GetFulfilment()
+	for id, get := range map[string]func(f *ordersv1.Fulfilment) bool{
+		"PLA-26": (*ordersv1.Fulfilment).GetAfterHoursServiceAccepted,
+		"PLA-27": (*ordersv1.Fulfilment).GetBrandedPackagingRequested,
+	} {
+		requirement(t, id, func(t *testing.T) { require.Equal(t, []bool{false, true}, []bool{get(unsaid), get(said)}) })
+	}
+	requirement(t, "PLA-21", func(t *testing.T) { f.invalid(t, "recipient required", without("recipient")) })
+	requirement(t, "PLA-59", func(t *testing.T) {
+		want := &ordersv1.DeliveryDetails{
+			Client: &ordersv1.OrderClient{Name: harness.MarkedName, Email: proto.String(harness.MarkedEmail)},
+			Recipient: &ordersv1.OrderRecipient{
+				Name: harness.MarkedName, Phone: harness.MarkedPhone, Email: proto.String(harness.MarkedEmail),
+				Address: &ordersv1.OrderAddress{Street: harness.MarkedStreet, City: "Visby", PostalCode: proto.String("621 57"), Country: "SE"},
+			},
+			CourierComment: "Ring twice.", AdditionalDetails: "Gift wrap.",
+			CustomFields: []*ordersv1.CustomFieldAnswer{
+				{FieldId: f.text, TextValue: proto.String("Hi")},
+				{FieldId: f.box, Checked: proto.Bool(false)},
+				{FieldId: f.choice, TextValue: proto.String("Birthday")},
+			},
+		}
+		require.True(t, proto.Equal(want, read.GetDetails()), "%v", read.GetDetails())
 	})
 }

@@ -3,15 +3,22 @@ package report
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Report is one run of the benchmarks.
@@ -101,4 +108,233 @@ func parseMetrics(text string) (map[string]float64, error) {
 		metrics[fields[i+1]] = value
 	}
 	return metrics, nil
+}
+
+// Machine describes where the benchmarks ran.
+type Machine struct {
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	// Load is the average number of runnable processes in the minute before the run.
+	Load       string `json:"load"`
+	Go         string `json:"go"`
+	PostgreSQL string `json:"postgresql"`
+	// Fsync off favours whatever writes to PostgreSQL most directly.
+	Fsync string `json:"fsync"`
+	// Kafka is the kind that the benchmarks of delivery and programs use. The others run an embedded broker.
+	Kafka string `json:"kafka"`
+}
+
+// Here describes this machine and the server at the URL.
+func Here(ctx context.Context, server, kafka string) (Machine, error) {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), Kafka: kafka, Processor: processor()}
+	load, _ := os.ReadFile("/proc/loadavg") // Of Linux.
+	m.Load, _, _ = strings.Cut(string(load), " ")
+	db, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return m, fmt.Errorf("reach PostgreSQL: %w", err)
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	err = db.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&m.PostgreSQL, &m.Fsync)
+	if err != nil {
+		return m, fmt.Errorf("ask PostgreSQL: %w", err)
+	}
+	return m, nil
+}
+
+// String implements fmt.Stringer.
+func (m Machine) String() string {
+	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, "+
+		"Kafka %s for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others",
+		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
+}
+
+func processor() string {
+	file, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if key, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+func (r Result) names() []string { return slices.Sorted(maps.Keys(r.Metrics)) }
+
+// WriteTable writes the results that have a limit, then all results.
+func (r Report) WriteTable(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // Flush returns the first error.
+	r.writeOutcomes(line)
+	r.writeGrowth(line)
+	r.writeColumns(line, "Latency, ms from", "ChangeTo",
+		column{"record: p50", "p50-ms-from-record"}, column{"p95", "p95-ms-from-record"}, column{"p99", "p99-ms-from-record"},
+		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
+		column{"begun late by", "max-ms-late"}, column{"cpu-s/1000", "cpu-s/1000"}, column{"load", "load"})
+	r.writeColumns(line, "Request at a rate, ms from", "RequestsAtRate/",
+		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
+		column{"max", "max-ms-from-due"}, column{"begun late by", "max-ms-late"}, column{"load", "load"})
+	r.writeColumns(line, "Cost of a request", "CostOfRequest/", columns("platform-µs", "database-µs", "redis-µs", "allocations",
+		"allocated-KB", "postgres-round-trips", "redis-round-trips", "grpc-calls")...)
+	r.writeColumns(line, "Programs", "Footprint/", columns("start-ms", "idle-MB", "loaded-MB", "binary-MB")...)
+	line("\nMeasured\n")
+	for _, result := range r.Results {
+		if slices.ContainsFunc(tabled, func(prefix string) bool { return strings.HasPrefix(result.Benchmark, prefix) }) {
+			continue
+		}
+		var all []string
+		for _, metric := range result.names() {
+			if metric != "ns/op" || result.Metrics[metric] != 0 {
+				all = append(all, number(result.Metrics[metric])+" "+metric)
+			}
+		}
+		line("  %s\t%s\n", result.Benchmark, strings.Join(all, ", "))
+	}
+	line("\n%s\n", r.Machine)
+	return w.Flush()
+}
+
+// tabled are the prefixes of the benchmarks that have a table of their own.
+var tabled = []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"}
+
+// writeOutcomes writes the results that have a limit. Sizes within theirs are only counted, and what was not measured takes
+// one line for all places, because a quick run leaves out many.
+func (r Report) writeOutcomes(line func(string, ...any)) {
+	line("Against the limits\n")
+	growth, reached := 0, 0
+	missing := map[string][]string{} // Places by what is measured there.
+	for _, o := range r.Outcomes {
+		if o.Reached {
+			reached++
+		}
+		switch {
+		case !o.Measured:
+			missing[o.What] = append(missing[o.What], o.place())
+		case o.Reached && strings.Contains(o.Metric, growthAt):
+			growth++
+		default:
+			result := map[bool]string{true: "reached", false: "MISSED"}[o.Reached]
+			line("  %s\t%s\t%s\t%s\t%s\n", o.What, o.place(), number(o.Value), o.limit(), result)
+		}
+	}
+	if growth > 0 {
+		line("  slower than at the smallest size\twithin the limit: %d operations and sizes\t\t\treached\n", growth)
+	}
+	for _, o := range r.Outcomes {
+		if places := missing[o.What]; len(places) > 0 {
+			if more := len(places) - 1; more > 0 {
+				places[0] = fmt.Sprintf("%s and %d more", places[0], more)
+			}
+			line("  %s\t%s\t-\t%s\tnot measured\n", o.What, places[0], o.limit())
+			delete(missing, o.What)
+		}
+	}
+	line("  %d of %d reached\n", reached, len(r.Outcomes))
+}
+
+// The middles of the names of what the benchmarks of growth measure.
+const (
+	msAt     = "-ms-"
+	growthAt = "-growth-"
+)
+
+// writeGrowth writes a table of operations by sizes.
+func (r Report) writeGrowth(line func(string, ...any)) {
+	for _, result := range r.Results {
+		var operations, sizes []string
+		for _, metric := range result.names() {
+			operation, size, found := strings.Cut(metric, msAt)
+			if !found || !strings.HasPrefix(result.Benchmark, "GrowthOf") {
+				continue
+			}
+			operations, sizes = append(operations, operation), append(sizes, size)
+		}
+		if len(sizes) == 0 {
+			continue
+		}
+		operations = slices.Compact(operations) // The metrics are sorted.
+		slices.SortFunc(sizes, func(a, b string) int { return rows(a) - rows(b) })
+		sizes = slices.Compact(sizes)
+		line("\n%s", result.Benchmark)
+		for _, size := range sizes {
+			line("\tms at %s", size)
+		}
+		line("\tslower by\n")
+		for _, operation := range operations {
+			line("  %s", operation)
+			for _, size := range sizes {
+				line("\t%s", number(result.Metrics[operation+msAt+size]))
+			}
+			for _, size := range sizes[1:] {
+				line("\t%s", number(result.Metrics[operation+growthAt+size]))
+			}
+			line("\n")
+		}
+	}
+}
+
+// rows reads a size such as 10k or 3M.
+func rows(size string) int {
+	n, _ := strconv.Atoi(strings.TrimRight(size, "kM")) // Written by the benchmark.
+	if strings.HasSuffix(size, "M") {
+		return n * 1_000_000
+	}
+	return n * 1_000
+}
+
+// column is a metric with its heading.
+type column struct{ heading, metric string }
+
+// columns have the names of their metrics.
+func columns(metrics ...string) (all []column) {
+	for _, metric := range metrics {
+		all = append(all, column{metric, metric})
+	}
+	return all
+}
+
+// writeColumns writes a table of the benchmarks with a prefix.
+func (r Report) writeColumns(line func(string, ...any), title, prefix string, columns ...column) {
+	written := false
+	for _, result := range r.Results {
+		name, found := strings.CutPrefix(result.Benchmark, prefix)
+		if !found {
+			continue
+		}
+		if !written {
+			written = true
+			line("\n%s", title)
+			for _, c := range columns {
+				line("\t%s", c.heading)
+			}
+			line("\n")
+		}
+		line("  %s", name)
+		for _, c := range columns {
+			text := "-"
+			if value, measured := result.Metrics[c.metric]; measured {
+				text = number(value)
+			}
+			line("\t%s", text)
+		}
+		line("\n")
+	}
+}
+
+// number has about three digits.
+func number(n float64) string {
+	switch {
+	case n >= 100 || n == 0:
+		return fmt.Sprintf("%.0f", n)
+	case n >= 10:
+		return fmt.Sprintf("%.1f", n)
+	case n >= 0.1:
+		return fmt.Sprintf("%.2f", n)
+	default:
+		return fmt.Sprintf("%.3f", n)
+	}
 }
