@@ -190,3 +190,128 @@ func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	}
 	return ids, nil
 }
+
+// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when
+// every partition can be written. A topic that exists is left as it is, whatever its number of partitions, so a
+// program without the right to create topics may call it.
+func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
+	cfg := Config{Brokers: brokers}
+	transport := cfg.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout}
+
+	_, err := partitionIDs(ctx, client, topic)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+		return fmt.Errorf("kafka: look up topic %s: %w", topic, err)
+	}
+	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{
+		Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: -1}},
+	})
+	if err == nil {
+		err = res.Errors[topic]
+	}
+	// Two programs may start at once: the second one finds its work done.
+	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
+		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
+	}
+	return cfg.awaitLeaders(ctx, topic)
+}
+
+// awaitLeaders returns when each partition of a topic just created has a leader
+// that knows it is one: brokers hear of a new topic some time after it exists.
+func (c Config) awaitLeaders(ctx context.Context, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	defer cancel()
+	for {
+		err := c.partitionsServed(ctx, topic)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("kafka: topic %s has no leaders: %w", topic, errors.Join(err, ctx.Err()))
+		case <-time.After(leaderPoll):
+		}
+	}
+}
+
+// partitionsServed asks every partition for its end, which only a leader knows. A transport keeps
+// what it has heard of a topic for a while, so each time has one of its own.
+func (c Config) partitionsServed(ctx context.Context, topic string) error {
+	transport := c.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}
+	ids, err := partitionIDs(ctx, client, topic)
+	if err != nil {
+		return err
+	}
+	asked := make([]kafkago.OffsetRequest, len(ids))
+	for i, id := range ids {
+		asked[i] = kafkago.LastOffsetOf(id)
+	}
+	ends, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic: asked}})
+	if err != nil {
+		return err
+	}
+	for _, p := range ends.Topics[topic] {
+		if p.Error != nil {
+			return p.Error
+		}
+	}
+	return nil
+}
+
+const (
+	// leaderPoll is how often a new topic is asked for its leaders.
+	leaderPoll = 20 * time.Millisecond
+	// leaderPatience is when to give up on them.
+	leaderPatience = 30 * time.Second
+)
+
+// awaitTopic returns when the topic exists or ctx ends. A group that is joined for a topic nobody
+// has made yet is given no partition and rebalances without pause.
+func (c *Consumer) awaitTopic(ctx context.Context) {
+	transport := c.cfg.transport(c.opts.Topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.cfg.address(), Transport: transport, Timeout: writeTimeout}
+	for logged := false; ; logged = true {
+		_, err := partitionIDs(ctx, client, c.opts.Topic)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !logged {
+			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(joinBackoff):
+		}
+	}
+}
+
+// partitionIDs returns the ids of the topic's partitions in ascending order.
+func partitionIDs(ctx context.Context, client *kafkago.Client, topic string) ([]int, error) {
+	res, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Topics) == 0 || res.Topics[0].Name != topic {
+		return nil, kafkago.UnknownTopicOrPartition
+	}
+	found := res.Topics[0]
+	if found.Error != nil {
+		return nil, found.Error
+	}
+	if len(found.Partitions) == 0 {
+		return nil, kafkago.LeaderNotAvailable
+	}
+	ids := make([]int, len(found.Partitions))
+	for i, p := range found.Partitions {
+		ids[i] = p.ID
+	}
+	return ids, nil
+}

@@ -7,15 +7,25 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	codepb "google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc"
+	grpccodes "google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // serverDeadline bounds a call whose caller set none.
@@ -129,3 +139,150 @@ type endingStream struct {
 
 // Context implements grpc.ServerStream.
 func (s endingStream) Context() context.Context { return s.ctx }
+
+const scope = "github.com/partnergifting/platform/pkg/rpc"
+
+// observer measures calls and, where spans leave the process, makes one of each. The ids of the
+// trace go along in any case: the logs of all services have them. It counts unary calls, which all
+// of the platform's are, and leaves out health checks.
+type observer struct {
+	spans    trace.Tracer // nil: none leave.
+	kind     trace.SpanKind
+	duration metric.Float64Histogram
+	// failed says which outcomes are errors of this end.
+	failed func(code grpccodes.Code) bool
+	// series has the labels of each method and code: making them for each call costs more than the measurement.
+	series sync.Map
+}
+
+type series struct {
+	method string
+	code   grpccodes.Code
+}
+
+func newServerObserver(tel *telemetry.Telemetry) *observer {
+	return newObserver(tel, trace.SpanKindServer, "rpc.server.call.duration", "Duration of calls served.", serverError)
+}
+
+func newClientObserver(tel *telemetry.Telemetry) *observer {
+	return newObserver(tel, trace.SpanKindClient, "rpc.client.call.duration", "Duration of calls made.",
+		func(code grpccodes.Code) bool { return code != grpccodes.OK })
+}
+
+func newObserver(
+	tel *telemetry.Telemetry, kind trace.SpanKind, name, description string, failed func(grpccodes.Code) bool,
+) *observer {
+	duration, err := tel.Meters.Meter(scope).Float64Histogram(name,
+		metric.WithUnit("s"), metric.WithDescription(description), telemetry.Durations())
+	if err != nil {
+		panic(fmt.Sprintf("metric of calls: %v", err)) // The name is a constant: only a broken build gets here.
+	}
+	o := &observer{kind: kind, duration: duration, failed: failed}
+	if tel.Tracing {
+		o.spans = tel.Tracers.Tracer(scope)
+	}
+	return o
+}
+
+func (o *observer) serve(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if info.FullMethod == healthpb.Health_Check_FullMethodName {
+		return next(ctx, req)
+	}
+	began := time.Now()
+	ctx, span := o.start(extract(ctx), info.FullMethod)
+	resp, err := next(ctx, req)
+	o.end(ctx, span, info.FullMethod, err, time.Since(began))
+	return resp, err
+}
+
+func (o *observer) call(
+	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	if method == healthpb.Health_Check_FullMethodName {
+		return invoke(ctx, method, req, reply, cc, opts...)
+	}
+	began := time.Now()
+	ctx, span := o.start(ctx, method)
+	err := invoke(inject(ctx), method, req, reply, cc, opts...)
+	o.end(ctx, span, method, err, time.Since(began))
+	return err
+}
+
+// start returns nil for a call without a span.
+func (o *observer) start(ctx context.Context, method string) (context.Context, trace.Span) {
+	if o.spans == nil {
+		return ctx, nil
+	}
+	ctx, span := o.spans.Start(ctx, method[1:], trace.WithSpanKind(o.kind))
+	if span.IsRecording() {
+		span.SetAttributes(semconv.RPCSystemNameGRPC, semconv.RPCMethod(method[1:]))
+	}
+	return ctx, span
+}
+
+// end leaves out the status's message, which may repeat what a caller wrote.
+func (o *observer) end(ctx context.Context, span trace.Span, method string, err error, took time.Duration) {
+	code := status.Code(err)
+	o.duration.Record(ctx, took.Seconds(), o.labels(method, code))
+	if span == nil {
+		return
+	}
+	if span.IsRecording() {
+		span.SetAttributes(semconv.RPCResponseStatusCode(name(code)))
+		if o.failed(code) {
+			span.SetAttributes(semconv.ErrorTypeKey.String(name(code)))
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
+}
+
+func (o *observer) labels(method string, code grpccodes.Code) metric.MeasurementOption {
+	key := series{method, code}
+	if known, ok := o.series.Load(key); ok {
+		return known.(metric.MeasurementOption)
+	}
+	labels := []attribute.KeyValue{
+		semconv.RPCSystemNameGRPC, semconv.RPCMethod(method[1:]), semconv.RPCResponseStatusCode(name(code)),
+	}
+	if code != grpccodes.OK {
+		labels = append(labels, semconv.ErrorTypeKey.String(name(code)))
+	}
+	option := metric.WithAttributeSet(attribute.NewSet(labels...))
+	o.series.Store(key, option)
+	return option
+}
+
+// serverError says which codes are errors of a server in the semantic conventions.
+func serverError(code grpccodes.Code) bool {
+	switch code {
+	case grpccodes.Unknown, grpccodes.DeadlineExceeded, grpccodes.Unimplemented, grpccodes.Internal,
+		grpccodes.Unavailable, grpccodes.DataLoss:
+		return true
+	default:
+		return false
+	}
+}
+
+// name is the code as the semantic conventions write it, such as NOT_FOUND.
+func name(code grpccodes.Code) string {
+	return codepb.Code(code).String() //nolint:gosec // There are seventeen of them.
+}
+
+const parentHeader = "traceparent"
+
+func extract(ctx context.Context) context.Context {
+	found := metadata.ValueFromIncomingContext(ctx, parentHeader)
+	if len(found) != 1 {
+		return ctx
+	}
+	return trace.ContextWithRemoteSpanContext(ctx, telemetry.ParseTraceParent(found[0]))
+}
+
+func inject(ctx context.Context) context.Context {
+	parent := telemetry.TraceParent(ctx)
+	if parent == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, parentHeader, parent)
+}

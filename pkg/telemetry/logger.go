@@ -2,14 +2,19 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"go.opentelemetry.io/contrib/bridges/otelslog"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
+	"go.opentelemetry.io/otel/metric"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/resource"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -63,4 +68,56 @@ func (l leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (l leveled) WithGroup(name string) slog.Handler {
 	return leveled{l.Handler.WithGroup(name), l.level}
+}
+
+// PoolState is what a connection pool says of itself.
+type PoolState struct {
+	Used, Idle, Max int64
+	// Waits counts the acquisitions that found no free connection; Waited is how long they took.
+	Waits  int64
+	Waited time.Duration
+}
+
+// Pool measures a pool of connections to a database of the kind system. state must not wait.
+func Pool(meters metric.MeterProvider, system, name string, state func(ctx context.Context) PoolState) error {
+	p, err := newPool(meters.Meter("github.com/partnergifting/platform/pkg/telemetry"))
+	if err != nil {
+		return err
+	}
+	of := []attribute.KeyValue{semconv.DBSystemNameKey.String(system), semconv.DBClientConnectionPoolName(name)}
+	pool := metric.WithAttributeSet(attribute.NewSet(of...))
+	used := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateUsed)...))
+	idle := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateIdle)...))
+	_, err = p.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		s := state(ctx)
+		o.ObserveInt64(p.count, s.Used, used)
+		o.ObserveInt64(p.count, s.Idle, idle)
+		o.ObserveInt64(p.most, s.Max, pool)
+		o.ObserveInt64(p.waits, s.Waits, pool)
+		o.ObserveFloat64(p.waited, s.Waited.Seconds(), pool)
+		return nil
+	}, p.count, p.most, p.waits, p.waited)
+	return err
+}
+
+type pool struct {
+	meter  metric.Meter
+	count  metric.Int64ObservableUpDownCounter
+	most   metric.Int64ObservableUpDownCounter
+	waits  metric.Int64ObservableCounter
+	waited metric.Float64ObservableCounter
+}
+
+func newPool(meter metric.Meter) (pool, error) {
+	p := pool{meter: meter}
+	var errs [4]error
+	p.count, errs[0] = meter.Int64ObservableUpDownCounter("db.client.connection.count", metric.WithUnit("{connection}"),
+		metric.WithDescription("Connections by state."))
+	p.most, errs[1] = meter.Int64ObservableUpDownCounter("db.client.connection.max", metric.WithUnit("{connection}"),
+		metric.WithDescription("Largest number of connections."))
+	p.waits, errs[2] = meter.Int64ObservableCounter("gifting.db.pool.waits",
+		metric.WithDescription("Acquisitions that found no free connection."))
+	p.waited, errs[3] = meter.Float64ObservableCounter("gifting.db.pool.wait_time", metric.WithUnit("s"),
+		metric.WithDescription("Time spent waiting for a free connection."))
+	return p, errors.Join(errs[:]...)
 }

@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
@@ -57,4 +60,102 @@ func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product,
 		return time.Time{}, err
 	}
 	return updatedAt, suspendOfferings(ctx, tx, before, after)
+}
+
+// ImportProducts puts gifts, each with another id, in one transaction, and returns the outcomes. A gift that
+// check refuses is rejected. Unchanged gifts are found without the lock for changes, so that a repeated
+// import does not delay other changes.
+func (s *Store) ImportProducts(
+	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
+) ([]rules.ImportOutcome, error) {
+	planned, err := s.planImport(ctx, s.pool, products, check)
+	if err != nil || !planned.writes() {
+		return planned.outcomes, err
+	}
+	err = s.change(ctx, func(tx pgx.Tx) error {
+		if planned, err = s.planImport(ctx, tx, products, check); err != nil {
+			return err
+		}
+		return planned.write(ctx, tx, products)
+	})
+	return planned.outcomes, err
+}
+
+// importPlan is what an import does with each gift.
+type importPlan struct {
+	known    rules.Known
+	before   map[string]rules.Product
+	outcomes []rules.ImportOutcome
+}
+
+func (s *Store) planImport(
+	ctx context.Context, q postgres.Querier, products []rules.Product, check func(i int, known rules.Known) bool,
+) (importPlan, error) {
+	var referred rules.Product
+	ids := make([]string, len(products))
+	for i, p := range products {
+		ids[i] = p.ID
+		referred.Categories = append(referred.Categories, p.Categories...)
+		referred.ImageFileIDs = append(referred.ImageFileIDs, p.ImageFileIDs...)
+	}
+	known, err := readKnown(ctx, q, referred)
+	if err != nil {
+		return importPlan{}, err
+	}
+	before, err := readGifts(ctx, q, ids)
+	if err != nil {
+		return importPlan{}, err
+	}
+	plan := importPlan{known: known, before: before, outcomes: make([]rules.ImportOutcome, len(products))}
+	for i, p := range products {
+		old, exists := before[p.ID]
+		switch {
+		case !check(i, known):
+			plan.outcomes[i] = rules.ImportRejected
+		case !exists:
+			plan.outcomes[i] = rules.ImportCreated
+		case old.Same(p):
+			plan.outcomes[i] = rules.ImportUnchanged
+		default:
+			plan.outcomes[i] = rules.ImportUpdated
+		}
+	}
+	return plan, nil
+}
+
+func (p importPlan) writes() bool {
+	for _, o := range p.outcomes {
+		if o == rules.ImportCreated || o == rules.ImportUpdated {
+			return true
+		}
+	}
+	return false
+}
+
+// write sends all gifts in one round trip, then suspends offerings that no longer fit.
+func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
+	b := &pgx.Batch{}
+	updatedAt := new(time.Time)
+	for i, product := range products {
+		if p.outcomes[i] != rules.ImportCreated && p.outcomes[i] != rules.ImportUpdated {
+			continue
+		}
+		before := p.before[product.ID]
+		queueProduct(b, product, !before.SameForReaders(product, p.known.Regions), updatedAt)
+		if !maps.Equal(before.Prices, product.Prices) {
+			queuePrices(b, product)
+		}
+	}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("write gifts: %w", err)
+	}
+	for i, product := range products {
+		if p.outcomes[i] != rules.ImportUpdated {
+			continue
+		}
+		if err := suspendOfferings(ctx, tx, p.before[product.ID], product); err != nil {
+			return err
+		}
+	}
+	return nil
 }
