@@ -32,8 +32,7 @@ type collector struct {
 	metrics map[string]bool
 }
 
-// collect starts a collector. Stacks that are started after it, in this test, send to it without
-// waiting long.
+// collect starts a collector. Stacks that are started after it, in this test, send to it without waiting long.
 func collect(t *testing.T) *collector {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

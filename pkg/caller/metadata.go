@@ -58,8 +58,7 @@ func Incoming(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// Request is what the edge knows of an HTTP request. The zero value is for a call that did not
-// come through the edge.
+// Request is what the edge knows of an HTTP request. The zero value is for a call that did not come through the edge.
 type Request struct {
 	// IdempotencyKey is empty where the method takes none.
 	IdempotencyKey string

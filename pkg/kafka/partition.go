@@ -77,8 +77,7 @@ func fetch(ctx context.Context, reader *kafkago.Reader, until time.Time) (kafkag
 // accept hands a message to the worker and returns false when the context has ended instead.
 func (p *partition) accept(ctx context.Context, msg kafkago.Message) bool {
 	if p.next >= 0 && msg.Offset > p.next {
-		// Retention has dropped what was never read, or the topic is
-		// compacted. Nothing can be done here but to say so.
+		// Retention has dropped what was never read, or the topic is compacted. Nothing can be done here but to say so.
 		p.consumer.measured.gaps()
 		p.consumer.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", p.next, "to", msg.Offset)
 	}

@@ -175,8 +175,7 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 	return res.Error
 }
 
-// partitionIDs reads the topic's partitions, mostly from the transport's cache.
-// The topic is never created on the way.
+// partitionIDs reads the topic's partitions, mostly from the transport's cache. The topic is never created on the way.
 func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	ids, err := partitionIDs(ctx, p.client, p.topic)
 	if err != nil {

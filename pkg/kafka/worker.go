@@ -30,8 +30,7 @@ func (p *partition) work(ctx context.Context) {
 	}
 }
 
-// handle calls the handler until it succeeds. It returns false, with the work
-// undone, only when the context has ended.
+// handle calls the handler until it succeeds. It returns false, with the work undone, only when the context has ended.
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {

@@ -19,8 +19,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// The reasons in the ErrorInfo of a refusal. They are none of the API's codes: at the edge they
-// would be our own error.
+// The reasons in the ErrorInfo of a refusal. They are none of the API's codes: at the edge they would be our own error.
 const (
 	callerNotAllowed    = "caller_not_allowed"
 	principalNotAllowed = "principal_not_allowed"

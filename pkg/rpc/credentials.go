@@ -15,8 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// callerInfo is what a server knows of a connection's other end. It is made once, with the
-// connection, and not changed.
+// callerInfo is what a server knows of a connection's other end. It is made once, with the connection, and not changed.
 type callerInfo struct {
 	credentials.TLSInfo
 

@@ -79,9 +79,8 @@ type Server struct {
 	endStreams context.CancelFunc
 }
 
-// NewServer builds a server. collectors are the full names of the methods that report the edge's
-// violations together with their own (package fields); every other method refuses a request the
-// edge found a violation in before it runs.
+// NewServer builds a server. collectors are the full names of the methods that report the edge's violations together
+// with their own (package fields); every other method refuses a request the edge found a violation in before it runs.
 func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Server, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err

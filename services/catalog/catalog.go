@@ -4,9 +4,11 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -117,4 +119,25 @@ func (s *Service) close() error {
 		s.pool.Close()
 	}
 	return errors.Join(errs...)
+}
+
+// observe reports the units that are held for orders about to commit.
+func observe(records *store.Store, tel *telemetry.Telemetry) error {
+	sample := telemetry.NewSample(records.Outstanding, time.Now, tel.Logger)
+	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/catalog")
+	units, errUnits := meter.Int64ObservableGauge("gifting.catalog.reservations.outstanding",
+		metric.WithDescription("Units held for orders about to commit."))
+	overdue, errOverdue := meter.Float64ObservableGauge("gifting.catalog.reservations.overdue_age", metric.WithUnit("s"),
+		metric.WithDescription("How long the oldest held unit is past its expiry."))
+	_, errCallback := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		if held, ok := sample.Get(ctx); ok {
+			o.ObserveInt64(units, held.Units)
+			o.ObserveFloat64(overdue, held.Overdue.Seconds())
+		}
+		return nil
+	}, units, overdue)
+	if err := errors.Join(errUnits, errOverdue, errCallback); err != nil {
+		return fmt.Errorf("metrics of the catalog: %w", err)
+	}
+	return nil
 }

@@ -61,8 +61,7 @@ var (
 	errSources = errors.New("sources must be name=postgres://…, separated by commas, each name once")
 )
 
-// UnmarshalText implements encoding.TextUnmarshaler. Its errors do not repeat the text, which may
-// hold passwords.
+// UnmarshalText implements encoding.TextUnmarshaler. Its errors do not repeat the text, which may hold passwords.
 func (s *Sources) UnmarshalText(text []byte) error {
 	in := string(text)
 	starts := sourceStart.FindAllStringSubmatchIndex(in, -1)

@@ -1,11 +1,11 @@
-// Package orders is the service that owns orders. It places them, keeps their delivery details sealed
-// and records every change for the feed. It reads settings from tenants, and gifts and stock from
-// catalog.
+// Package orders is the service that owns orders. It places them, keeps their delivery details sealed and records every
+// change for the feed. It reads settings from tenants, and gifts and stock from catalog.
 package orders
 
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 	_ "time/tzdata" // Opening hours need time zones wherever this runs.
 
@@ -17,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -181,4 +182,10 @@ func (s *Service) close(ctx context.Context) {
 			s.tel.Logger.WarnContext(ctx, "close connection", "error", err)
 		}
 	}
+}
+
+// Reencrypt moves all delivery details to the first of the seal keys while the service runs. After it
+// has succeeded no order needs another key.
+func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
+	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
 }

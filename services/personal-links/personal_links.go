@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -187,4 +189,10 @@ func (s *Service) close(ctx context.Context) {
 			s.tel.Logger.WarnContext(ctx, "close connection", "error", err)
 		}
 	}
+}
+
+// Reencrypt moves all sealed values of the links to the first of the seal keys while the service runs. After it has
+// succeeded, another key is needed only for the stored answers that were sealed under it, until their retention ends.
+func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
+	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
 }

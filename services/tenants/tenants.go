@@ -1,9 +1,8 @@
 // Package tenants is the service of tenants and their settings, brands, team, custom fields, API keys and
 // webhook endpoints (API specification, sections Tenant settings, Key, Brand and Authentication).
 //
-// It stores the hash of an API key and the sealed signing secret. Both are returned only once, when they
-// are made. This service returns a change from its commit on, and publishes it to the edges by Redis
-// (package versions).
+// It stores the hash of an API key and the sealed signing secret. Both are returned only once, when they are made. This
+// service returns a change from its commit on, and publishes it to the edges by Redis (package versions).
 package tenants
 
 import (

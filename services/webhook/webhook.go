@@ -1,9 +1,8 @@
 // Package webhook is the service that sends changes to the webhooks of API keys (API specification,
 // sections Events and Webhook delivery).
 //
-// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the deliveries,
-// signed, at least once, until each is delivered, has failed or is dropped. Any number of instances share
-// the work.
+// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the deliveries, signed, at
+// least once, until each is delivered, has failed or is dropped. Any number of instances share the work.
 package webhook
 
 import (
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -157,3 +157,33 @@ func (s *Service) close() {
 
 // now is the current time in the resolution of the database.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// observe reports the deliveries that wait.
+func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
+	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/webhook")
+	count, err := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",
+		metric.WithDescription("Deliveries that are not finished."))
+	if err != nil {
+		return err
+	}
+	oldest, err := meter.Float64ObservableGauge("gifting.webhook.oldest_waiting_age", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest delivery that is not finished."))
+	if err != nil {
+		return err
+	}
+	due, err := meter.Float64ObservableGauge("gifting.webhook.oldest_due_age", metric.WithUnit("s"),
+		metric.WithDescription("The longest time that a delivery has been due to an endpoint without a request in flight."))
+	if err != nil {
+		return err
+	}
+	sample := telemetry.NewSample(deliveries.Waiting, time.Now, tel.Logger)
+	_, err = meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		if waiting, ok := sample.Get(ctx); ok {
+			o.ObserveInt64(count, waiting.Deliveries)
+			o.ObserveFloat64(oldest, waiting.Oldest.Seconds())
+			o.ObserveFloat64(due, waiting.Due.Seconds())
+		}
+		return nil
+	}, count, oldest, due)
+	return err
+}

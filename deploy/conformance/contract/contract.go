@@ -1,9 +1,8 @@
 // Package contract validates HTTP traffic against an OpenAPI 3.1 document: calls of its paths, and its webhooks.
 //
-// A request that was answered 2xx must be valid, and so must every answer, in status, media type,
-// headers and body. An answer must not have members or platform headers that the document does not
-// declare, although callers are told to tolerate them. A path or method that the document does not
-// have must be refused with a problem.
+// A request that was answered 2xx must be valid, and so must every answer, in status, media type, headers and body. An
+// answer must not have members or platform headers that the document does not declare, although callers are told to
+// tolerate them. A path or method that the document does not have must be refused with a problem.
 package contract
 
 import (

@@ -4,10 +4,9 @@
 // catalog service. So the rules of PutProduct apply, only the service writes its database, and each batch
 // is one transaction that holds the lock of the catalog for a short time.
 //
-// An import can be repeated. A gift that is already as in the file is not changed, and neither is its
-// updatedAt. After an interruption or an error the same command continues where it stopped, though it
-// reads the file from the beginning. A batch whose response was lost is sent again; its gifts may then be
-// reported as unchanged.
+// An import can be repeated. A gift that is already as in the file is not changed, and neither is its updatedAt. After
+// an interruption or an error the same command continues where it stopped, though it reads the file from the beginning.
+// A batch whose response was lost is sent again; its gifts may then be reported as unchanged.
 //
 // # Files
 //
@@ -15,10 +14,9 @@
 // are UTF-8, with or without a byte order mark. A row has at most 1 MiB and a file at most 1,000,000 rows.
 // A row whose id is in an earlier row is rejected.
 //
-// JSON is an array of objects, NDJSON one object per line. The members are those of PutProduct; a row with
-// another member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE and
-// description:LOCALE are translations; a locale whose cells are both empty has none. Help shows both
-// formats with all members and columns.
+// JSON is an array of objects, NDJSON one object per line. The members are those of PutProduct; a row with another
+// member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE and description:LOCALE
+// are translations; a locale whose cells are both empty has none. Help shows both formats with all members and columns.
 //
 // # Invalid rows and files
 //

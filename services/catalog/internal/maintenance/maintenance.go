@@ -35,8 +35,7 @@ func New(s *store.Store, auditRetention time.Duration, log *slog.Logger) (daemon
 	}), nil
 }
 
-// Run does all that is due now by the database's clock. A kind of work that fails does not stop the
-// others.
+// Run does all that is due now by the database's clock. A kind of work that fails does not stop the others.
 func Run(ctx context.Context, s *store.Store, auditRetention time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, s.CompleteExpired),

@@ -105,8 +105,7 @@ func riff(name, data string) []byte {
 	return append(out, make([]byte, len(data)%2)...)
 }
 
-// vp8l is a lossless image of one colour. Each of its five codes has one symbol, so its pixels take no
-// space.
+// vp8l is a lossless image of one colour. Each of its five codes has one symbol, so its pixels take no space.
 func vp8l(width, height int, c color.NRGBA) string {
 	w := bits{}
 	w.add(0x2F, 8)

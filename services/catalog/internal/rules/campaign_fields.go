@@ -147,8 +147,7 @@ func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.
 	}
 }
 
-// CheckStart reports whether a campaign is to be started. An active one is not. due: its expiry has
-// passed.
+// CheckStart reports whether a campaign is to be started. An active one is not. due: its expiry has passed.
 func CheckStart(status string, due bool) (start bool, err error) {
 	switch {
 	case status == CampaignActive:

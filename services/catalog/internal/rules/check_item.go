@@ -8,8 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// ItemFacts are the records of an item about to be ordered. Pointers are nil where a record does not
-// exist.
+// ItemFacts are the records of an item about to be ordered. Pointers are nil where a record does not exist.
 type ItemFacts struct {
 	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
 	CampaignBrandID *string
@@ -38,8 +37,7 @@ type Item struct {
 	Variations    map[string]string
 }
 
-// CheckItem refuses an item that may not be ordered, with the first error in the order of the API's table
-// of codes.
+// CheckItem refuses an item that may not be ordered, with the first error in the order of the API's table of codes.
 func CheckItem(item Item, f ItemFacts) error {
 	published := f.ProductState != nil && *f.ProductState == Published
 	if item.Customization && published && !*f.Customization {
@@ -90,8 +88,7 @@ func brandMismatch() error {
 
 const moneyPlaces = 2
 
-// Estimate converts an amount in EUR at the units of a currency for one euro, half-up to two
-// decimals.
+// Estimate converts an amount in EUR at the units of a currency for one euro, half-up to two decimals.
 func Estimate(amountEUR, rate string) (string, error) {
 	amount, err := decimal.NewFromString(amountEUR)
 	if err != nil {

@@ -91,8 +91,7 @@ func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
 	}
 }
 
-// PutCampaign creates a campaign of a tenant's brand or replaces it whole, except for the stock of SKUs
-// that exist.
+// PutCampaign creates a campaign of a tenant's brand or replaces it whole, except for the stock of SKUs that exist.
 func (o *operations) PutCampaign(
 	ctx context.Context, req *catalogv1.PutCampaignRequest,
 ) (*catalogv1.PutCampaignResponse, error) {

@@ -11,8 +11,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// A change must read the clock only when the change before it can be read. The test holds the lock as a
-// change would.
+// A change must read the clock only when the change before it can be read. The test holds the lock as a change would.
 func TestAChangeReadsTheClockAfterTheOneBeforeIsCommitted(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -15,10 +15,9 @@ import (
 
 const maxReservationKey = 256
 
-// Reserve takes one unit of a SKU for an order about to be placed. A reservation that has expired is
-// returned as it is, so that its order does not commit: it may be about to be released. After it was
-// confirmed or released, the same key makes a new reservation: the order of the old one exists or never
-// will.
+// Reserve takes one unit of a SKU for an order about to be placed. A reservation that has expired is returned as it is,
+// so that its order does not commit: it may be about to be released. After it was confirmed or released, the same key
+// makes a new reservation: the order of the old one exists or never will.
 func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
 	errs := fields.FromContext(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {

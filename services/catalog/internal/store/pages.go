@@ -108,9 +108,8 @@ func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, erro
 	return found[0], true, nil
 }
 
-// limited writes the limit into the statement. With a parameter the planner would not know how little is
-// read, and each page would be planned again, which takes a third of its time. There are few limits, and
-// so few prepared statements.
+// limited writes the limit into the statement. With a parameter the planner would not know how little is read, and each
+// page would be planned again, which takes a third of its time. There are few limits, and so few prepared statements.
 func limited(sql string, limit int) string { return sql + " LIMIT " + strconv.Itoa(limit) }
 
 func (s *Store) entries(ctx context.Context, sql string, args ...any) ([]Entry, error) {

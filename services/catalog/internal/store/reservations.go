@@ -104,8 +104,7 @@ func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []str
 	})
 }
 
-// ExpiredReservations lists the orders whose reservation was not confirmed or released in time, oldest
-// first.
+// ExpiredReservations lists the orders whose reservation was not confirmed or released in time, oldest first.
 func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.pool.Query(ctx, selectExpired, limit)
 	if err != nil {

@@ -30,8 +30,7 @@ func (r *Relay) publishBatch(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	r.metrics.published.Add(ctx, int64(len(rows)))
-	// The published rows are deleted even if the relay has to stop now: the next leader would publish
-	// them again.
+	// The published rows are deleted even if the relay has to stop now: the next leader would publish them again.
 	return len(rows), r.remove(context.WithoutCancel(ctx), rows)
 }
 

@@ -1,5 +1,4 @@
-// Package relay publishes the outboxes of all services to Kafka in one order (API specification,
-// section Event feed).
+// Package relay publishes the outboxes of all services to Kafka in one order (API specification, section Event feed).
 //
 // # Order
 //
@@ -19,18 +18,16 @@
 // Without the watermark a batch could read A's source just before A is committed, and B's source just
 // after B is committed. It would publish B first.
 //
-// A source that returns as many rows as were requested may have more. Its last row then lowers the
-// watermark of the batch for all sources, because rows of the others may belong after those it did
-// not return.
+// A source that returns as many rows as were requested may have more. Its last row then lowers the watermark of the
+// batch for all sources, because rows of the others may belong after those it did not return.
 //
 // Changes of one record keep their order too: each locks the record's row before it writes to the
 // outbox, so a later change is recorded only after the earlier one is visible.
 //
 // # Nothing is lost
 //
-// A batch takes the rows it can see. It never remembers a position: ids and times become visible out
-// of order, and a position would step over a row that becomes visible late. A row is deleted only
-// after Kafka has confirmed it.
+// A batch takes the rows it can see. It never remembers a position: ids and times become visible out of order, and a
+// position would step over a row that becomes visible late. A row is deleted only after Kafka has confirmed it.
 //
 // # One leader
 //
@@ -49,12 +46,10 @@
 //
 // # Assumptions
 //
-// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources
-// on different servers are merged by their own clocks, so the order across them holds for changes that
-// are further apart than the clocks differ. ClockSkew is that difference: it keeps the watermark behind
-// all clocks.
+// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources on different
+// servers are merged by their own clocks, so the order across them holds for changes that are further apart than the
+// clocks differ. ClockSkew is that difference: it keeps the watermark behind all clocks.
 //
-// Services notify the relay right after a commit, over a channel of their database; polling is the
-// backstop. Listening and leadership need connections that go straight to the server and not through a
-// transaction pooler.
+// Services notify the relay right after a commit, over a channel of their database; polling is the backstop. Listening
+// and leadership need connections that go straight to the server and not through a transaction pooler.
 package relay

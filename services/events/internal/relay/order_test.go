@@ -18,9 +18,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// TestOrderUnderWriters has many writers that write to two databases and pause before they commit. Each
-// begins a change only after its last one is committed, in either database, and notes what the others
-// have committed by then.
+// TestOrderUnderWriters has many writers that write to two databases and pause before they commit. Each begins a change
+// only after its last one is committed, in either database, and notes what the others have committed by then.
 func TestOrderUnderWriters(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{BatchSize: 20}, telemetry.Discard())
@@ -39,9 +38,8 @@ func TestOrderUnderWriters(t *testing.T) {
 	require.Empty(t, violations(published, all))
 }
 
-// TestCauseBeforeEffect commits a change right after its source was read, and one that follows from
-// it right before the other source is read. The check passes with the watermark, and fails when it is
-// far in the future.
+// TestCauseBeforeEffect commits a change right after its source was read, and one that follows from it right before the
+// other source is read. The check passes with the watermark, and fails when it is far in the future.
 func TestCauseBeforeEffect(t *testing.T) {
 	t.Parallel()
 	for name, skew := range map[string]time.Duration{"with the watermark": 0, "without it": -time.Hour} {

@@ -97,8 +97,7 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 			errs.Add("after", problem.FieldInvalid, lostEvents)
 			return errs.Err()
 		case lost(p.after, bounds):
-			// Dropped while this page was filled: it ends before the loss, and its cursor will be
-			// refused.
+			// Dropped while this page was filled: it ends before the loss, and its cursor will be refused.
 			return nil
 		}
 		if full := p.take(rows); full || len(rows) < chunk {

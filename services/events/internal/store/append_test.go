@@ -104,8 +104,7 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Several processes append the same partition at once, as when a consumer has lost its partition and does
-// not know it.
+// Several processes append the same partition at once, as when a consumer has lost its partition and does not know it.
 func TestAppendBesideAZombie(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

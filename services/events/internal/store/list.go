@@ -58,9 +58,8 @@ func (s *Store) Bounds(ctx context.Context, tenantID string) (Bounds, error) {
 	return b, nil
 }
 
-// The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds
-// the first row by one descent of the index. What the key may not see stays in the database: its data is
-// not even read.
+// The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row
+// by one descent of the index. What the key may not see stays in the database: its data is not even read.
 const scan = `SELECT day, position, visible,
   CASE WHEN visible THEN event_id::text ELSE '' END,
   CASE WHEN visible THEN type ELSE '' END,

@@ -3,10 +3,9 @@
 //
 // # Order
 //
-// All events of a tenant are in one Kafka partition. Append locks the partition's row before it takes
-// a position from the sequence, and holds the lock until it has committed. So a tenant's higher position is
-// always committed later than a lower one, and a reader that goes on after the last position it saw
-// misses nothing.
+// All events of a tenant are in one Kafka partition. Append locks the partition's row before it takes a position from
+// the sequence, and holds the lock until it has committed. So a tenant's higher position is always committed later than
+// a lower one, and a reader that goes on after the last position it saw misses nothing.
 //
 // # Duplicates
 //

@@ -73,10 +73,9 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 
 // admit returns the events of the batch to insert and moves the partition's offset past the batch.
 //
-// The stored offset passes an event only in the transaction that inserts it. So an unknown event below
-// the offset means that the offsets of the topic started again, and the event must not be lost. The
-// exception is an event past retention: the feed has dropped it, and Kafka, which keeps messages by
-// another rule, delivers it once more.
+// The stored offset passes an event only in the transaction that inserts it. So an unknown event below the offset means
+// that the offsets of the topic started again, and the event must not be lost. The exception is an event past
+// retention: the feed has dropped it, and Kafka, which keeps messages by another rule, delivers it once more.
 func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
 	b.done = Appended{}

@@ -52,9 +52,8 @@ type Event struct {
 	Data proto.Message
 }
 
-// Apply takes a step of the state machine. edit, which may be nil, makes further changes to the
-// next version; for CorrectStatus it sets the chosen status. Apply returns nil when the step leaves
-// the order as it is.
+// Apply takes a step of the state machine. edit, which may be nil, makes further changes to the next version; for
+// CorrectStatus it sets the chosen status. Apply returns nil when the step leaves the order as it is.
 func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.Order)) (*Change, error) {
 	status := c.Record.GetStatus()
 	step := StepOf(action, status)

@@ -8,10 +8,9 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// CorrectDeliveryOf merges a correction into an order (API specification,
-// POST /orders/{orderId}:update-delivery). errs holds what was found in the request before. Of
-// several errors the status comes first, then the version, the fields and the country. It returns
-// nil when the correction changes nothing.
+// CorrectDeliveryOf merges a correction into an order (API specification, POST /orders/{orderId}:update-delivery). errs
+// holds what was found in the request before. Of several errors the status comes first, then the version, the fields
+// and the country. It returns nil when the correction changes nothing.
 func CorrectDeliveryOf(
 	current *Current, req *ordersv1.UpdateDeliveryRequest, now time.Time, errs *fields.Errors,
 ) (*Change, error) {

@@ -1,5 +1,4 @@
-// Package rules holds what is right for an order: pure functions of the request, the tenant's
-// settings and the clock.
+// Package rules holds what is right for an order: pure functions of the request, the tenant's settings and the clock.
 package rules
 
 import (
@@ -15,8 +14,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// NewOrder is an order about to be placed: the record that every channel sees, and what only those
-// who fulfil it see.
+// NewOrder is an order about to be placed: the record that every channel sees, and what only those who fulfil it see.
 type NewOrder struct {
 	Record   *ordersv1.Order
 	TenantID string

@@ -33,8 +33,7 @@ const (
 	maxVariations   = 50
 )
 
-// CheckPlaceOrder finds every error in the shape of the request, for invalid_request. currency is the
-// tenant's.
+// CheckPlaceOrder finds every error in the shape of the request, for invalid_request. currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	checkOrder(req, currency, errs)

@@ -24,8 +24,7 @@ func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliv
 	return &ordersv1.CorrectDeliveryResponse{Order: order}, nil
 }
 
-// UpdateDelivery corrects where an order ships (API specification,
-// POST /orders/{orderId}:update-delivery).
+// UpdateDelivery corrects where an order ships (API specification, POST /orders/{orderId}:update-delivery).
 func (s *Server) UpdateDelivery(
 	ctx context.Context, req *ordersv1.UpdateDeliveryRequest,
 ) (*ordersv1.UpdateDeliveryResponse, error) {

@@ -17,10 +17,9 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// TestConcurrentCallsAgreeWithTheFeed lets many callers work on a few orders while connections are
-// cut, calls are cancelled and the catalog comes and goes. Afterwards the events, replayed from the
-// start, follow the state machine to the orders as they are now, the audit has every version, and no
-// unit of stock was lost or made.
+// TestConcurrentCallsAgreeWithTheFeed lets many callers work on a few orders while connections are cut, calls are
+// cancelled and the catalog comes and goes. Afterwards the events, replayed from the start, follow the state machine to
+// the orders as they are now, the audit has every version, and no unit of stock was lost or made.
 func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -119,8 +118,7 @@ func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
 	}
 }
 
-// replay follows an order's events from the start and compares the result with the order and its
-// audit.
+// replay follows an order's events from the start and compares the result with the order and its audit.
 func (f *fixture) replay(t *testing.T, id string) *ordersv1.Order {
 	t.Helper()
 	rows, err := f.pool.Query(t.Context(), "SELECT type, data FROM outbox WHERE subject_id = $1 ORDER BY recorded_at, id", id)

@@ -48,8 +48,7 @@ func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimed
 	return s.reserve(ctx, placement, []byte("claim/"+req.GetOrderId()))
 }
 
-// findDecidedClaim answers as the call that used the order's id first: it placed the order, or
-// abandoned it.
+// findDecidedClaim answers as the call that used the order's id first: it placed the order, or abandoned it.
 func (s *Server) findDecidedClaim(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {

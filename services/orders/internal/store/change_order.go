@@ -46,10 +46,9 @@ var (
   ` + assignments(5) + ` WHERE tenant_id = $1 AND id = $2`
 )
 
-// ChangeOrder locks an order, lets the action decide, and commits the change with its event and the
-// stored answer in one transaction of two round trips. Calls on one order run one after the other;
-// of two at once the second decides on what the first left. ErrNotFound when the tenant has no such
-// order.
+// ChangeOrder locks an order, lets the action decide, and commits the change with its event and the stored answer in
+// one transaction of two round trips. Calls on one order run one after the other; of two at once the second decides on
+// what the first left. ErrNotFound when the tenant has no such order.
 func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R, error) {
 	l := &lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
 	read := func(b *pgx.Batch) {

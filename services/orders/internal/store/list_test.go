@@ -46,8 +46,7 @@ func setup(t *testing.T) *Store {
 	return New(pool, nil)
 }
 
-// TestAPageIsReadWithoutScanningTheTenant counts the rows a page costs, which must not grow with
-// the tenant.
+// TestAPageIsReadWithoutScanningTheTenant counts the rows a page costs, which must not grow with the tenant.
 func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

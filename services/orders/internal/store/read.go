@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/reencrypt"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 // ErrNotFound is the answer to an order that does not exist in the tenant.
@@ -29,4 +32,72 @@ func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, 
 		return nil, fmt.Errorf("read order: %w", err)
 	}
 	return order, nil
+}
+
+// File is an order with all that those who fulfil it see.
+type File struct {
+	Record     *ordersv1.Order
+	Fulfilment *ordersv1.Fulfilment
+	// DetailsErased: their retention has passed.
+	DetailsErased bool
+	// Details opens the sealed column; it fails once they are erased.
+	Details func() (rules.Details, error)
+}
+
+var selectFile = `SELECT ` + recordColumns + `, ` + selected(fileColumns) + ` FROM orders WHERE tenant_id = $1 AND id = $2`
+
+// GetFile reads an order's file. ErrNotFound when the tenant has no such order.
+func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error) {
+	rows, err := s.pool.Query(ctx, selectFile, tenantID, id)
+	if err != nil {
+		return nil, fmt.Errorf("read order file: %w", err)
+	}
+	file, err := pgx.CollectExactlyOneRow(rows, s.scanFile)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read order file: %w", err)
+	}
+	return file, nil
+}
+
+func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
+	r := &row{fulfilment: &ordersv1.Fulfilment{}}
+	if err := r.scan(from, allColumns); err != nil {
+		return nil, err
+	}
+	return &File{
+		Record: r.Order, Fulfilment: r.fulfilment, DetailsErased: len(r.sealed) == 0,
+		Details: func() (rules.Details, error) { return s.openDetails(r.GetId(), r.sealed) },
+	}, nil
+}
+
+var errDetails = errors.New("sealed details are not what was sealed")
+
+func (s *Store) openDetails(orderID string, sealed []byte) (details rules.Details, err error) {
+	plain, err := s.ring.Open(sealed, associatedData(orderID))
+	if err != nil {
+		return details, fmt.Errorf("open details: %w", err)
+	}
+	if json.Unmarshal(plain, &details) != nil {
+		return details, errDetails // The cause could quote personal data.
+	}
+	return details, nil
+}
+
+func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, error) {
+	plain, err := json.Marshal(details)
+	if err != nil {
+		return nil, fmt.Errorf("encode details: %w", err)
+	}
+	return s.ring.Seal(plain, associatedData(orderID)), nil
+}
+
+// associatedData binds sealed details to their column and order.
+func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
+
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() reencrypt.Table {
+	return reencrypt.Table{Name: "orders", Columns: []reencrypt.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
 }

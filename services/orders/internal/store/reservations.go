@@ -93,8 +93,7 @@ const (
 	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
 )
 
-// FindClaim returns the order placed under the id that a claim chose, or nil, and whether the claim was
-// abandoned.
+// FindClaim returns the order placed under the id that a claim chose, or nil, and whether the claim was abandoned.
 func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, abandoned bool, err error) {
 	b := &pgx.Batch{}
 	queueFind(b, tenantID, orderID, &order)
@@ -105,14 +104,12 @@ func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order 
 	return order, abandoned, nil
 }
 
-// AbandonClaim makes sure that no order will be placed under the id any more, unless one was: that
-// is the answer.
+// AbandonClaim makes sure that no order will be placed under the id any more, unless one was: that is the answer.
 func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, err error) {
 	b := &pgx.Batch{}
 	b.Queue(abandonClaim, orderID)
 	queueFind(b, tenantID, orderID, &order)
-	// Statements sent alone would share one implicit transaction, but each sees what committed
-	// before it began.
+	// Statements sent alone would share one implicit transaction, but each sees what committed before it began.
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("abandon claimed order: %w", err)
 	}

@@ -3,12 +3,18 @@ package store
 
 import (
 	"embed"
+	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/seal"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 //go:embed migrations/*.sql
@@ -34,3 +40,22 @@ func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool,
 
 // Pool is the database the store's transactions run on.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// newEvent builds the row of the outbox for an event of the order. originKeyID is the key whose
+// request it is; 0 when it is no key's.
+func newEvent(tenantID string, order *ordersv1.Order, originKeyID int32, e rules.Event) (outbox.Event, error) {
+	data, err := restjson.Marshal(e.Data)
+	if err != nil {
+		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
+	}
+	return outbox.Event{
+		ID:          uuid.Must(uuid.NewV7()).String(),
+		Type:        e.Type,
+		TenantID:    tenantID,
+		BrandID:     order.GetBrandId(),
+		SubjectID:   order.GetId(),
+		OriginKeyID: originKeyID,
+		OccurredAt:  e.OccurredAt,
+		Data:        data,
+	}, nil
+}

@@ -1,11 +1,9 @@
-// Package claims turns a personal link into an order, exactly one per link, whatever crashes or
-// repeats.
+// Package claims turns a personal link into an order, exactly one per link, whatever crashes or repeats.
 //
-// A claim locks its link with the id of the order to be, places the order under that id, and then ends
-// the link with it. A crash leaves the claim lock behind. It is reconciled by asking orders:
-// AbandonClaimedOrder returns the order that was placed, or makes sure that it never will be. So any
-// instance may reconcile a claim, any number of times, with the same result. An order id is used for
-// one claim only.
+// A claim locks its link with the id of the order to be, places the order under that id, and then ends the link with
+// it. A crash leaves the claim lock behind. It is reconciled by asking orders: AbandonClaimedOrder returns the order
+// that was placed, or makes sure that it never will be. So any instance may reconcile a claim, any number of times,
+// with the same result. An order id is used for one claim only.
 package claims
 
 import (
@@ -70,9 +68,8 @@ type Result struct {
 	Order *ordersv1.Order
 }
 
-// Claim places the order for the link and ends the link with it. The request describes the order but
-// for its id. A link that can no longer be claimed is returned as it is. After a problem of orders the
-// link stays open.
+// Claim places the order for the link and ends the link with it. The request describes the order but for its id. A link
+// that can no longer be claimed is returned as it is. After a problem of orders the link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
 	// The player's browser may go away; the claim goes on.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)

@@ -167,8 +167,7 @@ func (f *fixture) endLeases(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// requireConverged demands a claimed link with its one order and both events, or an open link and
-// nothing.
+// requireConverged demands a claimed link with its one order and both events, or an open link and nothing.
 func (f *fixture) requireConverged(t *testing.T, l *rules.Link) *rules.Link {
 	t.Helper()
 	l = f.get(t, l)

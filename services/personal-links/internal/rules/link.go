@@ -32,8 +32,7 @@ const (
 	EventCancelled = "personal_link.cancelled"
 )
 
-// ErrClaimLocked says that a claim holds the link's lock. The claim is reconciled before the link can
-// change.
+// ErrClaimLocked says that a claim holds the link's lock. The claim is reconciled before the link can change.
 var ErrClaimLocked = errors.New("a claim of the link is in flight")
 
 // Link is a personal link: the record that every channel sees, and what only its service knows.
@@ -66,8 +65,7 @@ type Details struct {
 	Answers []customfields.Answer `json:"answers,omitempty"`
 }
 
-// Approve lets the player claim a link that waits. changed is false for a link that was approved
-// before.
+// Approve lets the player claim a link that waits. changed is false for a link that was approved before.
 func (l *Link) Approve(now time.Time) (changed bool, err error) {
 	switch l.Record.GetStatus() {
 	case Active, Claimed:

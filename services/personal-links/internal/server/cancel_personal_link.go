@@ -57,8 +57,7 @@ func (s *Server) CancelPersonalLink(
 	return resp, a.open(stored, resp)
 }
 
-// cancel cancels a locked link for a key and returns what writes that; nil for a link that is
-// cancelled already.
+// cancel cancels a locked link for a key and returns what writes that; nil for a link that is cancelled already.
 func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Link, reason string) (func(b *pgx.Batch), error) {
 	changed, err := link.Cancel(reason, s.clock())
 	if err != nil || !changed {

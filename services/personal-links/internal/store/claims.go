@@ -50,9 +50,8 @@ FROM (
 WHERE l.tenant_id = expired.tenant_id AND l.id = expired.id
 RETURNING l.tenant_id, l.id, l.claim_order_id`
 
-// TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on
-// them. They have only what reconciling needs and nothing sealed, so that a link that does not open
-// does not block the others.
+// TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on them. They have
+// only what reconciling needs and nothing sealed, so that a link that does not open does not block the others.
 func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
 	rows, err := s.pool.Query(ctx, takeExpired, lease, limit)
 	if err != nil {

@@ -44,8 +44,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]*linksv1.PersonalLink, err
 	return links, nil
 }
 
-// statement has only the conditions that are set, so that each combination is planned for itself and
-// uses its index.
+// statement has only the conditions that are set, so that each combination is planned for itself and uses its index.
 func (q Query) statement() (sql string, args []any) {
 	w := &postgres.Where{}
 	w.And("tenant_id = ?", q.TenantID)

@@ -53,8 +53,7 @@ func one[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string
 	return found, nil
 }
 
-// Batch reads up to limit links of the batch whose index is above after, in their order, and whether
-// more follow.
+// Batch reads up to limit links of the batch whose index is above after, in their order, and whether more follow.
 func (s *Store) Batch(ctx context.Context, tenantID, batchID string, after, limit int) (links []*rules.Link, more bool, err error) {
 	var exists bool
 	if err := s.pool.QueryRow(ctx, batchExists, tenantID, batchID).Scan(&exists); err != nil {

@@ -59,9 +59,8 @@ type directory struct {
 	log   *slog.Logger
 }
 
-// operations is the operations plane, which sets up tenants and their keys. Every change is published to
-// the edges after its commit. A call that has nothing to change is published too, in case an earlier
-// publication failed.
+// operations is the operations plane, which sets up tenants and their keys. Every change is published to the edges
+// after its commit. A call that has nothing to change is published too, in case an earlier publication failed.
 type operations struct {
 	tenantsv1.UnimplementedTenantOperationsServiceServer
 	Deps

@@ -1,9 +1,8 @@
 // Package versions publishes the versions of tenants to the edges by Redis.
 //
-// Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which
-// only grows. An edge compares it with the version of a cached principal and resolves the key again when
-// the published version is newer. Publication is best effort: the change is committed whether Redis answers
-// or not.
+// Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
+// An edge compares it with the version of a cached principal and resolves the key again when the published version is
+// newer. Publication is best effort: the change is committed whether Redis answers or not.
 package versions
 
 import (

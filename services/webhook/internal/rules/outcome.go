@@ -46,8 +46,7 @@ const (
 // Delivered says whether the receiver has accepted the event.
 func (o Outcome) Delivered() bool { return o.Status >= firstSuccess && o.Status < afterSuccess }
 
-// Answered is the outcome of a POST with a response. Redirects are not followed, so a 3xx is a failure
-// like any other.
+// Answered is the outcome of a POST with a response. Redirects are not followed, so a 3xx is a failure like any other.
 func Answered(status int) Outcome {
 	o := Outcome{Status: status, Class: strconv.Itoa(status/statusesOfClass) + "xx"}
 	if !o.Delivered() {

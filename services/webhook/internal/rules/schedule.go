@@ -20,8 +20,7 @@ const (
 	internalGrace = 72 * time.Hour
 )
 
-// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false when no
-// attempt is left.
+// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false when no attempt is left.
 func RetryDelay(attempts int, random float64) (delay time.Duration, ok bool) {
 	delays := [MaxAttempts - 1]time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,

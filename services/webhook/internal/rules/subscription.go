@@ -45,9 +45,8 @@ func scopeOf(eventType string) commonv1.Scope {
 	}
 }
 
-// Signature is the value of the Service-Signature header: the time of this attempt and the HMAC over that
-// time and the body. The key of the HMAC is the text of the secret, not the bytes that its hex digits
-// encode.
+// Signature is the value of the Service-Signature header: the time of this attempt and the HMAC over that time and the
+// body. The key of the HMAC is the text of the secret, not the bytes that its hex digits encode.
 func Signature(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	return "t=" + t + ",v1=" + hex.EncodeToString(sign(secret, t, body))

@@ -26,9 +26,8 @@ func (s *Sender) claim(ctx context.Context, limit int) (store.Claimed, error) {
 	return claimed, nil
 }
 
-// slotFreed wakes the sender after an attempt, if the last claim left deliveries because there were no
-// slots for them. If it left none there is nothing to claim: deliveries stored later wake the sender
-// themselves.
+// slotFreed wakes the sender after an attempt, if the last claim left deliveries because there were no slots for them.
+// If it left none there is nothing to claim: deliveries stored later wake the sender themselves.
 func (s *Sender) slotFreed() {
 	if s.slotsFreed.Store(true); s.backlog.Load() {
 		s.Wake()

@@ -20,8 +20,7 @@ const (
 	maxRecorded = 256
 )
 
-// record stores a result. It tries as long as the lease holds: until then no other sender can have the
-// delivery.
+// record stores a result. It tries as long as the lease holds: until then no other sender can have the delivery.
 func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()

@@ -86,8 +86,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 	return s, nil
 }
 
-// Run sends until ctx ends and then waits for the attempts in flight, each of which ends within the
-// timeout.
+// Run sends until ctx ends and then waits for the attempts in flight, each of which ends within the timeout.
 func (s *Sender) Run(ctx context.Context) error {
 	defer s.workers.Wait()
 	for ctx.Err() == nil {

@@ -42,8 +42,7 @@ type Claimed struct {
 	// Contended says that another instance was claiming for an endpoint with due rows. They may have been
 	// left although there were slots for them.
 	Contended bool
-	// More says that due rows may have been left because there were no slots for them. The end of an
-	// attempt frees one.
+	// More says that due rows may have been left because there were no slots for them. The end of an attempt frees one.
 	More bool
 }
 

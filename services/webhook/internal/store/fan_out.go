@@ -29,8 +29,7 @@ type Rejected struct {
 	Value     []byte
 }
 
-// An event that is stored already has been fanned out: it gets no further deliveries, even if more keys
-// subscribe now.
+// An event that is stored already has been fanned out: it gets no further deliveries, even if more keys subscribe now.
 const insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
@@ -56,9 +55,8 @@ type batch struct {
 	rejected []Rejected
 }
 
-// FanOut stores the events with one pending delivery per key, due now, and the rejected messages.
-// Events and messages that are stored already have no effect. Batches that arrive at the same time share one
-// transaction.
+// FanOut stores the events with one pending delivery per key, due now, and the rejected messages. Events and messages
+// that are stored already have no effect. Batches that arrive at the same time share one transaction.
 func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
 	if len(events) == 0 && len(rejected) == 0 {
 		return nil

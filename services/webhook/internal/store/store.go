@@ -1,9 +1,8 @@
 // Package store is the SQL of webhook delivery.
 //
-// Every time that is stored or compared is the database's, read when the transaction begins. All instances
-// share that clock, so an instance whose own clock is wrong does not claim a row that is still leased.
-// Callers pass and receive durations. The one exception is the start of an attempt, which is only in the
-// log.
+// Every time that is stored or compared is the database's, read when the transaction begins. All instances share that
+// clock, so an instance whose own clock is wrong does not claim a row that is still leased. Callers pass and receive
+// durations. The one exception is the start of an attempt, which is only in the log.
 package store
 
 import (

@@ -48,8 +48,7 @@ type Client struct {
 	now  func() time.Time
 }
 
-// New makes a client. The HTTP client must be safe for URLs that partners choose; now is the time in
-// the signatures.
+// New makes a client. The HTTP client must be safe for URLs that partners choose; now is the time in the signatures.
 func New(client *http.Client, now func() time.Time) *Client {
 	return &Client{http: client, now: now}
 }
