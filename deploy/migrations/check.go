@@ -64,7 +64,7 @@ func Check(text string) []string {
 		if s.excused || own[tableOf(s.sql)] {
 			continue
 		}
-		wrong = append(wrong, s.faults()...)
+		wrong = append(wrong, s.violations()...)
 		if concurrently.MatchString(s.sql) && !noTx.MatchString(text) {
 			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.first()))
 		}
@@ -93,7 +93,7 @@ func (s statement) first() string {
 	return strings.TrimSpace(line)
 }
 
-func (s statement) faults() []string {
+func (s statement) violations() []string {
 	parts, rules := []string{s.sql}, statements
 	if alter := alters.FindStringSubmatch(s.sql); alter != nil {
 		parts, rules = topLevel(alter[2]), actions
