@@ -65,13 +65,6 @@ func (s *Server) findDecidedClaim(
 	return &ordersv1.PlaceClaimedOrderResponse{Order: found}, nil
 }
 
-// Claims implements ClaimsService beside the public plane.
-type Claims struct {
-	ordersv1.UnimplementedClaimsServiceServer
-
-	Orders *Server
-}
-
 // AbandonClaimedOrder ends a claim whose outcome is unknown to its caller.
 func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
