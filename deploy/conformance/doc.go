@@ -1,4 +1,4 @@
-// Package conformance checks what the API promises, from outside: over REST, and over gRPC where people act.
+// Package conformance checks the requirements of the API from outside: over REST, and over gRPC where people act.
 //
 // requirements.txt has every requirement with its id, by section:
 //

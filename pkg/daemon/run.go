@@ -81,7 +81,7 @@ func (p Part) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-var errEarly = errors.New("ended although nobody asked it to")
+var errEarly = errors.New("ended before it was stopped")
 
 // Every is a part that does periodic work: at once, and then each interval. An error is logged as a warning and the next
 // tick tries again. The work of one tick never overlaps with that of the next.

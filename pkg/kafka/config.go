@@ -36,7 +36,7 @@ type Message struct {
 const (
 	dialTimeout = 3 * time.Second
 	// metadataAge bounds how long a moved partition leader goes unnoticed.
-	// Only one topic is asked for, so that asking often stays cheap.
+	// Only one topic is requested, so that frequent requests stay cheap.
 	metadataAge = 2 * time.Second
 )
 

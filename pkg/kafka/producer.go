@@ -264,7 +264,7 @@ func (c Config) partitionsServed(ctx context.Context, topic string) error {
 }
 
 const (
-	// leaderPoll is how often a new topic is asked for its leaders.
+	// leaderPoll is how often the leaders of a new topic are looked up.
 	leaderPoll = 20 * time.Millisecond
 	// leaderPatience is when to give up on them.
 	leaderPatience = 30 * time.Second

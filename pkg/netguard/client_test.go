@@ -194,7 +194,7 @@ func TestBounds(t *testing.T) {
 		})
 		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
 		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, res.status, "no encoding is asked for")
+		require.Equal(t, http.StatusOK, res.status, "no encoding is requested")
 		require.Less(t, len(res.body), 1<<14)
 	})
 }

@@ -99,7 +99,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Measure tells of the pool's connections under the name.
+// Measure reports the connections of the pool under the name.
 func Measure(pool *pgxpool.Pool, name string, tel *telemetry.Telemetry) error {
 	err := telemetry.Pool(tel.Meters, "postgresql", name, func(context.Context) telemetry.PoolState {
 		s := pool.Stat()

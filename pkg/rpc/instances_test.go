@@ -148,7 +148,7 @@ func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
 		silent, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", i.addr)
 		require.NoError(t, err)
 		defer func() { _ = silent.Close() }()
-		// Connections are taken in turn: when this one is answered, the silent one is under way.
+		// Connections are taken in turn: when this one is answered, the silent one is in flight.
 		require.NoError(t, call(t.Context(), dialAll(t, i.addr)))
 		ends(t, i)
 	})

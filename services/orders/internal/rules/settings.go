@@ -29,7 +29,7 @@ func MatchCustomFields(of []*tenantsv1.CustomField, answers []*ordersv1.CustomFi
 func FindManager(team []*tenantsv1.TeamMember, email string) (*string, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	if email == "" {
-		return nil, nil //nolint:nilnil // No manager is asked for.
+		return nil, nil //nolint:nilnil // No manager is requested.
 	}
 	for _, member := range team {
 		if member.GetActive() && member.GetEmail() == email {

@@ -171,7 +171,7 @@ func (x *Principal) GetTenantVersion() int64 {
 	return 0
 }
 
-// Violation is one fault in one field of a request.
+// Violation is one invalid field of a request.
 type Violation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path as the caller wrote it, such as `items[0].budget.currency`; empty for the whole body.
@@ -242,7 +242,7 @@ type Request struct {
 	IdempotencyKey string `protobuf:"bytes,1,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Keyed hash of method, path, query and canonical body.
 	Fingerprint []byte `protobuf:"bytes,2,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	// Faults the edge found while decoding. They are reported together with the service's own, in
+	// Violations the edge found while decoding. They are reported together with the service's own, in
 	// the service's order of checks.
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
 	// The trace id answered as Request-Id.

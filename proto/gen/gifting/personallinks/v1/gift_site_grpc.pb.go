@@ -28,7 +28,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // GiftSiteService serves the pages a player opens with a personal link. The token of the link is
-// what authorizes: whoever holds it may see the page and claim the gift. A token is never logged.
+// what authorizes: its holder may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceClient interface {
 	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
 	GetClaimPage(ctx context.Context, in *GetClaimPageRequest, opts ...grpc.CallOption) (*GetClaimPageResponse, error)
@@ -73,7 +73,7 @@ func (c *giftSiteServiceClient) ClaimLink(ctx context.Context, in *ClaimLinkRequ
 // for forward compatibility.
 //
 // GiftSiteService serves the pages a player opens with a personal link. The token of the link is
-// what authorizes: whoever holds it may see the page and claim the gift. A token is never logged.
+// what authorizes: its holder may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceServer interface {
 	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
 	GetClaimPage(context.Context, *GetClaimPageRequest) (*GetClaimPageResponse, error)

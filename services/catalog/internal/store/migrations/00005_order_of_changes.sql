@@ -5,6 +5,6 @@ CREATE FUNCTION catalog_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELE
 
 -- The updated_at of a change. It is later than that of every change before, also when the clock was
 -- set back, so what a reader holds is always older than what it has not seen. The caller holds the
--- lock that all upkeep runs under.
+-- lock that all maintenance runs under.
 CREATE FUNCTION next_change() RETURNS timestamptz LANGUAGE sql VOLATILE AS
 $$SELECT greatest(catalog_now(), (SELECT max(updated_at) FROM products WHERE published_once) + interval '1 microsecond')$$;

@@ -24,7 +24,7 @@ ALTER TABLE links
     -- Label, message, e-mail and answers to custom fields; null once erased.
     ADD COLUMN details_sealed    bytea,
     ADD COLUMN reason_sealed     bytea,
-    -- A claim under way: the order it places, and until when its caller is given to do so.
+    -- A claim in progress: the order it places, and until when its caller is given to do so.
     ADD COLUMN claim_order_id    uuid,
     ADD COLUMN claim_lease_until timestamptz,
     ADD CONSTRAINT links_in_batch CHECK ((batch_id IS NULL) = (batch_index IS NULL)),
