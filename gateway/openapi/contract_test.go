@@ -175,7 +175,7 @@ func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {
 		if slices.Contains(inPath, string(field.Name())) {
 			continue
 		}
-		require.Contains(c.t, properties, field.JSONName(), m.FullName())
+		require.NotNil(c.t, properties[field.JSONName()], "add %s of %s to gateway/openapi/document", field.JSONName(), m.FullName())
 		property := c.object(properties[field.JSONName()])
 		if c.required(field) {
 			required = append(required, field.JSONName())

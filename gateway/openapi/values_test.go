@@ -70,7 +70,7 @@ func TestFieldLengths(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, maxLengths, got)
+	require.Equal(t, maxLengths, got, "each maxLength of gateway/openapi/document is a line of maxLengths")
 	require.InDelta(t, 255, d.at("components", "parameters", "IdempotencyKey", "schema", "maxLength"), 0)
 }
 

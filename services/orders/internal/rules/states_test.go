@@ -120,7 +120,7 @@ func TestTheDocumentOfStatesIsMadeFromTheTable(t *testing.T) {
 	}
 	got, err := os.ReadFile(statesDocument)
 	require.NoError(t, err)
-	require.Equal(t, want, string(got))
+	require.Equal(t, want, string(got), "run `go test ./services/orders/internal/rules -run DocumentOfStates -write`")
 }
 
 func documentOfStates() string {
