@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-func TestConfig(t *testing.T) { //nolint:paralleltest // It sets the environment.
+func TestConfig(t *testing.T) {
 	t.Run("the zero value is usable", func(t *testing.T) {
 		cfg, err := Config{}.complete()
 		require.NoError(t, err)

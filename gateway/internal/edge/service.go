@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -38,11 +39,15 @@ type Connections struct {
 	Tenants, Catalog, Orders, PersonalLinks, Events, Webhook *grpc.ClientConn
 }
 
+// setQueryParser sets grpc-gateway's parser of query parameters. The library keeps it in a variable of its package, so
+// several gateways in one process must not each set it.
+var setQueryParser = sync.OnceFunc(func() { runtime.NewServeMux(runtime.SetQueryParameterParser(restjson.QueryParser{})) })
+
 // NewServices makes the handler that turns a checked request into a gRPC call and back, by grpc-gateway.
 func NewServices(ctx context.Context, c Connections) (http.Handler, error) {
+	setQueryParser()
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
-		runtime.SetQueryParameterParser(restjson.QueryParser{}),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
 		runtime.WithOutgoingHeaderMatcher(func(string) (string, bool) { return "", false }),
