@@ -33,7 +33,6 @@ func (s *service) Run(context.Context) error {
 	return nil
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	var migrated bool
 	program := daemon.Program[config, *service]{
@@ -86,7 +85,6 @@ func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	require.Contains(t, out.String(), "Whether it is open.")
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestReadyAsksTheServingProcess(t *testing.T) {
 	program := daemon.Program[config, *service]{
 		Name: "example", Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },

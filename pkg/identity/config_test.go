@@ -13,7 +13,6 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-//nolint:paralleltest // It sets environment variables.
 func TestSettings(t *testing.T) {
 	t.Run("come from the environment under the prefix of transport security", func(t *testing.T) {
 		t.Setenv("GIFTING_TLS_CERT_FILE", "c")

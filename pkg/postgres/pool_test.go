@@ -26,7 +26,6 @@ func TestOptionsOfAServiceHoldForItsStatements(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestADatabaseURLIsRefusedWithoutItsPassword(t *testing.T) {
 	for _, url := range []string{"postgres://u:hunter2@h:none/db", "postgres://u:hunter2@h/db?sslmode=hunter2", "mysql://u:hunter2@h/db"} {
 		t.Setenv("GIFTING_DATABASE_URL", url)

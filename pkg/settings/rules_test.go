@@ -27,7 +27,6 @@ type ruled struct {
 	Level   slog.Level    `env:"LEVEL"`
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestRules(t *testing.T) {
 	for name, tc := range map[string]struct {
 		good, bad []string
@@ -64,7 +63,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestAnEmptyVariableIsNotSet(t *testing.T) {
 	t.Setenv("GIFTING_LISTEN", "")
 	t.Setenv("GIFTING_ADDR", "")
@@ -75,7 +73,6 @@ func TestAnEmptyVariableIsNotSet(t *testing.T) {
 	require.Equal(t, "127.0.0.1:9000", cfg.Addr)
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestASecretIsNotRepeated(t *testing.T) {
 	t.Setenv("GIFTING_URL", "mysql://user:hunter2@h/db")
 	t.Setenv("GIFTING_KEY", "hunter2")

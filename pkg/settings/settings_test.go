@@ -20,7 +20,6 @@ type config struct {
 	Database database      `envPrefix:"DATABASE_"`
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestConfigurationComesFromTheEnvironment(t *testing.T) {
 	t.Setenv("GIFTING_DATABASE_URL", "postgres://x")
 	var cfg config
@@ -54,7 +53,6 @@ func (p pair) Validate() error {
 	return errors.Join(settings.Invalid("HIGH", order), settings.Invalid("FORM", form))
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Setenv("GIFTING_TIMEOUT", "soon")
 	t.Setenv("GIFTING_LOW", "7")

@@ -33,7 +33,6 @@ func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T)
 	tel.Close(t.Context())
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestTheStandardVariables(t *testing.T) {
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	for name, c := range map[string]struct {
@@ -72,7 +71,6 @@ func TestTheStandardVariables(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // It sets environment variables.
 func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.

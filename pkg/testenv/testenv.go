@@ -46,7 +46,7 @@ var file = sync.OnceValue(func() map[string]string {
 	dir, err := os.Getwd()
 	values := map[string]string{}
 	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		text, missing := os.ReadFile(filepath.Join(dir, File))
+		text, missing := os.ReadFile(filepath.Join(dir, File)) //nolint:gosec // The file of `make deps`, found upward from the package.
 		if missing != nil {
 			continue
 		}

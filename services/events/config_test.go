@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func TestSources(t *testing.T) { //nolint:paralleltest // Sets environment variables.
+func TestSources(t *testing.T) {
 	t.Run("names and URLs, also one of several hosts", func(t *testing.T) {
 		var s Sources
 		require.NoError(t, s.UnmarshalText([]byte(

@@ -32,7 +32,7 @@ func (rejecting) ImportProducts(_ context.Context, req *catalogv1.ImportProducts
 	return resp, nil
 }
 
-func TestCommand(t *testing.T) { //nolint:paralleltest // It sets the environment.
+func TestCommand(t *testing.T) {
 	server := grpc.NewServer()
 	catalogv1.RegisterImportServiceServer(server, rejecting{})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
