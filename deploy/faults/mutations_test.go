@@ -88,7 +88,7 @@ var mutations = []mutation{
 		resp, err = c.http.Do(req)
 	}`}}},
 	{"foreign order", leak, []replacement{
-		{readOrder, `WHERE tenant_id = $1 AND id = $2`, `WHERE $1::text <> '' AND id = $2`},
+		{readOrder, "recordColumns + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns + ` FROM orders WHERE $1::text <> '' AND"},
 	}},
 	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, event)`, `
 		if rand.N(20) == 0 {

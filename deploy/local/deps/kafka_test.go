@@ -15,18 +15,19 @@ import (
 // jarsDir is where `make test` keeps the jars, so that they are fetched once.
 const jarsDir = "../../../.local/kafka"
 
+// produce tries several times: a broker may report itself as the leader of a partition shortly before it accepts writes.
 func produce(t *testing.T, brokers, topic, value string) {
 	t.Helper()
-	require.NoError(t, tryProduce(t.Context(), brokers, topic, value))
+	require.NoError(t, tryProduce(t.Context(), brokers, topic, value, 10))
 }
 
-func tryProduce(ctx context.Context, brokers, topic, value string) error {
+func tryProduce(ctx context.Context, brokers, topic, value string, attempts int) error {
 	writer := &kafka.Writer{
 		Addr:         kafka.TCP(strings.Split(brokers, ",")...),
 		Topic:        topic,
 		RequiredAcks: kafka.RequireAll,
 		BatchTimeout: time.Millisecond,
-		MaxAttempts:  1,
+		MaxAttempts:  attempts,
 		Transport:    &kafka.Transport{},
 	}
 	defer func() { _ = writer.Close() }()
@@ -71,7 +72,7 @@ func testBroker(t *testing.T, kind Kind) {
 	require.Equal(t, kind, first.Kind)
 
 	t.Run("a topic does not come into being by writing to it", func(t *testing.T) {
-		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value"), kafka.UnknownTopicOrPartition)
+		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value", 1), kafka.UnknownTopicOrPartition)
 	})
 	t.Run("topics are created once, with the partitions asked for", func(t *testing.T) {
 		topics := []Topic{{Name: "first", Partitions: 3}, {Name: "second", Partitions: 1}}
