@@ -1,4 +1,4 @@
--- The databases of deploy/compose.yaml: one for each service, which its login owns and nobody else may enter, and the
+-- The databases of deploy/compose.yaml: one for each service, which its login owns and no other login may use, and the
 -- relay's login, which may read and empty the outboxes. The passwords are for this demo only.
 
 CREATE ROLE gifting_relay NOLOGIN;

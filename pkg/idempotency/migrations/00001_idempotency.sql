@@ -4,7 +4,7 @@
 CREATE TABLE idempotency_answers (
     key_id          int         NOT NULL,
     idempotency_key text        NOT NULL,
-    -- Keyed hash of the request: tells another request under the same key, and nothing of its body.
+    -- Keyed hash of the request: shows whether a request is the same, and reveals nothing of its body.
     fingerprint     bytea       NOT NULL,
     -- google.rpc.Status: the answer or the problem.
     answer          bytea       NOT NULL,
@@ -15,10 +15,10 @@ CREATE TABLE idempotency_answers (
 -- Serves the retention job: the oldest answers.
 CREATE INDEX idempotency_answers_created ON idempotency_answers (created_at);
 
--- Makes the transaction the one that runs this request. Raises GI001 while another runs it and
--- GI002 when it has been answered. The lock goes with the transaction, so a crash leaves nothing
--- to expire, and nobody ever waits for it. The look-up is a statement of its own after the lock:
--- it sees what the lock's last holder committed.
+-- Makes this transaction the only one that runs the request. Raises GI001 while another one runs it and
+-- GI002 when it has been answered. The lock ends with the transaction, so a crash leaves nothing to
+-- expire. No caller waits for the lock. The look-up is a separate statement after the lock, so it sees
+-- what the previous holder of the lock committed.
 -- +goose StatementBegin
 CREATE FUNCTION idempotency_claim(_key_id int, _idempotency_key text) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -1,19 +1,19 @@
 -- +goose Up
 
--- A row without an answer is a key that another service's request claims: the answer is stored there.
+-- A row without an answer is a key claimed by a request of another service, which stores the answer.
 ALTER TABLE idempotency_answers
     ALTER COLUMN answer DROP NOT NULL,
     -- Package of the service that decides the request.
     ADD COLUMN owner text,
-    -- Claims that were not taken back: of requests that run, whose answer is stored, or whose outcome is not known.
+    -- Claims that were not released: their requests run, have a stored answer, or have an unknown outcome.
     ADD COLUMN holders int,
-    -- Not validated, so that the table is not read under the lock; the rows there were meet it.
+    -- Not validated, so that the table is not read under the lock. The existing rows satisfy it.
     ADD CONSTRAINT idempotency_answers_claimed CHECK (
         (answer IS NULL) = (owner IS NOT NULL) AND (owner IS NULL) = (holders IS NULL) AND holders > 0) NOT VALID;
 
--- Claims the key for a request that another service decides. The shared lock lets claims stand beside each other,
--- and excludes a request that runs here: GI001. GI003 when the key names another request. Its use starts the time
--- anew that the row is kept for, because the answer may be stored only now.
+-- Claims the key for a request that another service decides. The shared lock allows several claims and excludes a
+-- request that runs here: GI001. Raises GI003 when the key belongs to another request. Each claim restarts the
+-- retention of the row, because the answer may be stored only now.
 -- +goose StatementBegin
 CREATE FUNCTION idempotency_claim_elsewhere(_key_id int, _idempotency_key text, _fingerprint bytea, _owner text) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -33,7 +33,7 @@ END
 $$;
 -- +goose StatementEnd
 
--- Takes one claim back; the last one takes the row with it.
+-- Releases one claim. Releasing the last one deletes the row.
 -- +goose StatementBegin
 CREATE FUNCTION idempotency_release(_key_id int, _idempotency_key text, _fingerprint bytea) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Changes on their way out of this database. The relay takes what it can see in the order of
--- (recorded_at, id), publishes it and deletes it, so the table is nearly always empty.
+-- Changes that are not published yet. The relay reads the visible rows in the order of (recorded_at, id),
+-- publishes them and deletes them, so the table is nearly always empty.
 CREATE TABLE outbox (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- Clock of the insert, not of the transaction's start: the relay orders by it across services.
@@ -24,12 +24,12 @@ CREATE INDEX outbox_recorded ON outbox (recorded_at, id);
 -- +goose StatementBegin
 DO $$
 BEGIN
-    -- Where the role exists, no right to create roles is needed.
+    -- If the role exists, no right to create roles is needed.
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gifting_relay') THEN
         CREATE ROLE gifting_relay NOLOGIN;
     END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
-    NULL; -- Roles are shared by all databases of a server; another one was first.
+    NULL; -- All databases of a server share their roles: another database has just created it.
 END
 $$;
 -- +goose StatementEnd

@@ -1,30 +1,30 @@
 -- +goose Up
 
--- Every change of what stands between here and the reservations runs under one advisory lock, one
--- at a time: the catalog is kept up rarely and read always. It makes updated_at grow in the order of
--- the commits, so that a reader who saw one change has been able to see all earlier ones.
+-- Changes of the tables up to the reservations run one at a time under one advisory lock: the catalog
+-- is written rarely and read often. So updated_at grows in the order of the commits, and a reader who
+-- saw one change could see all earlier ones.
 
--- Where a price holds.
+-- The countries in which a price is valid.
 CREATE TABLE regions (
     code text PRIMARY KEY CHECK (code ~ '^[A-Z][A-Z0-9_]*$')
 );
 
 -- A country belongs to one region at most. The primary key serves the page of gifts, which looks up
--- the region of its country; the index serves the replacing of a region.
+-- the region of its country. The index serves the replacement of a region.
 CREATE TABLE region_countries (
     country text PRIMARY KEY CHECK (country ~ '^[A-Z]{2}$'),
     region  text NOT NULL REFERENCES regions (code)
 );
 CREATE INDEX region_countries_region ON region_countries (region);
 
--- Units of a currency for one euro. A change touches no gift: estimates are as of the read.
+-- Units of a currency for one euro. A change updates no gift: estimates are computed when they are read.
 CREATE TABLE exchange_rates (
     currency   text           PRIMARY KEY CHECK (currency ~ '^[A-Z]{3}$' AND currency <> 'EUR'),
     rate       numeric(20,10) NOT NULL CHECK (rate > 0),
     updated_at timestamptz    NOT NULL DEFAULT clock_timestamp()
 );
 
--- names holds the translations by locale; name is en-US. Categories are few: their order needs no index.
+-- names has the translations by locale; name is en-US. There are few categories: their order needs no index.
 CREATE TABLE categories (
     code     text  PRIMARY KEY CHECK (code ~ '^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$'),
     name     text  NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
@@ -41,7 +41,7 @@ CREATE TABLE subcategories (
     CONSTRAINT subcategories_of_category CHECK (starts_with(code, category || '__'))
 );
 
--- The bytes stand in the blob store under file_id, the first half of their digest.
+-- The blob store keeps the bytes under file_id, the first half of their digest.
 CREATE TABLE images (
     file_id      text        PRIMARY KEY CHECK (file_id ~ '^[0-9a-f]{32}$'),
     digest       text        NOT NULL UNIQUE CHECK (left(digest, 32) = file_id),
@@ -51,8 +51,8 @@ CREATE TABLE images (
 );
 
 -- Gifts, shared by all tenants. name and description are en-US; translations are {locale: {name,
--- description}}. updated_at moves with what some reader could see. A gift that was published once
--- and is not now is unlisted; one that never was is shown to nobody.
+-- description}}. updated_at changes when something visible to a reader changes. A gift that was
+-- published once and is not now is unlisted; one that never was is hidden.
 CREATE TABLE products (
     id                      uuid        PRIMARY KEY,
     state                   text        NOT NULL CHECK (state IN ('DRAFT', 'PUBLISHED', 'ARCHIVED', 'INTERNAL')),
@@ -74,9 +74,9 @@ CREATE TABLE products (
 CREATE INDEX products_published_id ON products (id) WHERE state = 'PUBLISHED';
 -- Serves reads of what changed since an instant, in the order of the changes.
 CREATE INDEX products_changed ON products (updated_at, id) WHERE published_once;
--- Serves the question whether a gift uses an image.
+-- Serves the search for gifts that use an image.
 CREATE INDEX products_images ON products USING gin (image_file_ids);
--- Serves the question whether a gift stands in a subcategory.
+-- Serves the search for gifts in a subcategory.
 CREATE INDEX products_categories ON products USING gin (categories);
 
 -- The primary key serves the price of each gift of a page.
@@ -87,7 +87,7 @@ CREATE TABLE product_prices (
     PRIMARY KEY (product_id, region)
 );
 
--- A campaign counts as completed from expires_at on, whatever status says.
+-- A campaign is completed from expires_at on, even if status differs.
 CREATE TABLE campaigns (
     tenant_id  uuid        NOT NULL,
     id         uuid        NOT NULL CONSTRAINT campaigns_one_tenant UNIQUE,

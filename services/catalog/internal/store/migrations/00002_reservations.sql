@@ -1,9 +1,9 @@
 -- +goose Up
 
 -- Units taken for orders. RESERVED: for an order about to commit. CONFIRMED: for an order that
--- exists. RELEASED: the unit went back. units is what the reservation took from the stock: 0 for an
--- offering without finite stock. A settled row is kept: a confirmed unit can still be released.
--- The primary key serves settling.
+-- exists. RELEASED: the unit was returned. units is the number taken from the stock: 0 for an offering
+-- without finite stock. A confirmed row is kept, because its unit can still be released. The primary key
+-- serves confirming and releasing.
 CREATE TABLE reservations (
     order_id        uuid        PRIMARY KEY,
     reservation_key bytea       NOT NULL CHECK (octet_length(reservation_key) BETWEEN 1 AND 256),
@@ -15,15 +15,15 @@ CREATE TABLE reservations (
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT reservations_sku CHECK (state = 'RELEASED' OR sku_id IS NOT NULL)
 );
--- Serves a repeated attempt. A key holds at most one unit for an order about to commit; once that is
--- settled the key may name an attempt at another order.
+-- Serves a repeated attempt. A key holds at most one unit for an order about to commit. Once that unit
+-- is confirmed or released, the key may reserve for another order.
 CREATE UNIQUE INDEX reservations_held_key ON reservations (reservation_key) WHERE state = 'RESERVED';
--- Serves the sweep of reservations nobody settled.
+-- Serves the search for reservations that were neither confirmed nor released.
 CREATE INDEX reservations_expiry ON reservations (expires_at, order_id) WHERE state = 'RESERVED';
 
--- reserve_unit takes a unit in one round trip, or gives back the one the key holds. Locks are taken
--- in the order key, reservation, SKU; settling takes the last two in the same order. An expiry is
--- never moved: a sweep may already be asking whether the order exists.
+-- reserve_unit takes a unit in one round trip, or returns the one that the key holds. Locks are taken
+-- in the order key, reservation, SKU; confirming and releasing take the last two in the same order.
+-- An expiry never changes: the recovery may already be asking whether the order exists.
 --
 -- It raises GF001 without stock, GF002 when the campaign does not offer the combination, GF003 while
 -- the key still holds a unit of another combination, GF004 when the order is that of another key.
@@ -40,8 +40,8 @@ BEGIN
     -- unique indexes instead can deadlock: two inserts may meet in them in opposite orders.
     PERFORM pg_advisory_xact_lock(hashtextextended(encode(p_key, 'hex'), 0));
 
-    -- Not locked: nobody else gives the key a unit now, and to be settled right after this is the same
-    -- as right after the answer.
+    -- Not locked: no other caller reserves for the key now. It makes no difference whether the unit is
+    -- confirmed or released right after this read or right after the answer.
     SELECT r.* INTO held FROM reservations r WHERE r.reservation_key = p_key AND r.state = 'RESERVED';
     IF FOUND THEN
         IF NOT EXISTS (
@@ -55,8 +55,8 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The row takes its SKU only below, after the stock: a reference to a SKU locks it a little, and
-    -- who then asks for more can deadlock with settling. If anything fails the row goes with it.
+    -- The row gets its SKU only below, after the stock: a foreign key takes a weak lock on the SKU, and
+    -- a caller that then needs a stronger one can deadlock with a release. A failure undoes the row too.
     INSERT INTO reservations (order_id, reservation_key, tenant_id, units, state, expires_at)
     VALUES (p_order_id, p_key, p_tenant_id, 0, 'RELEASED', clock_timestamp())
     ON CONFLICT (order_id) DO NOTHING;

@@ -30,6 +30,6 @@ $$;
 CREATE TRIGGER catalog_audit_rows_stay BEFORE UPDATE OR DELETE ON catalog_audit
     FOR EACH ROW EXECUTE FUNCTION catalog_audit_append_only();
 
--- Serves the retention: a released reservation holds nothing and goes after a while. A confirmed one is
--- kept for good: its order can be cancelled at any time, and its unit must then go back.
+-- Serves the retention: a released reservation holds no unit and is deleted later. A confirmed one stays
+-- for ever: its order can be cancelled at any time, and its unit must then be returned.
 CREATE INDEX reservations_released ON reservations (expires_at) WHERE state = 'RELEASED';

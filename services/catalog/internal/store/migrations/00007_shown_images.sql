@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The images of a gift as its readers list them: each in display order, its renditions from the
--- smallest, then itself.
+-- The images of a gift in display order, as readers get them: of each image its renditions from the
+-- smallest to the largest, then the image itself.
 CREATE FUNCTION shown_images(p_file_ids text[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('fileId', f.file_id, 'width', f.width) ORDER BY i.place, f.width), '[]')
     FROM unnest(p_file_ids) WITH ORDINALITY AS i (file_id, place)
@@ -10,9 +10,9 @@ CREATE FUNCTION shown_images(p_file_ids text[]) RETURNS jsonb LANGUAGE sql STABL
     ) AS f
 $$;
 
--- Kept beside the gift, for gifts are read far more often than written, and a page of them in a
--- hundredth of the time that looking their renditions up takes. Whoever writes image_file_ids, or
--- renditions of an image that gifts show already, writes image_file_ids (anew).
+-- Stored with the gift, because gifts are read far more often than written, and a page of gifts is read a
+-- hundred times faster than by looking up the renditions. Code that writes image_file_ids, or renditions of
+-- an image that gifts already show, must write image_file_ids (again).
 ALTER TABLE products ADD COLUMN images jsonb NOT NULL DEFAULT '[]';
 
 -- +goose StatementBegin

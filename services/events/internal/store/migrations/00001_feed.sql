@@ -26,7 +26,7 @@ CREATE TABLE feed (
     CONSTRAINT feed_event UNIQUE (event_id, day)
 ) PARTITION BY RANGE (day);
 
--- No CACHE: values cached by a session would be used later than higher values of another session.
+-- No CACHE: a session would use its cached values after another session has used higher ones.
 CREATE SEQUENCE feed_position AS bigint NO CYCLE CACHE 1;
 
 -- One row per Kafka partition. The process that locks it is the only writer of the partition's tenants, even if

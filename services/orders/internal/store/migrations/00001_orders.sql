@@ -1,7 +1,7 @@
 -- +goose Up
 
--- One row per order. Columns are what every channel may see; what names or locates a person is in
--- details_sealed alone.
+-- One row per order. Every channel may see its columns, except details_sealed: only that column has data
+-- that names or locates a person.
 CREATE TABLE orders (
     tenant_id                     uuid        NOT NULL,
     id                            uuid        NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE orders (
     branded_packaging_requested   boolean     NOT NULL DEFAULT false,
     received_outside_active_hours boolean     NOT NULL,
     manager_id                    uuid,
-    -- The key that placed the order, by the name it had then; null for other channels.
+    -- The key that placed the order, with its name at that time; null for other channels.
     placed_by_key_id              int,
     placed_by_key_name            text,
     carrier                       text,
@@ -57,8 +57,8 @@ CREATE INDEX orders_recipient ON orders (tenant_id, external_recipient_id, creat
 -- Serves GET /orders?updatedSince=…
 CREATE INDEX orders_updated ON orders (tenant_id, updated_at);
 
--- Decides once for each order that took campaign stock whether it was placed or given up: the
--- order's transaction and the recovery worker both insert, and the key lets one of them win.
+-- Decides once for each order with campaign stock whether it was placed or given up. The order's
+-- transaction and the recovery worker both insert; the primary key lets only one of them succeed.
 CREATE TABLE reservation_outcomes (
     order_id   uuid        PRIMARY KEY,
     outcome    text        NOT NULL CHECK (outcome IN ('PLACED', 'ABANDONED')),

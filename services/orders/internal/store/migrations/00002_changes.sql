@@ -1,20 +1,20 @@
 -- +goose Up
 
--- Id under which catalog holds the order's unit of campaign stock; null: the order's own. An order
--- reopened after its unit went back holds another one under another id, so that a late release of
--- the first can never return the second.
+-- Id under which the catalog holds the order's unit of campaign stock; null: the order's id. An order
+-- that is reopened after its unit was returned holds another unit under another id, so that a late
+-- release of the first can never return the second.
 ALTER TABLE orders ADD COLUMN stock_hold_id uuid;
 
--- PLACED: the order exists and holds the unit. RELEASING: the order was cancelled and catalog is
--- still to be told. RELEASED: it was told. UNSTOCKED: the order exists under a claim's id and holds
--- no unit. ABANDONED: there is no such order and will be none.
+-- PLACED: the order exists and holds the unit. RELEASING: the order was cancelled, but the catalog has not
+-- released the unit yet. RELEASED: it has. UNSTOCKED: the order exists under a claim's id and holds no unit.
+-- ABANDONED: the order does not exist and will not be placed.
 ALTER TABLE reservation_outcomes
     DROP CONSTRAINT reservation_outcomes_outcome_check,
     ADD CONSTRAINT reservation_outcomes_outcome_check
         CHECK (outcome IN ('PLACED', 'RELEASING', 'RELEASED', 'UNSTOCKED', 'ABANDONED'));
--- Serves the worker that tells catalog.
+-- Serves the worker that releases units in the catalog.
 CREATE INDEX reservation_outcomes_releasing ON reservation_outcomes (order_id) WHERE outcome = 'RELEASING';
--- Serves the deletion of outcomes nobody asks for any more.
+-- Serves the deletion of outcomes that are no longer needed.
 CREATE INDEX reservation_outcomes_over ON reservation_outcomes (decided_at) WHERE outcome IN ('RELEASED', 'ABANDONED');
 
 -- Texts on an order. The public API shows what is not internal. seq orders the messages of an order:
@@ -26,7 +26,7 @@ CREATE TABLE order_messages (
     order_id    uuid        NOT NULL,
     author_kind text        NOT NULL
         CHECK (author_kind IN ('API_KEY', 'TENANT_ACCOUNT', 'TENANT_CLIENT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
-    -- Id of the key, or of the person in the caller's directory.
+    -- Id of the key, or of the person in the directory of the caller.
     author_id   text        NOT NULL,
     -- As the API shows it.
     author_name text        NOT NULL,

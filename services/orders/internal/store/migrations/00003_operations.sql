@@ -1,18 +1,18 @@
 -- +goose Up
 
--- What was done through the operations plane: who, when, what, to which order. Persons stand by id,
--- so it holds no personal data. Rows are added, never changed, and may go after a year.
+-- Actions of the operations plane: who did what to which order, and when. Persons are named by id, so the
+-- table has no personal data. Rows are appended, never changed, and may be deleted after a year.
 CREATE TABLE order_audit (
     id             uuid        PRIMARY KEY,
     at             timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Both null for a search: it names no order and, from the operator, need not name a tenant.
+    -- Both null for a search: it names no order, and the operator may search all tenants.
     tenant_id      uuid,
     order_id       uuid,
     actor_kind     text        NOT NULL
         CHECK (actor_kind IN ('TENANT_ACCOUNT', 'TENANT_CLIENT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
     actor_id       text        NOT NULL CHECK (length(actor_id) <= 128),
     operation      text        NOT NULL,
-    -- Null where the order did not stand before.
+    -- Null if the order did not exist before.
     status_before  text,
     version_before bigint,
     -- Null for a search.
@@ -43,7 +43,7 @@ CREATE TRIGGER order_audit_stays BEFORE TRUNCATE ON order_audit
 ALTER TABLE orders
     ADD COLUMN details_erased_at timestamptz,
     ADD CONSTRAINT orders_details_erased CHECK ((details_erased_at IS NULL) = (length(details_sealed) > 0));
--- Serves the erasure: what was completed or cancelled longest ago.
+-- Serves the erasure: the orders that were completed or cancelled first.
 CREATE INDEX orders_erasable ON orders (updated_at)
     WHERE status IN ('COMPLETED', 'CANCELLED') AND details_erased_at IS NULL;
 

@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- Serves GET /orders of a key limited to brands, and ?brandId=…: without it the page of a small brand
--- is looked for among all orders of the tenant.
+-- would be searched among all orders of the tenant.
 CREATE INDEX orders_brand ON orders (tenant_id, brand_id, created_at DESC, id DESC);
 
 -- Serves GET /orders?status=…, also for a status that few orders of the tenant have.

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Personal links. A link with a campaign offers the campaign's gifts, one without offers a
+-- Personal links. A link with a campaign offers the gifts of the campaign; a link without one offers a
 -- selection of the catalog.
 CREATE TABLE links (
     tenant_id             uuid        NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE links (
     external_recipient_id text        CHECK (char_length(external_recipient_id) BETWEEN 1 AND 128),
     status                text        NOT NULL
         CHECK (status IN ('REQUESTED', 'ACTIVE', 'CLAIMED', 'EXPIRED', 'CANCELLED')),
-    -- The URL lets its holder claim a gift; it is sealed for the link's id.
+    -- The URL lets its holder claim a gift. It is sealed, with the link's id as associated data.
     claim_url_sealed      bytea       NOT NULL,
     order_id              uuid,
     created_at            timestamptz NOT NULL,

@@ -5,7 +5,7 @@ CREATE TABLE link_batches (
     tenant_id   uuid        NOT NULL,
     id          uuid        NOT NULL,
     product_ids uuid[]      NOT NULL,
-    -- The key that sent the batch, by the name it had then.
+    -- The key that sent the batch, with its name at that time.
     key_id      int         NOT NULL,
     key_name    text        NOT NULL,
     created_at  timestamptz NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE link_batches (
 
 ALTER TABLE links
     ADD COLUMN batch_id          uuid,
-    -- Place among the batch's recipients.
+    -- Position in the batch's list of recipients.
     ADD COLUMN batch_index       int,
     ADD COLUMN locale            text NOT NULL DEFAULT 'en-US',
     -- Team member who manages the link and then its order.
@@ -24,7 +24,7 @@ ALTER TABLE links
     -- Label, message, e-mail and answers to custom fields; null once erased.
     ADD COLUMN details_sealed    bytea,
     ADD COLUMN reason_sealed     bytea,
-    -- A claim in progress: the order it places, and until when its caller is given to do so.
+    -- A claim in flight: the order that it places, and when its lease ends.
     ADD COLUMN claim_order_id    uuid,
     ADD COLUMN claim_lease_until timestamptz,
     ADD CONSTRAINT links_in_batch CHECK ((batch_id IS NULL) = (batch_index IS NULL)),
@@ -32,17 +32,17 @@ ALTER TABLE links
     ADD CONSTRAINT links_lease CHECK ((claim_order_id IS NULL) = (claim_lease_until IS NULL)),
     ADD CONSTRAINT links_reason CHECK (reason_sealed IS NULL OR status = 'CANCELLED');
 
--- Serves the claim page, which knows nothing but the token.
+-- Serves the claim page, which has only the token.
 CREATE UNIQUE INDEX links_token ON links (token_hash) WHERE token_hash IS NOT NULL;
 -- Serves the list and the approval of a batch.
 CREATE UNIQUE INDEX links_batch ON links (tenant_id, batch_id, batch_index) WHERE batch_id IS NOT NULL;
--- Serves recovery: the claims whose lease ended first.
+-- Serves the recovery: the claims whose lease ended first.
 CREATE INDEX links_leases ON links (claim_lease_until) WHERE claim_order_id IS NOT NULL;
 -- Serves retention: ended links that still have details, by when they ended.
 CREATE INDEX links_erasable ON links (updated_at)
     WHERE details_sealed IS NOT NULL AND status IN ('CLAIMED', 'EXPIRED', 'CANCELLED');
 
--- Who did what to a link. Rows are only ever added.
+-- Who did what to a link. Rows are appended and never changed.
 CREATE TABLE link_audit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id  uuid        NOT NULL,
@@ -50,12 +50,12 @@ CREATE TABLE link_audit (
     action     text        NOT NULL CHECK (action IN ('APPROVED', 'CANCELLED')),
     actor_kind text        NOT NULL
         CHECK (actor_kind IN ('API_KEY', 'TENANT_ACCOUNT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
-    -- Id of the key or of the person in the caller's directory; empty for SYSTEM.
+    -- Id of the key, or of the person in the directory of the caller; empty for SYSTEM.
     actor_id   text        NOT NULL,
     at         timestamptz NOT NULL
 );
 
--- Serves the question what was done to a link.
+-- Serves the audit of a link.
 CREATE INDEX link_audit_link ON link_audit (tenant_id, link_id, id);
 
 -- +goose StatementBegin

@@ -1,11 +1,11 @@
 -- +goose Up
 
 -- A tenant and its settings. Its row is locked before anything of the tenant changes, and version
--- grows in the same transaction: whoever holds a copy of some version can tell that it is old.
+-- grows in the same transaction, so the holder of a copy can see that it is outdated.
 CREATE TABLE tenants (
     id                uuid        PRIMARY KEY,
     name              text        NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
-    -- Complete and in the order of the answer: en-US always comes first.
+    -- The complete list in the order of the response: en-US is always first.
     locales           text[]      NOT NULL CHECK (coalesce(locales[1] = 'en-US', false)),
     currency          text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     approval_required boolean     NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE tenants (
     created_at        timestamptz NOT NULL DEFAULT now()
 );
 
--- The primary key serves the list of a tenant's brands. An id belongs to one tenant for good.
+-- The primary key serves the list of a tenant's brands. An id belongs to one tenant for ever.
 CREATE TABLE brands (
     tenant_id      uuid        NOT NULL REFERENCES tenants (id),
     id             uuid        NOT NULL CONSTRAINT brands_one_tenant UNIQUE,
@@ -32,7 +32,7 @@ CREATE TABLE team_members (
     tenant_id  uuid        NOT NULL REFERENCES tenants (id),
     id         uuid        NOT NULL CONSTRAINT team_members_one_tenant UNIQUE,
     name       text        NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
-    -- Stored in lower case. Only ASCII is checked here: databases differ in the lower case of the rest.
+    -- Stored in lower case. Only ASCII is checked here: databases differ in the lower case of other letters.
     email      text        NOT NULL CHECK (email COLLATE "C" !~ '[A-Z]' AND char_length(email) BETWEEN 3 AND 255),
     role       text        NOT NULL CHECK (role IN ('ADMINISTRATOR', 'COORDINATOR', 'MEMBER')),
     active     boolean     NOT NULL,
@@ -41,8 +41,8 @@ CREATE TABLE team_members (
     CONSTRAINT team_members_email UNIQUE (tenant_id, email)
 );
 
--- The primary key serves the list of a tenant's fields; they are few, so their order needs no
--- index. The type of a field never changes: answers given to it would no longer fit.
+-- The primary key serves the list of a tenant's fields. There are few, so their order needs no index.
+-- The type of a field never changes: existing answers would no longer fit.
 CREATE TABLE custom_fields (
     tenant_id  uuid        NOT NULL REFERENCES tenants (id),
     id         uuid        NOT NULL CONSTRAINT custom_fields_one_tenant UNIQUE,
@@ -56,11 +56,11 @@ CREATE TABLE custom_fields (
     CONSTRAINT custom_fields_options CHECK ((type = 'DROPDOWN') = (cardinality(options) > 0))
 );
 
--- API keys. Of the key itself only a hash stands here; the signing secret is sealed.
+-- API keys. Only a hash of the key is stored; the signing secret is sealed.
 CREATE TABLE api_keys (
     tenant_id      uuid        NOT NULL REFERENCES tenants (id),
     id             int         GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- SHA-256 of the whole key. Its index serves the resolution of a key.
+    -- SHA-256 of the whole key. Its index serves the authentication of a request.
     hash           bytea       NOT NULL CONSTRAINT api_keys_hash UNIQUE CHECK (octet_length(hash) = 32),
     prefix         text        NOT NULL CHECK (char_length(prefix) BETWEEN 1 AND 32),
     name           text        NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),

@@ -35,8 +35,8 @@ CREATE TABLE deliveries (
     CONSTRAINT deliveries_finished_once CHECK ((state = 'PENDING') = (finished_at IS NULL)),
     CONSTRAINT deliveries_lease_while_pending CHECK (state = 'PENDING' OR lease_token IS NULL)
 )
--- Every delivery leaves dead rows in the indexes of the claim. They must be vacuumed early, however many
--- finished rows the table has.
+-- Every delivery leaves dead rows in the indexes of the claim. They must be vacuumed early, even if the table
+-- has many finished rows.
 WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 -- Serves the claim: the first due row of each endpoint, then its due rows in order.
@@ -65,8 +65,8 @@ CREATE TABLE attempts (
     CONSTRAINT attempts_body_short CHECK (octet_length(response_body) <= 1024)
 );
 
--- Endpoints that are not claimed for a while because the tenant's API access is switched off: one row per
--- endpoint instead of a new due time for each of its many deliveries.
+-- Endpoints that are temporarily not claimed because the tenant's API access is switched off: one row per
+-- endpoint, rather than a new due time for each of its many deliveries.
 CREATE TABLE pauses (
     tenant_id uuid        NOT NULL,
     key_id    int         NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE pauses (
     PRIMARY KEY (tenant_id, key_id)
 );
 
--- Messages from Kafka that are not valid changes, for a person to look at: the partition goes on without
+-- Messages from Kafka that are not valid changes, kept for a person to look at; the partition continues after
 -- them. They belong to no tenant.
 CREATE TABLE rejected_messages (
     topic       text        NOT NULL,

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The server parses a table's CHECKs in every statement that writes to the table, and checks a foreign key by a
--- statement of its own. Three statements write deliveries, a few each: the constraints took a third of their time.
+-- The server parses a table's CHECKs in every statement that writes to the table, and checks a foreign key by an
+-- extra statement. Three statements write deliveries, a few rows each: the constraints took a third of their time.
 -- Those statements keep the conditions themselves, and tests check them.
 ALTER TABLE deliveries
     DROP CONSTRAINT deliveries_state,
