@@ -35,7 +35,7 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// own says whether a service runs an image of this repository.
+// own reports whether a service runs an image of this repository.
 func own(s types.ServiceConfig) bool { return s.Build != nil }
 
 func TestEveryContainerIsHardened(t *testing.T) {

@@ -121,7 +121,7 @@ func (c *collector) trace(traceID string) trace {
 	return found
 }
 
-// has says whether a log line of the trace and a metric of the name have come.
+// has reports whether a log line of the trace and a metric of the name have come.
 func (c *collector) has(traceID, metric string) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()

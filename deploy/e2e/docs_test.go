@@ -38,7 +38,7 @@ type example struct {
 	want   []string
 }
 
-// fails says whether the page shows an error as the output.
+// fails reports whether the page shows an error as the output.
 func (e example) fails() bool {
 	return len(e.want) > 0 && (strings.HasPrefix(e.want[0], "Code: ") || strings.HasPrefix(e.want[0], "Failed"))
 }

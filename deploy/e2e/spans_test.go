@@ -88,7 +88,7 @@ func (t trace) follow(at span, path []step) (span, bool) {
 	return span{}, false
 }
 
-// links says whether the span links to the one with the ids.
+// links reports whether the span links to the one with the ids.
 func (s span) links(traceID, spanID string) bool {
 	return slices.ContainsFunc(s.GetLinks(), func(l *otlp.Span_Link) bool {
 		return id(l.GetTraceId()) == traceID && id(l.GetSpanId()) == spanID

@@ -97,7 +97,7 @@ func (c certificates) authority(now time.Time) (*authority.Authority, error) {
 	return made, c.write(authorityName, made.Pair)
 }
 
-// valid says whether the caller has a certificate that is not near expiry.
+// valid reports whether the caller has a certificate that is not near expiry.
 func (c certificates) valid(signer *authority.Authority, name identity.Name, now time.Time) bool {
 	pair, err := c.read(name)
 	if err != nil {

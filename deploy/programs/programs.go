@@ -73,7 +73,7 @@ func (p Program) Peer() string {
 	return strings.ToUpper(strings.ReplaceAll(string(p.Name), "-", "_")) + "_ADDR"
 }
 
-// Calls says whether the program calls the other one.
+// Calls reports whether the program calls the other one.
 func (p Program) Calls(other Program) bool {
 	_, calls := p.Settings[settings.Prefix+other.Peer()]
 	return calls

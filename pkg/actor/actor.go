@@ -1,5 +1,5 @@
-// Package actor checks who acts in a call of the operations plane. The calling workspace or back
-// office has authenticated the person; what a service can check itself is checked here.
+// Package actor checks the acting person of a call on the operations plane. The calling system has authenticated the person;
+// this package checks only the form of the actor and its role.
 package actor
 
 import (
@@ -18,7 +18,7 @@ const (
 	maxName = 255
 )
 
-// An id keeps e-mail addresses and names out of the audits, which hold no personal data.
+// An id cannot be an e-mail address or a name, because audits hold no personal data.
 var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
 
 // Check collects the violations in the member `actor` of a request.
@@ -52,14 +52,14 @@ func Kind(a *commonv1.Actor) string {
 	return strings.TrimPrefix(a.GetKind().String(), "ACTOR_KIND_")
 }
 
-// IsMember says whether the actor is an active member of the team in one of the roles.
+// IsMember reports whether the actor is an active member of the team in one of the roles.
 func IsMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv1.TeamRole) bool {
 	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, func(m *tenantsv1.TeamMember) bool {
 		return m.GetId() == a.GetId() && m.GetActive() && slices.Contains(roles, m.GetRole())
 	})
 }
 
-// NotPermitted refuses an actor.
+// NotPermitted returns the error for an actor without the needed role.
 func NotPermitted() error {
 	return problem.New(problem.InsufficientScope, "The acting person may not do this.")
 }

@@ -17,23 +17,23 @@ const (
 	system  = commonv1.ActorKind_ACTOR_KIND_SYSTEM
 )
 
-func TestEveryFaultOfAnActorIsFound(t *testing.T) {
+func TestEveryErrorOfAnActorIsFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		actor *commonv1.Actor
 		want  []string
 	}{
-		"a person":            {&commonv1.Actor{Kind: account, Id: "staff-7", Name: "Ann"}, nil},
-		"the platform":        {&commonv1.Actor{Kind: system}, nil},
-		"nobody":              {nil, []string{"actor required"}},
-		"of no kind":          {&commonv1.Actor{Id: "a"}, []string{"actor.kind required"}},
-		"of an unknown kind":  {&commonv1.Actor{Kind: 99, Id: "a"}, []string{"actor.kind invalid"}},
-		"without an id":       {&commonv1.Actor{Kind: account}, []string{"actor.id required"}},
-		"named by e-mail":     {&commonv1.Actor{Kind: account, Id: "ann@example.com"}, []string{"actor.id invalid"}},
-		"a platform with id":  {&commonv1.Actor{Kind: system, Id: "a"}, []string{"actor.id invalid"}},
-		"named by a name":     {&commonv1.Actor{Kind: account, Id: "Bo Berg"}, []string{"actor.id invalid"}},
-		"with NUL in a name":  {&commonv1.Actor{Kind: account, Id: "a", Name: "\x00"}, []string{"actor.name invalid"}},
-		"with too much of it": {&commonv1.Actor{Kind: account, Id: strings.Repeat("a", 129), Name: strings.Repeat("n", 256)}, []string{"actor.name too_long", "actor.id too_long"}},
+		"a person":           {&commonv1.Actor{Kind: account, Id: "staff-7", Name: "Ann"}, nil},
+		"the platform":       {&commonv1.Actor{Kind: system}, nil},
+		"nobody":             {nil, []string{"actor required"}},
+		"of no kind":         {&commonv1.Actor{Id: "a"}, []string{"actor.kind required"}},
+		"of an unknown kind": {&commonv1.Actor{Kind: 99, Id: "a"}, []string{"actor.kind invalid"}},
+		"without an id":      {&commonv1.Actor{Kind: account}, []string{"actor.id required"}},
+		"named by e-mail":    {&commonv1.Actor{Kind: account, Id: "ann@example.com"}, []string{"actor.id invalid"}},
+		"a platform with id": {&commonv1.Actor{Kind: system, Id: "a"}, []string{"actor.id invalid"}},
+		"named by a name":    {&commonv1.Actor{Kind: account, Id: "Bo Berg"}, []string{"actor.id invalid"}},
+		"with NUL in a name": {&commonv1.Actor{Kind: account, Id: "a", Name: "\x00"}, []string{"actor.name invalid"}},
+		"with a name and an id that are too long": {&commonv1.Actor{Kind: account, Id: strings.Repeat("a", 129), Name: strings.Repeat("n", 256)}, []string{"actor.name too_long", "actor.id too_long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var errs fields.Errors

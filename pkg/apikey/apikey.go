@@ -22,10 +22,10 @@ const (
 	Sandbox    Environment = "sandbox"
 )
 
-// ErrEnvironment is the answer to a deployment that does not exist.
+// ErrEnvironment means that there is no deployment of that name.
 var ErrEnvironment = errors.New("environment must be production or sandbox")
 
-// Validate refuses anything but the two deployments.
+// Validate returns ErrEnvironment for anything but the two deployments.
 func (e Environment) Validate() error {
 	if e != Production && e != Sandbox {
 		return fmt.Errorf("%w, not %q", ErrEnvironment, string(e))
@@ -33,8 +33,7 @@ func (e Environment) Validate() error {
 	return nil
 }
 
-// ErrMalformed is the answer to anything that is no key: the checksum catches mistyped and
-// guessed keys without asking a database.
+// ErrMalformed means that a text is not an API key. The checksum finds mistyped and guessed keys without a database query.
 var ErrMalformed = errors.New("not an API key")
 
 const (
@@ -85,7 +84,7 @@ func Hash(key string) []byte {
 	return sum[:]
 }
 
-// Shown is the leading part of a key, for recognition.
+// Shown is the leading part of a key, by which people recognize it.
 func Shown(key string) string {
 	env, err := Parse(key)
 	if err != nil {

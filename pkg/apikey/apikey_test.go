@@ -80,8 +80,7 @@ func TestACorrectChecksumAloneMakesNoKey(t *testing.T) {
 	require.ErrorIs(t, err, apikey.ErrMalformed)
 }
 
-// FuzzParse: no text brings it down; what is taken for a key has the form of one, and no other
-// spelling of it is one too.
+// FuzzParse: Parse never panics, and what it accepts is a key in its only spelling.
 func FuzzParse(f *testing.F) {
 	const zeros = "00000000000000000000000000000000"
 	for _, seed := range []string{

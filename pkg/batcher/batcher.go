@@ -1,5 +1,5 @@
-// Package batcher lets concurrent calls share the cost of one: calls that arrive while a batch is in
-// flight are processed together in the next one. A call that arrives alone is processed at once.
+// Package batcher lets concurrent calls share the cost of one: calls that arrive while a batch is in flight are processed
+// together in the next one. A call that arrives alone is processed immediately.
 package batcher
 
 import (
@@ -21,8 +21,8 @@ type Batcher[T any] struct {
 	Timeout time.Duration
 	// MaxConcurrent is how many batches may be in flight, MaxItems how many items one may have.
 	MaxConcurrent, MaxItems int
-	// Isolate reports whether an error may be due to a single item. Each item is then processed by
-	// itself, so that none fails because of another. Nil: never.
+	// Isolate reports whether an error may be due to a single item. Each item is then processed alone, so that none fails because
+	// of another. Nil: never.
 	Isolate func(err error) bool
 
 	mu      sync.Mutex
@@ -35,8 +35,7 @@ type Batcher[T any] struct {
 // worker is signalled over its channel when a call waits.
 type worker chan struct{}
 
-// idleTimeout is how long an idle worker is kept: a new goroutine would have to grow its stack first,
-// which takes as long as many a batch.
+// idleTimeout is how long an idle worker is kept: a new goroutine has to grow its stack, which can take as long as a batch.
 const idleTimeout = time.Second
 
 type call[T any] struct {

@@ -78,7 +78,7 @@ func TestItemsAreIsolatedWhenOneMayHaveFailed(t *testing.T) {
 	require.NoError(t, <-results)
 	require.Equal(t, []int{2}, <-g.entered)
 	g.proceed <- errRefused
-	require.ErrorIs(t, <-results, errRefused, "a failing item is not retried for ever")
+	require.ErrorIs(t, <-results, errRefused, "a failing item is not retried forever")
 }
 
 func TestACancelledCallerCancelsNoOther(t *testing.T) {

@@ -33,7 +33,7 @@ func Outgoing(ctx context.Context, p Principal, r Request) (context.Context, err
 		principalHeader, string(principal), requestHeader, string(request)), nil
 }
 
-// Carried says whether a call brings a principal or a request with it.
+// Carried reports whether the metadata of a call has a principal or a request.
 func Carried(ctx context.Context) bool {
 	return len(metadata.ValueFromIncomingContext(ctx, principalHeader)) > 0 ||
 		len(metadata.ValueFromIncomingContext(ctx, requestHeader)) > 0
@@ -60,13 +60,13 @@ func Incoming(ctx context.Context) (context.Context, error) {
 
 // Request is what the edge knows of an HTTP request. The zero value is for a call that did not come through the edge.
 type Request struct {
-	// IdempotencyKey is empty where the method takes none.
+	// IdempotencyKey is empty if the method takes none.
 	IdempotencyKey string
 	// Fingerprint is a keyed hash of method, path, query and canonical body.
 	Fingerprint []byte
 	// Violations were found while decoding the body and the query.
 	Violations []problem.Violation
-	// ID is answered as Request-Id.
+	// ID is returned in the header Request-Id.
 	ID string
 }
 

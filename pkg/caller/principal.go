@@ -1,7 +1,7 @@
 // Package caller says on whose behalf a call runs and what the edge knows of its HTTP request.
 //
-// The gateway authenticates an API key and sends the principal and the request as binary gRPC metadata. A service reads
-// them from its context; it believes them because of who its peer is, which the server's builder (package rpc) decides.
+// The gateway authenticates an API key and sends the principal and the request as binary gRPC metadata. A service reads them
+// from its context. Package rpc accepts them only from the gateway.
 package caller
 
 import (
@@ -25,12 +25,12 @@ type Principal struct {
 	TenantVersion int64
 }
 
-// Reaches says whether the key may see records of the brand.
+// Reaches reports whether the key may see records of the brand.
 func (p Principal) Reaches(brandID string) bool {
 	return p.AllBrands || slices.Contains(p.BrandIDs, brandID)
 }
 
-// HasScope says whether the key has the scope.
+// HasScope reports whether the key has the scope.
 func (p Principal) HasScope(s commonv1.Scope) bool {
 	return slices.Contains(p.Scopes, s)
 }
@@ -42,7 +42,7 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalFrom returns the principal of a public call; without one the call is refused.
+// PrincipalFrom returns the principal of a public call, and an error if there is none.
 func PrincipalFrom(ctx context.Context) (Principal, error) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	if !ok {

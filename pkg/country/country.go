@@ -1,5 +1,5 @@
-// Package country knows the officially assigned ISO 3166-1 alpha-2 codes and which of them the API
-// demands a postal code for (API specification, section POST /orders).
+// Package country lists the assigned ISO 3166-1 alpha-2 codes and the countries whose addresses need a postal code (API
+// specification, section POST /orders).
 package country
 
 import "strings"
@@ -16,10 +16,10 @@ const assigned = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF
 const postalCodeRequired = "SE NO DK FI IS DE FR NL BE AT CH ES IT PT PL GR CZ SK HU RO BG HR SI EE LT LV LU UA US CA MX BR " +
 	"GB IN JP SG CN KR AU NZ TH MY ID PH VN ZA TR IL "
 
-// Valid says whether code is an assigned code in upper case.
+// Valid reports whether code is an assigned code in upper case.
 func Valid(code string) bool { return holds(assigned, code) }
 
-// PostalCodeRequired says whether an address in the country needs a postal code.
+// PostalCodeRequired reports whether an address in the country needs a postal code.
 func PostalCodeRequired(code string) bool { return holds(postalCodeRequired, code) }
 
 // All lists the assigned codes in alphabetical order.

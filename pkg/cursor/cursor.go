@@ -1,7 +1,7 @@
 // Package cursor makes the opaque cursors of paged lists (API specification, section Endpoints).
 //
-// A cursor carries a version, a digest of what it belongs to (list, tenant, sort and filters) and a position. One
-// that was made for another list or other filters, or by somebody else, is refused.
+// A cursor holds a version, a digest of what it belongs to (list, tenant, sort order and filters) and a position. Decode
+// refuses a cursor of another list or other filters. The digest is not a signature: callers can forge cursors.
 package cursor
 
 import (
@@ -17,8 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Errors of a cursor. ErrForeign is an ErrInvalid too: the cursor may be well-formed, but was made
-// for another list, tenant or filters.
+// Errors of a cursor. ErrForeign wraps ErrInvalid: the cursor was made for another list, tenant or filters.
 var (
 	ErrInvalid = errors.New("cursor is not one of this list")
 	ErrForeign = fmt.Errorf("%w: it belongs to another", ErrInvalid)
@@ -54,7 +53,7 @@ func (b Binding) Encode(position []byte) string {
 // Decode returns the position.
 func (b Binding) Decode(cursor string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// The standard decoder passes over line breaks, even when strict.
+	// The standard decoder ignores line breaks, even in strict mode.
 	if err != nil || strings.ContainsAny(cursor, "\r\n") || len(raw) < headerLen || raw[0] != version {
 		return nil, ErrInvalid
 	}
@@ -96,7 +95,7 @@ func (b Binding) DecodePosition(cursor string) (Position, error) {
 	micros := int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // Written from a signed value.
 	at := time.UnixMicro(micros).UTC()
 	if at.Year() < 1 || at.Year() > maxYear {
-		return Position{}, ErrInvalid // Made by somebody else; a database would not take it.
+		return Position{}, ErrInvalid // A forged cursor: no database stores this time.
 	}
 	return Position{Time: at, ID: uuid.UUID(raw[8:]).String()}, nil
 }

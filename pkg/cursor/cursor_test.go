@@ -43,7 +43,7 @@ func TestATimeNoDatabaseTakesIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecodePosition: no text brings it down, a cursor has one spelling, and none is of two lists.
+// FuzzDecodePosition: decoding never panics, a cursor has one spelling, and no cursor fits two lists.
 func FuzzDecodePosition(f *testing.F) {
 	b, other := cursor.Bind("orders"), cursor.Bind("links")
 	at := cursor.Position{Time: time.UnixMicro(0), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}

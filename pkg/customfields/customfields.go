@@ -1,5 +1,5 @@
-// Package customfields checks the answers to a tenant's own order fields. Orders and personal links
-// take such answers by the same rules and keep them in the same form.
+// Package customfields checks the answers to the order fields that a tenant defines. Orders and personal links share these
+// rules and the stored form.
 package customfields
 
 import (
@@ -40,7 +40,7 @@ func (a Answer) Normalized() Answer {
 	return a
 }
 
-// CheckIDs demands that each answer names another field by its id, and that they are not too many.
+// CheckIDs checks that each answer names a different field by its id, and limits their number.
 func CheckIDs(answers []Answer, errs *fields.Errors) {
 	if len(answers) > MaxAnswers {
 		errs.Add("customFields", problem.FieldInvalid, "holds too many answers")
@@ -57,9 +57,9 @@ func CheckIDs(answers []Answer, errs *fields.Errors) {
 	}
 }
 
-// Match returns the answers that count, in the order of the tenant's fields, without blank texts. An
-// answer to no field of the tenant is ignored. The refusal is a sentence about the first required
-// field without an answer, or the first field whose answer does not fit it; else it is empty.
+// Match returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field of the
+// tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an
+// invalid answer. Otherwise it is empty.
 func Match(of []*tenantsv1.CustomField, answers []Answer) (matched []Answer, refusal string) {
 	byField := make(map[string]Answer, len(answers))
 	for _, a := range answers {

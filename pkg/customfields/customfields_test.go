@@ -62,7 +62,7 @@ func TestAnswersAreMatchedWithTheFieldsOfTheTenant(t *testing.T) {
 	}
 }
 
-func TestEachAnswerNamesAnotherField(t *testing.T) {
+func TestEachAnswerNamesADifferentField(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		ids  []string

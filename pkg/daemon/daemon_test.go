@@ -108,7 +108,7 @@ func TestTheHeapGrowsFurtherUnlessTheEnvironmentSaysHowFar(t *testing.T) {
 	require.Equal(t, 400, debug.SetGCPercent(100))
 }
 
-func TestPeriodicWorkRunsAtOnceAndGoesOnAfterAnError(t *testing.T) {
+func TestPeriodicWorkRunsImmediatelyAndGoesOnAfterAnError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32

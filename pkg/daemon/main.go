@@ -19,16 +19,16 @@ type Command struct {
 	Name  string
 	Short string
 	Run   func(ctx context.Context) error
-	// Arguments: the command reads arguments of its own behind its name.
+	// Arguments: the command takes arguments after its name.
 	Arguments bool
 }
 
-// Main runs the sub-command that the arguments name and returns the exit code. cfg is a pointer to the
-// configuration the process reads; its variables make up the help text. SIGINT and SIGTERM end the
-// context; a second signal ends the process at once.
+// Main runs the sub-command that the arguments name and returns the exit code. cfg is a pointer to the configuration the
+// process reads; its variables make up the help text. SIGINT and SIGTERM end the context; a second signal ends the process
+// immediately.
 func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 	const usageError = 2
-	commands = append(commands, Command{Name: "version", Short: "say which version this is", Run: func(context.Context) error {
+	commands = append(commands, Command{Name: "version", Short: "print the version", Run: func(context.Context) error {
 		_, err := fmt.Fprintln(stderr, version.String())
 		return err
 	}})

@@ -18,7 +18,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Program describes a service to its main function: its configuration, construction and migration.
+// Program holds what the main function of a service needs: its configuration, construction and migration.
 type Program[C any, S interface {
 	Run(ctx context.Context) error
 }] struct {
@@ -27,13 +27,13 @@ type Program[C any, S interface {
 	// Telemetry picks its part of the configuration.
 	Telemetry func(cfg C) telemetry.Config
 	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
-	// Migrate nil: the service keeps nothing.
+	// Migrate is nil if the service has no database.
 	Migrate func(ctx context.Context, cfg C) error
-	// Pending lists the migrations that have not run. It is there when Migrate is.
+	// Pending lists the migrations that have not run. It is set if Migrate is.
 	Pending func(ctx context.Context, cfg C) ([]string, error)
-	// Tasks are the commands the service has beside those two.
+	// Tasks are further commands that need the service's configuration.
 	Tasks []Task[C]
-	// Commands are further ones, which the service's configuration does not concern.
+	// Commands are further commands that do not need it.
 	Commands []Command
 }
 
@@ -51,9 +51,9 @@ func RunProgram[C any, S interface {
 	Run(ctx context.Context) error
 }](args []string, stderr io.Writer, program Program[C, S]) int {
 	var cfg C
-	commands := []Command{{Name: "serve", Short: "serve until stopped", Run: func(ctx context.Context) error {
+	commands := []Command{{Name: "serve", Short: "serve until a signal", Run: func(ctx context.Context) error {
 		return program.serve(ctx, &cfg, stderr)
-	}}, {Name: "ready", Short: "ask the one that serves here whether it is ready", Run: func(ctx context.Context) error {
+	}}, {Name: "ready", Short: "check whether the program that serves on this machine is ready", Run: func(ctx context.Context) error {
 		return program.ready(ctx, &cfg)
 	}}}
 	if program.Migrate != nil {
@@ -96,13 +96,12 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 	return service.Run(ctx)
 }
 
-// readyTimeout bounds the question of the command ready.
+// readyTimeout bounds the request of the command ready.
 const readyTimeout = 2 * time.Second
 
 var errNotReady = errors.New("not ready")
 
-// ready asks the metrics port of the program that serves beside it: a container that holds nothing
-// but this program has nothing else to ask with.
+// ready calls the metrics port of the serving program. The container has no other HTTP client.
 func (p Program[C, S]) ready(ctx context.Context, cfg *C) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
@@ -138,7 +137,7 @@ var (
 	errArguments = errors.New("takes nothing but " + checkFlag)
 )
 
-// migrate brings the database up to date, or only looks when it is to check.
+// migrate brings the database up to date, or only checks it.
 func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
 	check := slices.Equal(args, []string{checkFlag})
 	if len(args) > 0 && !check {
@@ -157,8 +156,8 @@ func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out i
 	return err
 }
 
-// upToDate refuses a database that lacks a migration of this version: the code relies on all of
-// them. A database that is ahead is right, in the middle of a rollout or after one was taken back.
+// upToDate refuses a database that lacks a migration of this version: the code relies on all of them. A database that is ahead
+// is fine: it is so during a rollout and after a rollback.
 func (p Program[C, S]) upToDate(ctx context.Context, cfg C) error {
 	if p.Migrate == nil {
 		return nil

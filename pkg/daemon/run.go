@@ -1,8 +1,7 @@
-// Package daemon runs the long-lived parts of a process and its command line: the one contract of
-// starting and stopping.
+// Package daemon runs the long-lived parts of a process and its command line, with one contract for starting and stopping.
 //
-// A part runs until its context ends and then returns nil after finishing what it had begun. A part that returns an
-// error stops the others and ends the process. Parts that serve the others end after them.
+// A part runs until its context ends and then returns nil after finishing what it had begun. A part that returns an error stops
+// the others and ends the process. Parts that the others need end last.
 package daemon
 
 import (
@@ -24,12 +23,12 @@ import (
 type Part struct {
 	Name string
 	Run  func(ctx context.Context) error
-	// Last: its context ends once all other parts have returned, because they need it until then.
+	// Last means that its context ends only after all other parts have returned.
 	Last bool
 }
 
-// Metrics is the part that answers on the metrics port until all others have ended, so that a balancer
-// learns early that the service is about to end. ready says whether it can do its work now; it must not wait long.
+// Metrics is the part that answers on the metrics port until all others have ended, so that a balancer learns early that the
+// service is about to end. ready returns an error while the service cannot work; it must return quickly.
 func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error) Part {
 	return Part{Name: "metrics", Last: true, Run: func(ctx context.Context) error {
 		return tel.Serve(ctx, func(ctx context.Context) error {
@@ -83,8 +82,8 @@ func (p Part) run(ctx context.Context, log *slog.Logger) error {
 
 var errEarly = errors.New("ended before it was stopped")
 
-// Every is a part that does periodic work: at once, and then each interval. An error is logged as a warning and the next
-// tick tries again. The work of one tick never overlaps with that of the next.
+// Every is a part that does periodic work: immediately, and then after each interval. An error is logged as a warning and the
+// next tick tries again. The work of one tick never overlaps with that of the next.
 func Every(name string, interval time.Duration, log *slog.Logger, work func(ctx context.Context) error) Part {
 	return Part{Name: name, Run: func(ctx context.Context) error {
 		ticker := time.NewTicker(interval)
@@ -111,12 +110,12 @@ func InBatches(ctx context.Context, size int, work func(ctx context.Context, lim
 	}
 }
 
-// collectAt is GOGC where the environment does not say it. A service keeps a few megabytes alive and allocates for each
-// request: at Go's 100 it would collect many times a second to hold a heap small that has room. A container's limit
-// belongs into GOMEMLIMIT, which collects earlier when it gets tight.
+// collectAt is GOGC if the environment does not set it. A service keeps a few megabytes alive and allocates for each request.
+// With Go's default of 100 it would collect many times a second although memory is free. A container's limit belongs into
+// GOMEMLIMIT, which makes Go collect earlier when memory runs low.
 const collectAt = 400
 
-// TuneGC lets the process's heap grow before it is collected, unless GOGC says how far.
+// TuneGC lets the heap grow further before it is collected, unless the environment sets GOGC.
 func TuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)

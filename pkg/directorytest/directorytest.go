@@ -1,5 +1,5 @@
-// Package directorytest is the directory of the tenants service as other services' tests need it: a gRPC server of
-// tenants' settings, keys and webhook endpoints that a test sets, changes and lets fail.
+// Package directorytest is a fake of the tenants service's directory for tests of other services: a gRPC server of settings,
+// keys and webhook endpoints that a test sets, changes and lets fail.
 package directorytest
 
 import (
@@ -41,7 +41,7 @@ type Directory struct {
 	onCall        func(ctx context.Context, req proto.Message) error
 }
 
-// New serves a directory until the test ends. It has the tenants with the settings, and nothing else.
+// New serves a directory with these tenants until the test ends.
 func New(t testing.TB, tenants ...*Settings) *Directory {
 	t.Helper()
 	d := &Directory{
@@ -87,7 +87,7 @@ func (d *Directory) ChangeTenant(id string, change func(s *Settings)) int64 {
 	return s.GetVersion()
 }
 
-// SetKeys makes resolve answer whose key has a hash. It returns nil for a key that is unknown or revoked.
+// SetKeys makes ResolveKey return what resolve returns for a hash: nil for a key that is unknown or revoked.
 func (d *Directory) SetKeys(resolve func(hash []byte) *commonv1.Principal) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,15 +110,15 @@ func (d *Directory) SetEndpoint(e *tenantsv1.Endpoint) {
 	d.endpoints[e.GetKeyId()] = proto.CloneOf(e)
 }
 
-// Fail makes every call fail with err from now on; nil ends that. A failing call does not reach OnCall.
+// Fail makes every call fail with err from now on; with nil, calls succeed again. A failing call does not reach OnCall.
 func (d *Directory) Fail(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failure = err
 }
 
-// OnCall runs call in every call from now on, between the reading of its answer and its end. It may wait, and its error
-// replaces the answer.
+// OnCall runs call inside every call from now on, after its answer has been read. It may wait, and its error replaces the
+// answer.
 func (d *Directory) OnCall(call func(ctx context.Context, req proto.Message) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +195,7 @@ func answer[R proto.Message](
 		}
 	}
 	if err != nil {
-		// As the service does, it asks the client not to try again by itself.
+		// The service also tells clients not to retry.
 		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
 	}
 	return resp, err

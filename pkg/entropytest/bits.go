@@ -1,10 +1,10 @@
-// Package entropytest measures how random made-up keys, secrets and tokens are.
+// Package entropytest measures how random generated keys, secrets and tokens are.
 package entropytest
 
 import "math"
 
-// Bits is the randomness that texts of one length show, in bits of each. A place counts for the characters seen there, so
-// one that always holds the same adds nothing, and a thousand texts are enough for an alphabet of 64.
+// Bits estimates the randomness of texts of one length, in bits per text. Each position counts with the number of different
+// characters seen there. A thousand texts are enough for an alphabet of 64.
 func Bits(texts []string) float64 {
 	var sum float64
 	for place := range texts[0] {

@@ -1,6 +1,6 @@
-// Package enumname translates between the values of protobuf enums and their names in the API and in databases: the
-// protobuf name without the name of the enum, so that ORDER_STATUS_SENT is SENT. Number 0 means that there is no
-// value: its name is empty, and no text is read as it.
+// Package enumname translates between the values of protobuf enums and their names in the API and in databases: the protobuf
+// name without the name of the enum, so that ORDER_STATUS_SENT is SENT. Number 0 means that there is no value: its name is
+// empty, and Parse never returns it as found.
 package enumname
 
 import (
@@ -73,7 +73,7 @@ func (n *Names) Number(name string) (protoreflect.EnumNumber, bool) {
 // All returns the names in the order of the enum.
 func (n *Names) All() []string { return n.ordered }
 
-// cache holds the names of every enum that was in use: enums are few and never change.
+// cache holds the names of every enum used so far: enums are few and never change.
 var cache sync.Map // protoreflect.EnumDescriptor → *Names
 
 // Of returns the names of an enum.

@@ -1,5 +1,5 @@
-// Package fields collects the field errors of one request, so that all of them are answered
-// together (API specification, section Errors).
+// Package fields collects the field errors of one request, so that one response lists all of them (API specification, section
+// Errors).
 package fields
 
 import (
@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	// maxViolations bounds what one answer lists: a body of a few hundred kilobytes can be wrong in
-	// a hundred thousand places, and nobody reads on.
+	// maxViolations bounds what one response lists: a body of a few hundred kilobytes can have a hundred thousand errors.
 	maxViolations = 1000
-	// maxPath bounds a path, of which the keys of a map are the caller's own text.
+	// maxPath bounds a path, because it contains map keys that the caller chose.
 	maxPath = 200
 )
 
@@ -56,7 +55,7 @@ func (e *Errors) AddAll(violations []problem.Violation) {
 	}
 }
 
-// Has says whether the path, or a field it is part of, has a violation. The whole body counts as part of every path.
+// Has reports whether the path, or a field it is part of, has a violation. The whole body counts as part of every path.
 func (e *Errors) Has(field string) bool {
 	if _, whole := e.seen[""]; whole {
 		return true
@@ -145,7 +144,7 @@ func shortened(path string) string {
 	return strings.ToValidUTF8(path[:maxPath], "") + "…"
 }
 
-// Blank is empty or only white space; it counts as missing.
+// Blank reports whether s is empty or only white space. Such a text counts as missing.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Optional returns the value, nil for a blank one.
@@ -169,7 +168,7 @@ func ParseUUID(s string) (string, bool) {
 	return id.String(), true
 }
 
-// IsEmail says whether s is a bare address: no display name, no comment, a domain with a dot.
+// IsEmail reports whether s is a bare address: no display name, no comment, a domain with a dot.
 func IsEmail(s string) bool {
 	addr, err := mail.ParseAddress(s)
 	if err != nil || addr.Address != s || addr.Name != "" || strings.ContainsAny(s, "\"<> \t\r\n") {

@@ -59,8 +59,8 @@ func decodeAnswer[R proto.Message](raw []byte) (none R, _ error) {
 	return answer, nil
 }
 
-// storable says whether the problem is an outcome of the operation, which a repetition gets again.
-// After any other error the key stays free.
+// storable reports whether the problem is an outcome of the operation, which repetitions get again. After any other error the
+// key is free.
 func storable(e *problem.Error) bool {
 	switch e.Code {
 	case problem.IdempotencyInProgress, problem.IdempotencyKeyReused:

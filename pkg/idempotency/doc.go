@@ -3,12 +3,11 @@
 // functions: Run when it decides before its transaction, RunInTx when it decides from rows that it
 // locks, RunExternal when its effect is outside the database.
 //
-// The answer commits in the transaction of the effect, so a crash at any point leaves both or
-// neither. While a request runs, a second one under its key is refused at once: it never waits for
-// a lock. What is stored is every 2xx, and every 409 and 422 that the operation itself decided. After
-// any other error the key is free. What Run prepares is outside the transaction and may run twice,
-// so a reservation in another service must be keyed by Request.ReservationKey.
+// The answer commits in the transaction of the effect, so a crash at any point leaves both or neither. While a request runs, a
+// second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that
+// the operation itself decided. After any other error the key is free. What Run prepares is outside the transaction and may run
+// twice, so a reservation in another service must be keyed by Request.ReservationKey.
 //
-// Each service stores the answers to its own operations. The one Register makes a key name one
-// request over all services.
+// Each service stores the answers to its own operations. One Register for all services ensures that a key names only one
+// request.
 package idempotency

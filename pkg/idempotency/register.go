@@ -16,12 +16,11 @@ const (
 	release       = `SELECT idempotency_release($1, $2, $3)`
 )
 
-// Register makes an Idempotency-Key name one request of its API key over the operations of all services. It keeps the
-// claims of requests to other services in the table of its own service's answers, so that Run finds both with the
-// look-up and the claim that it makes anyway.
+// Register makes an Idempotency-Key name one request of its API key over the operations of all services. It keeps the claims of
+// requests to other services in the table of its own service's answers, so that Run finds both without further statements.
 //
-// A claim is made before its request runs. It is released only when the request is known to have stored nothing. A
-// claim that is left by a crash or an unknown outcome keeps the key for the same request until the retention deletes it.
+// A claim is made before its request runs. It is released only when the request is known to have stored nothing. After a crash
+// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 	pool *pgxpool.Pool
@@ -57,7 +56,7 @@ func reused() error {
 	return problem.New(problem.IdempotencyKeyReused, "This Idempotency-Key was used before with a different request.")
 }
 
-// Stored says whether err, the outcome of a request with an Idempotency-Key, is stored as its answer.
+// Stored reports whether err, the outcome of a request with an Idempotency-Key, is stored as its answer.
 func Stored(err error) bool {
 	if err == nil {
 		return true

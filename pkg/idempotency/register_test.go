@@ -104,7 +104,7 @@ func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
 		return nil, errors.New("it failed")
 	})
 	require.Error(t, err)
-	require.NoError(t, r.claim(t.Context(), "g"), "what failed left the key free")
+	require.NoError(t, r.claim(t.Context(), "g"), "a failed request left the key free")
 }
 
 func TestAConcurrentClaimAndRunNeverBothSucceed(t *testing.T) {

@@ -27,8 +27,8 @@ func Retention(pool *pgxpool.Pool, cfg Config, log *slog.Logger) daemon.Part {
 	})
 }
 
-// DeleteOld deletes the answers older than keep by the database's clock, which also dated them: an
-// instance with a wrong clock deletes nothing too early.
+// DeleteOld deletes the answers older than keep. Only the database's clock counts, so an instance with a wrong clock deletes
+// nothing too early.
 func DeleteOld(ctx context.Context, pool *pgxpool.Pool, keep time.Duration) error {
 	return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 		tag, err := pool.Exec(ctx, deleteOld, keep, limit)

@@ -45,8 +45,8 @@ type Effect[R proto.Message] struct {
 	// Queue adds the statements of the effect to the transaction. It may be called more than once.
 	// Nil: there is nothing to do.
 	Queue func(b *pgx.Batch)
-	// Translate turns an error of those statements into a problem, or returns it as it is. Nil: all
-	// errors are returned as they are.
+	// Translate turns an error of those statements into a problem, or returns it unchanged. Nil: all errors are returned
+	// unchanged.
 	Translate func(err error) error
 }
 
@@ -98,7 +98,7 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 	if raw == nil || subtle.ConstantTimeCompare(fingerprint, req.Fingerprint) != 1 {
 		return answer, true, reused()
 	}
-	// It fails only outside of a gRPC call, in a test.
+	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	answer, err = decodeAnswer[R](raw)
 	return answer, true, err
@@ -160,7 +160,7 @@ func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reque
 	case stateAnswered:
 		answer, found, err := replay[R](ctx, pool, req)
 		if err == nil && !found {
-			err = inProgress() // The row was released or deleted right after the claim met it.
+			err = inProgress() // The row was released or deleted right after the claim had found it.
 		}
 		return answer, err
 	default:

@@ -11,10 +11,10 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// RunInTx is Run for an operation that decides from rows it locks. read adds the statements that
-// lock and read them, and decide decides the effect from what their callbacks got. Claim, locks,
-// effect and answer take one transaction of two round trips. Both functions may be called more than
-// once. decide calls no other service, because the locks are held meanwhile.
+// RunInTx is Run for an operation that decides from rows it locks. read adds the statements that lock and read them. decide
+// then chooses the effect from what their callbacks got. Claim, locks, effect and answer take one transaction of two round
+// trips. Both functions may be called more than once. decide must not call another service, because it runs while the locks are
+// held.
 func RunInTx[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, read func(b *pgx.Batch), decide func() (Effect[R], error),
 ) (R, error) {

@@ -55,8 +55,8 @@ func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
 
 const countUp = "UPDATE counter SET n = n + 1"
 
-// counting are the three ways to run a request. Each answers with the counter and counts up, unless decide, which is
-// called before, returns an error.
+// counting are the three ways to run a request. Each returns the counter and increments it, unless decide returns an error
+// before.
 var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error){
 	"Run": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
 		return idempotency.Run(ctx, pool, func(ctx context.Context) (e idempotency.Effect[*answer], err error) {
@@ -254,7 +254,7 @@ func TestACallWhoseCallerLeavesHasNoEffect(t *testing.T) {
 	require.Equal(t, 1, counted(t, pool))
 }
 
-func TestARequestWhoseConnectionIsCutHasNoEffect(t *testing.T) {
+func TestARequestWhoseConnectionBreaksHasNoEffect(t *testing.T) {
 	t.Parallel()
 	pool := setup(t)
 	ctx := request(t.Context(), 1, "k", "f")

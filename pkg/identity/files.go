@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// lookEvery is how often at most the files are looked at: connections may come by the hundred.
+// lookEvery is the shortest time between two checks of the files: there may be hundreds of new connections a second.
 const lookEvery = time.Second
 
 // Files are the certificate, key and authorities of a process, as of now.
@@ -22,14 +22,14 @@ type Files struct {
 
 	lock   sync.Mutex
 	looked time.Time
-	// seen is what the files were when they were last read, well or badly.
+	// seen describes the files when they were last read, with or without success.
 	seen []os.FileInfo
-	// refused: what was last read could not be used.
+	// refused means that the files last read could not be used.
 	refused bool
 	held    *material
 }
 
-// Open reads the files. It fails when they do not make an identity that is valid now.
+// Open reads the files. It fails if they do not hold an identity that is valid now.
 func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) {
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) 
 	return f, err
 }
 
-// Until is when the certificate in use ends.
+// Until is when the certificate in use expires.
 func (f *Files) Until() time.Time { return f.current().certificate.Leaf.NotAfter }
 
-// current returns what the files hold, read again if they have changed.
+// current returns the contents of the files and reads them again if they have changed.
 func (f *Files) current() *material {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -57,17 +57,16 @@ func (f *Files) current() *material {
 	f.looked = now
 	found, err := f.look()
 	if err != nil {
-		// In the middle of being replaced, or gone: what was read stays good.
+		// The files are being replaced or are gone: the contents read before stay in use.
 		f.warn(err)
 		return f.held
 	}
 	changed := !same(f.seen, found)
-	// Files that could not be used are read again as they are: a certificate of a signer whose clock is
-	// ahead becomes valid without another change.
+	// Files that could not be used are read again even if unchanged: a certificate that is not valid yet becomes valid.
 	if !changed && !f.refused {
 		return f.held
 	}
-	// Looked at before they are read, so that a change in between is seen the next time.
+	// Taken before the files are read, so that a change in between is noticed next time.
 	f.seen = found
 	read, err := f.read()
 	f.refused = err != nil
@@ -84,7 +83,7 @@ func (f *Files) current() *material {
 }
 
 func (f *Files) warn(err error) {
-	f.log.LogAttrs(context.Background(), slog.LevelWarn, "certificate files cannot be used, the ones before stay",
+	f.log.LogAttrs(context.Background(), slog.LevelWarn, "certificate files cannot be used, the previous certificate stays in use",
 		slog.String("file", f.cfg.CertFile), slog.Any("error", err))
 }
 

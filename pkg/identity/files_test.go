@@ -46,7 +46,7 @@ func TestNewFilesAreUsedWithoutARestart(t *testing.T) {
 		require.Equal(t, first, shown(t, server))
 		require.Empty(t, log.String())
 	})
-	t.Run("new ones are not looked for more than once a second", func(t *testing.T) {
+	t.Run("the files are checked at most once a second", func(t *testing.T) {
 		signer.Files(t, dir, identitytest.Request(identity.Orders))
 		at.move(time.Second - time.Nanosecond)
 		require.Equal(t, first, shown(t, server))
@@ -129,7 +129,7 @@ func TestFilesReplacedByALink(t *testing.T) {
 	require.NotEqual(t, before, shown(t, files.Server()))
 }
 
-func TestANewAuthorityIsBelievedByBothSides(t *testing.T) {
+func TestANewAuthorityIsTrustedByBothSides(t *testing.T) {
 	t.Parallel()
 	old, renewed := identitytest.New(t), identitytest.New(t)
 	at := &clock{now: time.Now()}
@@ -152,8 +152,8 @@ func TestANewAuthorityIsBelievedByBothSides(t *testing.T) {
 	require.NoError(t, atServer)
 }
 
-// TestAnAuthorityIsReplacedWithoutAGap follows how it is done: both authorities are believed before the first certificate
-// of the new one is in use.
+// TestAnAuthorityIsReplacedWithoutAGap follows how it is done: both authorities are trusted before the first certificate of the
+// new one is in use.
 func TestAnAuthorityIsReplacedWithoutAGap(t *testing.T) {
 	t.Parallel()
 	old, renewed := identitytest.New(t), identitytest.New(t)

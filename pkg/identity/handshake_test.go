@@ -41,7 +41,7 @@ func meet(t *testing.T, client, server *tls.Config) (atClient, atServer error) {
 	return exchange(tls.Client(conn, client)), <-served
 }
 
-// exchange reads too: with TLS 1.3 only then a client knows whether it was accepted.
+// exchange also reads: with TLS 1.3 a client learns only then whether it was accepted.
 func exchange(conn *tls.Conn) error {
 	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte{1}); err != nil {
@@ -51,7 +51,7 @@ func exchange(conn *tls.Conn) error {
 	return err
 }
 
-func TestPartsThatKnowEachOtherMeet(t *testing.T) {
+func TestProgramsThatTrustEachOtherConnect(t *testing.T) {
 	t.Parallel()
 	signer := identitytest.New(t)
 	orders, gateway := open(t, signer.Config(t, identity.Orders)), open(t, signer.Config(t, identity.Gateway))
@@ -89,7 +89,7 @@ func watch(inner forClient, see func(tls.ConnectionState) error) forClient {
 	}
 }
 
-// clientOf is a client with any certificate, which believes every server.
+// clientOf is a client with the certificate of r, which trusts every server.
 func clientOf(t *testing.T, signer identitytest.Authority, r authority.Request) *tls.Config {
 	t.Helper()
 	pair, err := signer.Issue(r)
@@ -111,7 +111,7 @@ func TestAServerRefuses(t *testing.T) {
 		change(&r)
 		return r
 	}
-	t.Run("nobody who is known", func(t *testing.T) {
+	t.Run("a client without a known identity", func(t *testing.T) {
 		atClient, atServer := meet(t, clientOf(t, signer, good(func(*authority.Request) {})), server)
 		require.NoError(t, atClient)
 		require.NoError(t, atServer)

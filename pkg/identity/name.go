@@ -1,13 +1,11 @@
-// Package identity says who a process is and whom it talks to: mutual TLS between all parts of the platform.
+// Package identity gives every program of the platform an identity: mutual TLS with names in certificates.
 //
-// A part's name is the one URI SAN of its certificate, spiffe://<trust domain>/<name>. A
-// server takes only clients whose certificate its authorities signed and that carry such a name; a
-// client takes only the server it means: a certificate of catalog does not pass for orders. Host
-// names are not looked at. What a name may do is not decided here.
+// A program's name is the only URI SAN of its certificate, spiffe://<trust domain>/<name>. A server accepts only clients with
+// such a name in a certificate that its authorities signed. A client accepts only the server it asked for, not another
+// service's certificate. Host names are ignored. Package rpc decides what a name may do.
 //
-// The files of certificate, key and authorities are read again after they have changed, without a restart, for every
-// connection made from then on. New files that do not fit are left alone until they do, and the log says so. Sessions
-// are never resumed, so every connection is checked against the files of its time.
+// Changed files are read without a restart and count for new connections. Files that cannot be used are logged and the previous
+// ones stay in use. Sessions are never resumed, so every connection is checked against the current files.
 package identity
 
 import (
@@ -20,10 +18,10 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// Name of a part of the platform or of a team's system that calls it.
+// Name of a program of the platform, or of a system that calls it.
 type Name string
 
-// The parts of the platform.
+// The programs of the platform.
 const (
 	Gateway       Name = "gateway"
 	Tenants       Name = "tenants"
@@ -34,7 +32,7 @@ const (
 	Webhook       Name = "webhook"
 )
 
-// Those who call it from outside.
+// The callers from outside.
 const (
 	// Workspace is where a tenant's team and clients work.
 	Workspace Name = "workspace"
@@ -44,7 +42,7 @@ const (
 	Operator Name = "operator"
 )
 
-// Names are all of them.
+// Names lists all names.
 func Names() []Name {
 	return []Name{
 		Gateway, Tenants, Catalog, Orders, PersonalLinks, Events, Webhook,
@@ -64,7 +62,7 @@ var (
 // URI is how a certificate spells the name.
 func (n Name) URI(trustDomain string) string { return scheme + trustDomain + "/" + string(n) }
 
-// Of reads the name in a certificate, which must have one URI SAN and no more.
+// Of reads the name in a certificate, which must have exactly one URI SAN.
 func Of(cert *x509.Certificate, trustDomain string) (Name, error) {
 	if len(cert.URIs) != 1 {
 		return "", fmt.Errorf("%w: it has %d URI SANs, not one", errIdentity, len(cert.URIs))
@@ -77,7 +75,7 @@ func Of(cert *x509.Certificate, trustDomain string) (Name, error) {
 	return Name(name), nil
 }
 
-// Config names the files of a process. All three empty: it has no identity, and its calls are in plain text.
+// Config names the files of a process. Without the three files it has no identity and its calls are in plain text.
 type Config struct {
 	CertFile    string `env:"CERT_FILE" doc:"PEM file of the certificate, followed by its intermediates. Without the three files gRPC is in plain text, on loopback only."`
 	KeyFile     string `env:"KEY_FILE" doc:"PEM file of the certificate's private key."`
@@ -90,11 +88,10 @@ var (
 	errDomain  = errors.New("is not made of lower-case letters, digits, dots, dashes and underscores")
 )
 
-// Secure says whether the process has an identity.
+// Secure reports whether the process has an identity.
 func (c Config) Secure() bool { return c.CertFile != "" && c.KeyFile != "" && c.CAFile != "" }
 
-// Validate refuses settings that name some of the files and not the others. It implements the check
-// of package settings.
+// Validate refuses settings that name only some of the files. It implements the check of package settings.
 func (c Config) Validate() error {
 	var errs []error
 	none := c.CertFile == "" && c.KeyFile == "" && c.CAFile == ""

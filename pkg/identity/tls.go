@@ -14,7 +14,7 @@ var (
 	errOtherServer   = errors.New("another server answers")
 )
 
-// Server is the configuration of a server that takes nobody without a certificate.
+// Server is the TLS configuration of a server that requires client certificates.
 func (f *Files) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
@@ -22,11 +22,11 @@ func (f *Files) Server() *tls.Config {
 	}
 }
 
-// Client is the configuration of a client of the named server.
+// Client is the TLS configuration of a client of the named server.
 func (f *Files) Client(server Name) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// Verified below: by authority and identity, where the standard way wants a host name.
+		// VerifyConnection checks authority and identity; the standard check would need a host name.
 		InsecureSkipVerify: true, //nolint:gosec // See VerifyConnection.
 		VerifyConnection:   func(state tls.ConnectionState) error { return f.verifyServer(state, server) },
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -64,7 +64,7 @@ func (f *Files) verifyServer(state tls.ConnectionState, want Name) error {
 	return nil
 }
 
-// material is what the files held when they were read.
+// material is the content of the files.
 type material struct {
 	certificate *tls.Certificate
 	roots       *x509.CertPool
@@ -108,7 +108,7 @@ func (f *Files) serverConfig(m *material) *tls.Config {
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 		ClientCAs:    m.roots,
 		Time:         f.clock,
-		// A resumed session would be taken on the word of files that have been replaced.
+		// A resumed session would rely on files that have been replaced.
 		SessionTicketsDisabled: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			_, err := f.Peer(state)

@@ -76,7 +76,7 @@ func countingConsumer(t *testing.T, cfg Config, opts ConsumerOptions, handler Ha
 	}
 }
 
-// numbered returns messages 0…n-1, dealt out in turn to the keys.
+// numbered returns messages 0…n-1, whose keys alternate.
 func numbered(n, keys int) []Message {
 	msgs := make([]Message, n)
 	for i := range msgs {

@@ -12,9 +12,9 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// commitEvery is the shortest time between two commits. Commits run beside the handlers and never hold up the next
-// batch. A crash repeats at most what was handled in this time and the last commit's; when a generation ends in an
-// orderly way nothing is repeated, as its last commit comes after the handlers.
+// commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
+// batch. After a crash, at most the messages handled since the last successful commit are repeated. A generation that ends
+// normally repeats nothing, because its last commit comes after the handlers.
 const commitEvery = 50 * time.Millisecond
 
 // commits takes the offsets that workers have finished and commits the newest of each partition.
@@ -24,7 +24,7 @@ type commits struct {
 	log    *slog.Logger
 
 	lock sync.Mutex
-	// pending holds the next offset to read of each partition with news.
+	// pending holds the next offset to read of each partition with uncommitted progress.
 	pending map[int]int64
 	wake    chan struct{}
 }
@@ -64,8 +64,7 @@ func (c *commits) run(stop <-chan struct{}) {
 	}
 }
 
-// flush commits what is pending. What could not be committed stays pending,
-// unless the partition has moved on in the meantime.
+// flush commits what is pending. Offsets that could not be committed stay pending unless newer ones have replaced them.
 func (c *commits) flush() {
 	c.lock.Lock()
 	taken := c.pending
@@ -89,8 +88,8 @@ func (c *commits) flush() {
 	}
 }
 
-// consume reads the partitions of one generation until it ends or the consumer stops. Before it returns, every
-// handler has returned and what they finished is committed, so the group hands over partitions that nobody works on.
+// consume reads the partitions of one generation until it ends or the consumer stops. Before it returns, every handler has
+// returned and their progress is committed, so the group hands over only idle partitions.
 func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Generation) {
 	ctx, cancel := context.WithCancel(run)
 	defer cancel()
@@ -119,13 +118,13 @@ func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Gener
 	stop := make(chan struct{})
 	committer.Go(func() { commits.run(stop) })
 
-	// A generation without partitions lives on too: this member may get some in the next one.
+	// Without partitions too, the member stays: it may get some in the next generation.
 	<-ctx.Done()
 	partitions.Wait()
 	close(stop)
 	committer.Wait()
 
-	// Returning earlier than the group ends the generation would make the library join once more, only to leave.
+	// Returning before the group ends the generation would make the library join once more, only to leave.
 	<-ended.Done()
 }
 
@@ -138,7 +137,7 @@ type limits struct {
 var defaultLimits = limits{messages: 1000, bytes: 900_000}
 
 const (
-	// recordOverhead is more than the length fields of one record take.
+	// recordOverhead is an upper bound of the bytes that the length fields of one record need.
 	recordOverhead = 64
 	headerOverhead = 10
 )

@@ -11,8 +11,8 @@ import (
 
 // Config says where Kafka is. Its fields are filled from the environment by the program that starts.
 type Config struct {
-	// Brokers are host:port addresses to begin with; the others are learned from them.
-	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to begin with; the others are learned from them."`
+	// Brokers are host:port addresses to connect to first; they name the other brokers.
+	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to connect to first; they name the other brokers."`
 	// ClientID is what the brokers call this program in their logs, metrics and quotas. It may be empty.
 	ClientID string `env:"CLIENT_ID" doc:"What the brokers call this program in their logs, metrics and quotas."`
 }
@@ -20,7 +20,7 @@ type Config struct {
 // Header is one header of a message: a key and an uninterpreted value.
 type Header = kafkago.Header
 
-// Message is one message. A producer sets Key, Value and Headers; the rest is known only of a message that was read.
+// Message is one message. A producer sets Key, Value and Headers; a consumer sets the other fields too.
 type Message struct {
 	// Key decides the partition and so the order. It must not be empty.
 	Key     []byte
@@ -35,8 +35,8 @@ type Message struct {
 
 const (
 	dialTimeout = 3 * time.Second
-	// metadataAge bounds how long a moved partition leader goes unnoticed.
-	// Only one topic is requested, so that frequent requests stay cheap.
+	// metadataAge bounds how long a moved partition leader goes unnoticed. A request covers only one topic, so frequent
+	// requests are cheap.
 	metadataAge = 2 * time.Second
 )
 
@@ -52,8 +52,8 @@ func (c Config) transport(topic string) *kafkago.Transport {
 	}
 }
 
-// conns keeps the connections of one reader, so that they can be cut. Closing the library's reader waits for its
-// pending read to run into a deadline, or for ever where it has set none; cutting its connections ends both at once.
+// conns holds the connections of one reader, so that they can be closed. The library's Close waits until the pending read
+// reaches its deadline, or forever if it has none. Closing the connections ends both immediately.
 type conns struct {
 	open func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -93,7 +93,7 @@ func (c *conns) cut() {
 	clear(c.live)
 }
 
-// unlessClosed drops what the reader has to say about connections that were cut on purpose.
+// unlessClosed drops the reader's messages about connections that were closed on purpose.
 func (c *conns) unlessClosed(next kafkago.Logger) kafkago.Logger {
 	return kafkago.LoggerFunc(func(format string, args ...any) {
 		c.lock.Lock()

@@ -15,13 +15,12 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Handler does the work for messages of one partition, in the order of their offsets and without a hole between them.
-// The offsets are committed after it has returned nil. After an error it is called again with the same messages, for
-// as long as it takes: nothing is skipped.
+// Handler does the work for messages of one partition, in the order of their offsets and without gaps. The offsets are
+// committed after it has returned nil. After an error it is called again with the same messages until it succeeds: nothing is
+// skipped.
 //
-// Handlers of different partitions run at the same time. The context ends when the partition is taken away or the
-// consumer stops; a handler that goes on regardless may overlap with the new owner of the partition, so its store
-// must refuse offsets that it has already seen.
+// Handlers of different partitions run concurrently. The context ends when the partition is taken away or the consumer stops; a
+// handler that continues may overlap with the partition's new owner, so its store must refuse offsets that it has already seen.
 type Handler func(ctx context.Context, partition int, msgs []Message) error
 
 // ConsumerOptions say what to read. Group and Topic are needed, the zero value of every other field is usable.
@@ -30,18 +29,17 @@ type ConsumerOptions struct {
 	// share the partitions among them. A new group begins at the oldest message.
 	Group string
 	Topic string
-	// MaxBatch is how many messages a handler gets at most: 500.
+	// MaxBatch is how many messages a handler gets at most; 0 means 500.
 	MaxBatch int
-	// StallAfter is how long a partition may bring nothing before it is checked
-	// whether there would have been something: 10 s.
+	// StallAfter is how long a reader may return nothing before the broker is asked for new messages; 0 means 10 s.
 	StallAfter time.Duration
 }
 
 // Consumer reads one topic as a member of a group.
 //
-// It is built on the library's ConsumerGroup and one Reader per partition, and not on the Reader that does both. So
-// it knows its partitions, a slow partition does not hold up the others, commits carry the generation and are refused
-// from a member that has lost its partition, and a Reader that is stuck is replaced without disturbing the group.
+// It is built on the library's ConsumerGroup and one Reader per partition, and not on the Reader that does both. So a slow
+// partition does not delay the others, a stuck Reader is replaced without disturbing the group, and the broker refuses commits
+// of a member that has lost its partition.
 type Consumer struct {
 	cfg      Config
 	opts     ConsumerOptions
@@ -78,9 +76,8 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 	return c, c.measure(tel)
 }
 
-// Run reads until the context ends and then returns nil, after the running handlers have returned, their offsets are
-// committed and the group is left. Failures of Kafka are logged and retried; only a configuration that cannot work
-// is an error.
+// Run reads until the context ends. It then waits for the running handlers, commits their offsets, leaves the group and returns
+// nil. Failures of Kafka are logged and retried; only an invalid configuration is an error.
 func (c *Consumer) Run(ctx context.Context) error {
 	settings := c.groupConfig()
 	if err := settings.Validate(); err != nil {
@@ -98,7 +95,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, kafkago.RebalanceInProgress):
-			// Members came or went while this one was joining; it joins again.
+			// Members joined or left while this one was joining; it joins again.
 		case err != nil:
 			c.log.WarnContext(ctx, "cannot join the consumer group, trying again", "error", err)
 		default:
@@ -108,14 +105,13 @@ func (c *Consumer) Run(ctx context.Context) error {
 }
 
 const (
-	// heartbeatEvery is how late this member learns of a rebalance, and the others wait for it meanwhile. The
-	// library's 3 s would be the largest part of the pause when a member comes or goes.
+	// heartbeatEvery is how late this member may learn of a rebalance, while the others wait. The library's 3 s would be the
+	// largest part of the pause when a member joins or leaves.
 	heartbeatEvery = 500 * time.Millisecond
-	// sessionTimeout is how long the partitions of a member that died without
-	// leaving stay unread. Brokers accept nothing below 6 s by default.
+	// sessionTimeout is how long the partitions of a crashed member stay unread. Brokers accept nothing below 6 s by default.
 	sessionTimeout = 10 * time.Second
-	// rebalanceTimeout is how long the group waits for a member whose handler
-	// does not return. After that the member is out and the others go on.
+	// rebalanceTimeout is how long the group waits for a member whose handler does not return. After that the group continues
+	// without it.
 	rebalanceTimeout = 15 * time.Second
 	// joinBackoff paces attempts to join after an error. The library's 5 s would add to every restart of a broker.
 	joinBackoff = 250 * time.Millisecond
@@ -125,16 +121,15 @@ const (
 	// minBytes of one lets the broker answer a waiting fetch with the first
 	// message instead of collecting more. This alone makes delivery prompt.
 	minBytes = 1
-	// maxBytes is above what one produce request may hold.
+	// maxBytes is larger than any produce request.
 	maxBytes = 4 << 20
-	// maxWait is how long a fetch waits at the broker when there is nothing. It adds nothing to the latency of a
-	// message, since the broker answers at the first byte. It is not small: the library takes a quarter of it as the
-	// allowance for the way there and back and gives up the connection when that passes, and every idle partition
-	// asks once per maxWait.
+	// maxWait is how long a fetch waits at the broker when there is no message. It adds no latency, since the broker answers at
+	// the first byte. Every idle partition sends one request per maxWait. A small value would break connections: the library
+	// allows a quarter of it for the network round trip.
 	maxWait = time.Second
-	// batchReadTimeout bounds the wait for the rest of an answer that has begun.
+	// batchReadTimeout bounds the wait for the rest of a response that has begun.
 	batchReadTimeout = 5 * time.Second
-	// readBackoff paces a reader after an error. The library's 100 ms minimum would be paid on each connection lost.
+	// readBackoff paces a reader after an error. The library's minimum of 100 ms would delay every reconnect.
 	firstReadBackoff   = 10 * time.Millisecond
 	longestReadBackoff = time.Second
 )
@@ -151,7 +146,7 @@ func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
 		JoinGroupBackoff:       joinBackoff,
 		WatchPartitionChanges:  true,
 		PartitionWatchInterval: partitionWatch,
-		// A new group must see what was published before its first member came.
+		// A new group must see what was published before its first member joined.
 		StartOffset: kafkago.FirstOffset,
 		ErrorLogger: c.libraryLog(),
 	}
@@ -169,7 +164,7 @@ func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfi
 		MaxBytes:         maxBytes,
 		MaxWait:          maxWait,
 		ReadBatchTimeout: batchReadTimeout,
-		// What is read ahead stays bounded: one batch here, one in the worker.
+		// Read-ahead is bounded: one batch here, one in the worker.
 		QueueCapacity:   c.opts.MaxBatch,
 		ReadLagInterval: -1,
 		ReadBackoffMin:  firstReadBackoff,
@@ -178,13 +173,12 @@ func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfi
 	}
 }
 
-// libraryLog passes on what the library reports as errors. It recovers from
-// them by itself, so that they are warnings here. They hold no message content.
+// libraryLog logs the library's errors as warnings, because the library recovers from them. They hold no message content.
 func (c *Consumer) libraryLog() kafkago.Logger {
 	return kafkago.LoggerFunc(func(format string, args ...any) {
 		level := slog.LevelWarn
 		if slices.ContainsFunc(args, isTimeout) {
-			level = slog.LevelDebug // A fetch that found nothing ends so, again and again.
+			level = slog.LevelDebug // Every fetch that finds nothing ends with this error.
 		}
 		c.log.Log(context.Background(), level, "kafka library: "+fmt.Sprintf(format, args...))
 	})
@@ -195,13 +189,12 @@ func isTimeout(arg any) bool {
 	return ok && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// checkTimeout bounds the question for the offsets of a partition.
+// checkTimeout bounds the request for the offsets of a partition.
 const checkTimeout = 5 * time.Second
 
-// stalled reports whether the partition holds messages that its reader should have brought by now, and counts that.
-// The library's reader is known to get stuck now and then, for instance on a connection that is open and dead while
-// it looks up the leader, where it sets no deadline. The question goes over connections of its own, so that the
-// reader's trouble is not shared.
+// stalled reports whether the partition holds messages that its reader should have brought by now, and counts that. The
+// library's reader sometimes gets stuck, for instance on a dead connection while it looks up the leader, because it sets no
+// deadline there. This check uses its own connections, which the reader's problem does not affect.
 func (p *partition) stalled(ctx context.Context) bool {
 	c := p.consumer
 	first, end, err := p.offsets(ctx)
@@ -223,8 +216,8 @@ func (p *partition) stalled(ctx context.Context) bool {
 			"partition", p.id, "offset", next, "end", end)
 		return true
 	case end < next:
-		// Messages that were acknowledged are gone, or the topic was made anew under the old offsets. Going back by
-		// itself would break the rule that handlers fence by offset, so this is for a person to decide.
+		// Acknowledged messages are gone, or the topic was recreated. Starting again at a lower offset would break the fencing
+		// by offset, so a person must decide.
 		c.measured.pastEnd()
 		c.log.ErrorContext(ctx, "the partition ends before the committed offset: messages were lost or the topic was replaced",
 			"partition", p.id, "offset", next, "end", end)
@@ -232,7 +225,7 @@ func (p *partition) stalled(ctx context.Context) bool {
 	return false
 }
 
-// offsets asks the partition's leader for its oldest offset and its end.
+// offsets asks the partition's leader for its oldest and its end offset.
 func (p *partition) offsets(ctx context.Context) (first, end int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -253,5 +246,5 @@ func (p *partition) offsets(ctx context.Context) (first, end int64, err error) {
 			return o.FirstOffset, o.LastOffset, o.Error
 		}
 	}
-	return 0, 0, fmt.Errorf("no offsets of %s/%d in the answer", c.opts.Topic, p.id)
+	return 0, 0, fmt.Errorf("no offsets of %s/%d in the response", c.opts.Topic, p.id)
 }

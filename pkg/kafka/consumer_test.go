@@ -94,7 +94,7 @@ func TestConsumer(t *testing.T) {
 		require.Less(t, len(s.batches), len(msgs)/5, "messages come in batches")
 	})
 
-	t.Run("a topic nobody has made yet is waited for without joining the group", func(t *testing.T) {
+	t.Run("the consumer waits for a missing topic without joining the group", func(t *testing.T) {
 		cluster, cfg, _ := setupFake(t, 1)
 		joins := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
 		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
@@ -109,7 +109,7 @@ func TestConsumer(t *testing.T) {
 		s.waitFor(t, len(msgs))
 	})
 
-	t.Run("what was handled is not handled again by the next member", func(t *testing.T) {
+	t.Run("handled messages are not handled again by the next member", func(t *testing.T) {
 		cfg, topic := setup(t, 3)
 		p, group := newProducer(t, cfg, topic), newGroup()
 		msgs := numbered(600, 7)
@@ -147,7 +147,7 @@ func TestConsumer(t *testing.T) {
 		require.Equal(t, 3, count("handler.errors"))
 	})
 
-	t.Run("what a stopped handler left undone is handled by the next member", func(t *testing.T) {
+	t.Run("messages of a stopped handler are handled by the next member", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		group := newGroup()
 		msgs := numbered(50, 1)
@@ -166,7 +166,7 @@ func TestConsumer(t *testing.T) {
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
 	})
 
-	t.Run("members that come and go share the partitions and miss nothing", func(t *testing.T) {
+	t.Run("members that join and leave share the partitions and miss nothing", func(t *testing.T) {
 		cfg, topic := setup(t, 4)
 		p, group := newProducer(t, cfg, topic), newGroup()
 		msgs := numbered(900, 13)
@@ -209,7 +209,7 @@ func TestConsumer(t *testing.T) {
 		}, patience, 20*time.Millisecond)
 	})
 
-	t.Run("a configuration that cannot work is an error", func(t *testing.T) {
+	t.Run("an invalid configuration is an error", func(t *testing.T) {
 		c := newConsumer(t, Config{}, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
 		require.Error(t, c.Run(t.Context()))
 	})

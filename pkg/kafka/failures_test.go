@@ -116,7 +116,7 @@ func firstSeenValues(log map[int][]Message) []string {
 	return values
 }
 
-func TestGapIsReported(t *testing.T) {
+func TestAGapInTheOffsetsIsReported(t *testing.T) {
 	t.Parallel()
 	c, count := countingConsumer(t, Config{}, options("t", "g"), (&sink{}).handle)
 	p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
@@ -147,10 +147,10 @@ func TestBatch(t *testing.T) {
 
 	put(9, 0, 1, 2, 3, 4, 7, 8)
 	require.Equal(t, []int64{0, 1, 2}, gather(b), "a full batch")
-	require.Equal(t, []int64{3, 4}, gather(b), "a batch ends at a hole")
-	require.Equal(t, []int64{7, 8}, gather(b), "the message after the hole begins the next batch")
+	require.Equal(t, []int64{3, 4}, gather(b), "a batch ends at a gap")
+	require.Equal(t, []int64{7, 8}, gather(b), "the message after the gap begins the next batch")
 	put(100, 9)
-	require.Equal(t, []int64{9}, gather(b), "what does not come in time is not waited for")
+	require.Equal(t, []int64{9}, gather(b), "a late message is not waited for")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

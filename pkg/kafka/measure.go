@@ -30,7 +30,7 @@ func (p *Producer) measure(tel *telemetry.Telemetry) error {
 	b.duration, errs[0] = meter.Float64Histogram("messaging.client.operation.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of sending a batch of messages."), telemetry.Durations())
 	b.messages, errs[1] = meter.Int64Counter("messaging.client.sent.messages",
-		metric.WithDescription("Messages that all in-sync replicas have."))
+		metric.WithDescription("Messages acknowledged by all in-sync replicas."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("kafka: metrics of the producer: %w", err)
 	}
@@ -39,8 +39,8 @@ func (p *Producer) measure(tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// consumerMeasures are the metrics of a consumer. All its counters should stay zero, but handlerErrors; what counts in
-// them is also logged as an error.
+// consumerMeasures are the metrics of a consumer. All counters but handlerErrors should stay zero; each increment is also
+// logged as an error.
 type consumerMeasures struct {
 	*batches
 	restarts, gaps, pastEnd, handlerErrors func()
@@ -65,7 +65,7 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 		count             *func()
 	}{
 		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", &m.restarts},
-		{"gifting.kafka.reader.gaps", "Holes in the offsets: messages dropped before they were read.", &m.gaps},
+		{"gifting.kafka.reader.gaps", "Gaps in the offsets: messages dropped before they were read.", &m.gaps},
 		{"gifting.kafka.reader.past_end", "Checks that found a partition ending before its committed offset.", &m.pastEnd},
 		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", &m.handlerErrors},
 	} {
@@ -87,7 +87,7 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, member metric.MeasurementOption) error {
 	var errs [4]error
 	lag, err := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
-		metric.WithDescription("Messages of the partition that are not handled, as the last fetch knew."))
+		metric.WithDescription("Messages of the partition that are not handled yet, as of the last fetch."))
 	errs[0] = err
 	age, err := meter.Float64ObservableGauge("gifting.kafka.consumer.oldest_age", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest message that is being handled."))

@@ -15,8 +15,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
-// batchOf is messages of which the first belongs to no trace, the second to one that is not recorded,
-// and the others each to a recorded one, which are given.
+// batchOf returns messages: the first without a trace, the second of a trace that is not recorded, the others each of a
+// recorded one in causes.
 func batchOf(t *testing.T, tel *telemetrytest.Record) (msgs []Message, causes []trace.SpanContext) {
 	t.Helper()
 	msgs = numbered(4, 1)
@@ -30,8 +30,8 @@ func batchOf(t *testing.T, tel *telemetrytest.Record) (msgs []Message, causes []
 	return msgs, causes
 }
 
-// requireOneWork demands a span of each cause, in its trace and linked to it, and that the work was
-// done inside the first and is linked from the second.
+// requireOneWork checks that each cause has a span in its trace and linked to it, that the work ran inside the first span, and
+// that the second one links to it.
 func requireOneWork(t *testing.T, spans []sdktrace.ReadOnlySpan, causes []trace.SpanContext, work trace.SpanContext) {
 	t.Helper()
 	require.Len(t, spans, len(causes))
@@ -66,7 +66,7 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 	require.Empty(t, TraceParent(sent[0]))
 	require.Equal(t, TraceParent(msgs[1]), TraceParent(sent[1]))
 	require.Equal(t, produced[1].SpanContext().SpanID(), telemetry.ParseTraceParent(TraceParent(sent[3])).SpanID())
-	require.Equal(t, causes[1].SpanID(), telemetry.ParseTraceParent(TraceParent(msgs[3])).SpanID(), "the caller's messages are as they were")
+	require.Equal(t, causes[1].SpanID(), telemetry.ParseTraceParent(TraceParent(msgs[3])).SpanID(), "the caller's messages are unchanged")
 
 	t.Run("and one where it is handled, which the handler is given", func(t *testing.T) {
 		require.NoError(t, c.measured.around(t.Context(), sent, func(ctx context.Context, got []Message) error {
@@ -87,7 +87,7 @@ func TestEachMessageOfARecordedTraceHasASpanThere(t *testing.T) {
 	})
 }
 
-func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
+func TestWithoutTracingMessagesAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
 	tel.Tracing = false
@@ -102,7 +102,7 @@ func TestWithoutTracingMessagesAreSentAsTheyAre(t *testing.T) {
 	require.Len(t, tel.Names(), before)
 }
 
-func TestAConsumerMeasuresHowFarBehindItIs(t *testing.T) {
+func TestAConsumerMeasuresItsLag(t *testing.T) {
 	t.Parallel()
 	cfg, topic := setup(t, 1)
 	tel := telemetrytest.New()

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoMessageWaitsForABatch publishes at steady rates that do not depend on how fast messages arrive, and compares the
-// way from before Publish to the handler with Publish alone, which is one round trip to the broker, in the same run.
-// kafka-go as it comes lets a lone message wait a second for others.
+// TestNoMessageWaitsForABatch publishes at fixed rates. It compares the time from before Publish to the handler with the time
+// of Publish alone, one round trip to the broker, in the same run. By default kafka-go lets a single message wait a second for
+// others.
 //
 //nolint:paralleltest // It measures times.
 func TestNoMessageWaitsForABatch(t *testing.T) {
@@ -54,7 +54,7 @@ func TestNoMessageWaitsForABatch(t *testing.T) {
 			slices.Sort(alone)
 			slices.Sort(all)
 			t.Logf("Publish alone: p50 %s; to the handler: p50 %s, p99 %s", alone[n/2], all[n/2], all[n*99/100])
-			require.Less(t, alone[n/2], 500*time.Millisecond, "half of what a batch is waited for")
+			require.Less(t, alone[n/2], 500*time.Millisecond, "half of the time that a batch waits")
 			require.Less(t, all[n/2], 5*alone[n/2])
 		})
 	}

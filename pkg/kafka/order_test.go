@@ -15,8 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// publishAsRelay does what the contract asks of a caller: it repeats the same
-// messages until they are written, and only then goes on to newer ones.
+// publishAsRelay meets the requirements for callers: it repeats the same messages until they are written, and only then
+// publishes newer ones.
 func publishAsRelay(t *testing.T, publish func(context.Context, []Message) error, msgs []Message, step int) (failures int) {
 	t.Helper()
 	for len(msgs) > 0 {

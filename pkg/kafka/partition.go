@@ -7,14 +7,14 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// partition brings the messages of one assigned partition to the handler: pump fetches, work gathers and handles.
+// partition passes the messages of one assigned partition to the handler: pump fetches, work gathers and handles.
 type partition struct {
 	consumer *Consumer
 	id       int
 	commits  *commits
 	fetched  chan kafkago.Message
-	// next is the offset to be fetched next, or the library's mark for the
-	// oldest one before anything was fetched. Only pump uses it.
+	// next is the offset to fetch next. Before the first fetch it is the library's constant for the oldest offset. Only pump
+	// uses it.
 	next     int64
 	progress *progress
 }
@@ -27,14 +27,14 @@ func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) 
 	}
 }
 
-// pump fetches until the context ends, with a new reader whenever the last one is stuck.
+// pump fetches until the context ends, with a new reader whenever one is stuck.
 func (p *partition) pump(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.read(ctx)
 	}
 }
 
-// read fetches with one reader until the context ends or the reader is found standing still.
+// read fetches with one reader until the context ends or the reader is stuck.
 func (p *partition) read(ctx context.Context) {
 	c := p.consumer
 	conns := newConns(c.dial)
@@ -54,8 +54,7 @@ func (p *partition) read(ctx context.Context) {
 			if !p.accept(ctx, msg) {
 				return
 			}
-			// The clock starts after the hand-over: a worker that is busy for
-			// long makes this wait, and the reader is not to blame.
+			// The clock starts after the hand-over, because a busy worker delays it and the reader is not to blame.
 			check = time.Now().Add(c.opts.StallAfter)
 		case time.Now().Before(check):
 			c.log.WarnContext(ctx, "cannot fetch, the reader tries again", "partition", p.id, "error", err)
@@ -74,10 +73,10 @@ func fetch(ctx context.Context, reader *kafkago.Reader, until time.Time) (kafkag
 	return reader.FetchMessage(ctx)
 }
 
-// accept hands a message to the worker and returns false when the context has ended instead.
+// accept hands a message to the worker. It returns false if the context ends first.
 func (p *partition) accept(ctx context.Context, msg kafkago.Message) bool {
 	if p.next >= 0 && msg.Offset > p.next {
-		// Retention has dropped what was never read, or the topic is compacted. Nothing can be done here but to say so.
+		// Retention has deleted unread messages, or the topic is compacted. They are lost, so this is only reported.
 		p.consumer.measured.gaps()
 		p.consumer.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", p.next, "to", msg.Offset)
 	}

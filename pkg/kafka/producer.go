@@ -16,7 +16,7 @@ import (
 var (
 	// ErrNoKey refuses a message that would land on a random partition.
 	ErrNoKey = errors.New("kafka: message has no key")
-	// ErrTooLarge refuses a message that no broker with default settings takes.
+	// ErrTooLarge refuses a message that a broker with default settings would refuse.
 	ErrTooLarge = errors.New("kafka: message is too large")
 	// ErrPartitionsChanged refuses to write after the number of partitions of the topic has changed, because keys
 	// would move to other partitions while their earlier messages are still unread.
@@ -30,16 +30,15 @@ const writeTimeout = 10 * time.Second
 
 // Producer writes to one topic and keeps the order of every key.
 //
-// It sends produce requests itself and does not use the library's Writer, because the Writer cannot keep that order.
-// The Writer cuts what it is given into batches of a partition, and when one fails it still sends the next. If batch
-// A failed and batch B was written, repeating both gives B, A, B, and a reader that drops duplicates sees B before A.
-// The Writer also goes on writing a queue whose caller has given up, and waits for a batch to fill up.
+// It sends produce requests itself and does not use the library's Writer, because the Writer cannot keep that order. The Writer
+// splits messages into batches per partition, and when one fails it still sends the next. If batch A failed and batch B was
+// written, repeating both writes B, A, B, and a reader that drops duplicates sees B before A. The Writer also keeps writing
+// messages whose caller has given up, and waits for batches to fill up.
 //
-// Here a partition has one request in the air at most. The request carries one record batch, which the broker appends
-// whole or not at all, and the next is sent only after the acknowledgement of the one before. So a message is ever
-// sent only in a batch with, or after the acknowledgement of, everything before it in its partition, and its first
-// appearance cannot precede theirs. What a request that timed out may still write later is a copy of messages that
-// are repeated before anything newer is sent.
+// Here a partition has at most one request in flight. The request carries one record batch, which the broker appends whole or
+// not at all, and the next is sent only after the acknowledgement of the one before. So a message is never written before an
+// earlier one of its partition. A request that timed out may still be written later, but only as a duplicate: its messages are
+// repeated before anything newer is sent.
 type Producer struct {
 	topic     string
 	transport *kafkago.Transport
@@ -72,9 +71,9 @@ func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer,
 	return p, p.measure(tel)
 }
 
-// Publish writes the messages and returns nil when all in-sync replicas have every one of them. On an error some may
-// have been written: the caller publishes the same messages again, from the oldest one on, and the readers see
-// duplicates. There is no retry inside: the caller knows best when to go on.
+// Publish writes the messages and returns nil when all in-sync replicas have every one of them. On an error some may have been
+// written: the caller publishes the same messages again, from the oldest one on, and the readers see duplicates. Publish does
+// not retry: the caller knows best when to continue.
 //
 // One Publish runs at a time; others wait for it. Different partitions are written in parallel.
 func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
@@ -95,14 +94,14 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	}
 	err := p.measured.around(ctx, msgs, p.write)
 	if err != nil {
-		// The leader may have moved or a connection may have died. Forget both
-		// connections and metadata, so that the caller's next try begins fresh.
+		// The leader may have moved or a connection may have died. Without cached connections and metadata, the caller's next
+		// try starts fresh.
 		p.transport.CloseIdleConnections()
 	}
 	return err
 }
 
-// Close ends the producer after the Publish that is running, if any.
+// Close waits for a running Publish and then closes the producer.
 func (p *Producer) Close() error {
 	p.lock <- struct{}{}
 	defer func() { <-p.lock }()
@@ -141,8 +140,8 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 	return errors.Join(errs...)
 }
 
-// writePartition writes the messages of one partition chunk by chunk and stops at the first error: of its own, because of
-// the order, and of another partition, because the caller will repeat everything.
+// writePartition writes the messages of one partition chunk by chunk and stops at the first error: its own, to keep the order,
+// or that of another partition, because the caller will repeat everything.
 func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, failed *atomic.Bool) error {
 	for chunk := range p.limits.chunks(msgs) {
 		if failed.Load() {
@@ -175,7 +174,7 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 	return res.Error
 }
 
-// partitionIDs reads the topic's partitions, mostly from the transport's cache. The topic is never created on the way.
+// partitionIDs reads the topic's partitions, mostly from the transport's cache. It never creates the topic.
 func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	ids, err := partitionIDs(ctx, p.client, p.topic)
 	if err != nil {
@@ -190,9 +189,9 @@ func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	return ids, nil
 }
 
-// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when
-// every partition can be written. A topic that exists is left as it is, whatever its number of partitions, so a
-// program without the right to create topics may call it.
+// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when every
+// partition can be written. An existing topic is not changed, whatever its number of partitions, so a program without the right
+// to create topics may call it.
 func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
 	cfg := Config{Brokers: brokers}
 	transport := cfg.transport(topic)
@@ -212,15 +211,15 @@ func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions
 	if err == nil {
 		err = res.Errors[topic]
 	}
-	// Two programs may start at once: the second one finds its work done.
+	// Of two programs that start concurrently, the second finds the topic.
 	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
 		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
 	}
 	return cfg.awaitLeaders(ctx, topic)
 }
 
-// awaitLeaders returns when each partition of a topic just created has a leader
-// that knows it is one: brokers hear of a new topic some time after it exists.
+// awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
+// delay.
 func (c Config) awaitLeaders(ctx context.Context, topic string) error {
 	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
 	defer cancel()
@@ -237,8 +236,8 @@ func (c Config) awaitLeaders(ctx context.Context, topic string) error {
 	}
 }
 
-// partitionsServed asks every partition for its end, which only a leader knows. A transport keeps
-// what it has heard of a topic for a while, so each time has one of its own.
+// partitionsServed asks every partition for its end offset, which only a leader knows. A transport caches metadata, so each
+// call uses a new one.
 func (c Config) partitionsServed(ctx context.Context, topic string) error {
 	transport := c.transport(topic)
 	defer transport.CloseIdleConnections()
@@ -270,8 +269,8 @@ const (
 	leaderPatience = 30 * time.Second
 )
 
-// awaitTopic returns when the topic exists or ctx ends. A group that is joined for a topic nobody
-// has made yet is given no partition and rebalances without pause.
+// awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
+// pause.
 func (c *Consumer) awaitTopic(ctx context.Context) {
 	transport := c.cfg.transport(c.opts.Topic)
 	defer transport.CloseIdleConnections()

@@ -154,14 +154,14 @@ func TestEnsureTopic(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1, 2}, ids)
 
-	t.Run("a topic that exists is left as it is", func(t *testing.T) {
+	t.Run("an existing topic is not changed", func(t *testing.T) {
 		require.NoError(t, EnsureTopic(t.Context(), cfg.Brokers, topic, 5))
 		ids, err := partitionIDs(t.Context(), client, topic)
 		require.NoError(t, err)
 		require.Len(t, ids, 3)
 	})
 
-	t.Run("of two that create at once both succeed", func(t *testing.T) {
+	t.Run("two concurrent calls both succeed", func(t *testing.T) {
 		another := topic + ".another"
 		errs := make(chan error, 2)
 		for range 2 {
@@ -171,7 +171,7 @@ func TestEnsureTopic(t *testing.T) {
 		require.NoError(t, <-errs)
 	})
 
-	t.Run("a topic another program makes meanwhile is waited for", func(t *testing.T) {
+	t.Run("a topic that another program is creating is waited for", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
 		missing := topic + ".missing"
 		other := make(chan error, 1)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// progress is how far a partition has come.
+// progress is how far a partition has been handled.
 type progress struct {
 	lock sync.Mutex
 	// next is the offset to be handled next; negative before the first message.
 	next int64
-	// end is the partition's end as it was heard of last.
+	// end is the partition's end offset as of the last fetch.
 	end int64
-	// oldest is when the oldest message was sent that is being handled now; zero: none is.
+	// oldest is when the oldest message in handling was sent; zero: none is.
 	oldest time.Time
 }
 
-// fetched notes a message that came, or what the partition's end is.
+// fetched records the offset of a fetched message, or the partition's end.
 func (p *progress) fetched(offset, end int64) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -52,7 +52,7 @@ func (p *progress) state(now time.Time) (lag int64, age time.Duration) {
 	return lag, age
 }
 
-// members are the partitions that this member of the group has now.
+// members holds the partitions that this member of the group has now.
 type members struct {
 	lock sync.Mutex
 	has  map[int]*progress

@@ -28,7 +28,7 @@ func TraceParent(m Message) string {
 	return ""
 }
 
-// WithTraceParent is the message with the trace context, without any if that is empty.
+// WithTraceParent returns the message with the trace context; if that is empty, without one.
 func WithTraceParent(m Message, parent string) Message {
 	headers := slices.DeleteFunc(slices.Clone(m.Headers), func(h Header) bool { return h.Key == traceHeader })
 	if parent != "" {
@@ -49,7 +49,7 @@ type spans struct {
 	labels    []attribute.KeyValue
 }
 
-// newSpans returns nil where no span leaves the process.
+// newSpans returns nil if spans are not exported.
 func newSpans(tel *telemetry.Telemetry, kind trace.SpanKind, operation, topic string, labels []attribute.KeyValue) *spans {
 	if !tel.Tracing {
 		return nil
@@ -88,8 +88,8 @@ func (s *spans) begin(ctx context.Context, msgs []Message) (context.Context, []M
 	return trace.ContextWithSpan(ctx, all[0]), out, all
 }
 
-// start makes the span of a message. It also links to what caused it, as what is asynchronous does:
-// its parent has mostly ended.
+// start makes the span of a message. It also links to its parent, as asynchronous work does, because the parent has mostly
+// ended.
 func (s *spans) start(ctx context.Context, parent trace.SpanContext, m Message) (context.Context, trace.Span) {
 	ctx, span := s.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), s.operation+" "+s.topic,
 		trace.WithSpanKind(s.kind), trace.WithLinks(trace.Link{SpanContext: parent}), trace.WithAttributes(s.labels...))

@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// gatherWait is how long a batch waits for a message that the broker has
-	// already sent along. It never waits for one that may or may not come.
+	// gatherWait is how long a batch waits for a message that the broker is known to have.
 	gatherWait = 2 * time.Millisecond
 
 	firstRetry   = 50 * time.Millisecond
@@ -30,7 +29,7 @@ func (p *partition) work(ctx context.Context) {
 	}
 }
 
-// handle calls the handler until it succeeds. It returns false, with the work undone, only when the context has ended.
+// handle calls the handler until it succeeds. It returns false only if the context ends first.
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
@@ -42,7 +41,7 @@ func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 			return false
 		}
 		c.measured.handlerErrors()
-		c.log.ErrorContext(ctx, "handler failed, the same messages are tried again",
+		c.log.ErrorContext(ctx, "handler failed, trying the same messages again",
 			"partition", p.id, "offset", msgs[0].Offset, "messages", len(msgs), "wait", wait, "error", err)
 		select {
 		case <-time.After(wait):

@@ -1,13 +1,12 @@
-// Package netguard makes the HTTP client for addresses that partners choose, so that a request can only go to the
-// public internet and never into the platform's own network.
+// Package netguard makes the HTTP client for URLs that partners choose. Its requests go only to the public internet, never into
+// the platform's own network.
 //
-// The guard that counts is in the dialler: it looks at the IP address that is about to be connected to, after every
-// name has been resolved, so a name that resolves to one address when it is checked and to another when it is used
-// gains nothing. An address is reached only if it lies in no range of the table in this package. [CheckURL] looks at
-// the text of a URL so that a partner learns early what cannot work; it is no protection by itself.
+// The guard is in the dialer: it checks the IP address right before the connection is made, after the name has been resolved.
+// So a name that later resolves to another address gains nothing. Addresses in the ranges of this package's table are refused.
+// [CheckURL] checks only the text of a URL, so that a partner learns early what cannot work; alone it is no protection.
 //
-// The client follows no redirect, uses no proxy, speaks TLS 1.2 or later, keeps the body as it was sent (no
-// decompression) and bounds headers and time. Callers bound what they read of a body.
+// The client follows no redirect, uses no proxy, speaks TLS 1.2 or later, does not decompress bodies, and bounds headers and
+// time. Callers must bound how much of a body they read.
 package netguard
 
 import (
@@ -22,24 +21,21 @@ import (
 	"time"
 )
 
-// ErrForbiddenAddress means that a connection was refused because of the
-// address it would have gone to. errors.Is finds it in what http.Client returns.
+// ErrForbiddenAddress means that a connection was refused because of its address. errors.Is finds it in errors of http.Client.
 var ErrForbiddenAddress = errors.New("netguard: address is not public")
 
-// Options shape a client. The zero value is meant for production.
+// Options configure a client. The zero value is for production.
 type Options struct {
-	// Timeout bounds a whole request, body included: 10 s.
+	// Timeout bounds a whole request, body included; 0 means 10 s.
 	Timeout time.Duration
-	// AllowLoopback lets requests go to loopback addresses, and there over plain HTTP too, and changes nothing else.
-	// It is for a local stack whose receiver runs on the same machine; a program that serves partners must refuse to
-	// start with it.
+	// AllowLoopback also allows requests to loopback addresses, over plain HTTP too. It is for a local stack whose receiver
+	// runs on the same machine; a program that serves partners must refuse to start with it.
 	AllowLoopback bool
 	// MaxConnsPerHost bounds open connections to one receiver: no bound if 0.
 	MaxConnsPerHost int
-	// Resolver resolves names; nil is the system's. What it answers is not trusted.
+	// Resolver resolves names; nil is the system's. Its answers are not trusted.
 	Resolver *net.Resolver
-	// TLS is the configuration to begin with, for own roots. It may be nil.
-	// The lowest version is raised to TLS 1.2 if need be.
+	// TLS is the base configuration, for instance with other roots. It may be nil. The minimum version is at least TLS 1.2.
 	TLS *tls.Config
 }
 
@@ -62,8 +58,7 @@ func NewClient(o Options) *http.Client {
 	return &http.Client{
 		Timeout:   timeout,
 		Transport: &schemeGuard{next: o.transport(timeout), options: o},
-		// A redirect is an answer like any other. Following it would send the
-		// request to an address that nobody has checked.
+		// A redirect is a response like any other. Following it would send the request to a URL that was not checked.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -81,7 +76,7 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 	}
 	secure.MinVersion = max(secure.MinVersion, tls.VersionTLS12)
 	return &http.Transport{
-		// No proxy, whatever the environment says: it would connect for us, to addresses that the dialler never sees.
+		// No proxy, whatever the environment says: a proxy would connect to addresses that the dialer never sees.
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        secure,
@@ -93,13 +88,13 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		MaxIdleConnsPerHost:    maxIdleConnsPerHost,
 		MaxConnsPerHost:        o.MaxConnsPerHost,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		// A limit on the body counts the bytes that were sent: a small answer cannot unfold into a large one.
+		// Limits count the bytes that were sent: a small response cannot decompress into a large one.
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
 	}
 }
 
-// control sees every address right before it is connected to.
+// control checks every address right before the connection.
 func (o Options) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("%w: network %s", ErrForbiddenAddress, network)
@@ -114,7 +109,7 @@ func (o Options) control(_ context.Context, network, address string, _ syscall.R
 	return nil
 }
 
-// schemeGuard refuses plain HTTP, which CheckURL has refused before if it was asked.
+// schemeGuard refuses plain HTTP, even if CheckURL was not called.
 type schemeGuard struct {
 	next    *http.Transport
 	options Options

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reply is what is left of a response after its body has been read.
+// reply is a response whose body has been read.
 type reply struct {
 	status     int
 	protoMajor int
@@ -85,7 +85,7 @@ func TestLoopback(t *testing.T) {
 	})
 }
 
-func TestDialerRefusesEveryForm(t *testing.T) {
+func TestDialerRefusesEveryFormOfAnAddress(t *testing.T) {
 	t.Parallel()
 	client := NewClient(Options{})
 	for _, host := range []string{

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// ErrURL means that a URL can never be a receiver's. What wraps it says why, in
-// words fit for the person who entered the URL.
+// ErrURL means that a URL can never be a receiver's. The wrapping error gives the reason for the person who entered the URL.
 var ErrURL = errors.New("netguard: URL is not acceptable")
 
 const (
@@ -25,8 +24,8 @@ var localSuffixes = []string{
 	".localhost", ".local", ".internal", ".localdomain", ".home.arpa", ".in-addr.arpa", ".ip6.arpa", ".onion",
 }
 
-// CheckURL reports what is wrong with a receiver's URL, or nil. It resolves no name. Addresses in a forbidden range
-// are ErrForbiddenAddress, everything else is ErrURL.
+// CheckURL returns an error if a URL cannot be a receiver's. It resolves no name. The error is ErrForbiddenAddress for
+// addresses in a forbidden range, and ErrURL otherwise.
 func CheckURL(raw string, o Options) error {
 	if len(raw) > maxURLLength {
 		return refuse("longer than %d characters", maxURLLength)
@@ -57,7 +56,7 @@ func CheckURL(raw string, o Options) error {
 	return o.checkHost(u.Hostname())
 }
 
-// schemeAllowed allows https, and http to this machine where the options say so.
+// schemeAllowed allows https, and http to this machine if the options allow it.
 func (o Options) schemeAllowed(u *url.URL) bool {
 	if u.Scheme == "https" {
 		return true
@@ -141,10 +140,9 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrURL, fmt.Sprintf(format, args...))
 }
 
-// forbidden lists every range that is not a public unicast address, after the IANA special-purpose registries for
-// IPv4 and IPv6. Ranges that carry an IPv4 address inside an IPv6 one (mapped, compatible, translated, tunnelled) are
-// refused as a whole: no receiver needs them, and what a gateway on the way would do with the inner address is not
-// ours to know.
+// forbidden lists every range that is not a public unicast address, after the IANA special-purpose registries for IPv4 and
+// IPv6. Ranges that carry an IPv4 address inside an IPv6 one (mapped, compatible, translated, tunnelled) are refused as a
+// whole: no receiver needs them, and a gateway on the way might use the inner address.
 var forbidden = prefixes(
 	"0.0.0.0/8",         // this network, unspecified
 	"10.0.0.0/8",        // private
@@ -164,7 +162,7 @@ var forbidden = prefixes(
 	"203.0.113.0/24",    // documentation
 	"224.0.0.0/4",       // multicast
 	"240.0.0.0/4",       // reserved, broadcast
-	"168.63.129.16/32",  // public by number, but the platform service of Azure hosts
+	"168.63.129.16/32",  // in a public range, but the platform service of Azure hosts
 	"::/96",             // unspecified, loopback, IPv4-compatible
 	"::ffff:0:0/96",     // IPv4-mapped
 	"::ffff:0:0:0/96",   // IPv4-translated
@@ -184,11 +182,11 @@ var forbidden = prefixes(
 	"ff00::/8",          // multicast
 )
 
-// globalUnicast is all of IPv6 that is handed out to the public. Anything
-// outside it is refused even when no line above names it.
+// globalUnicast is the part of IPv6 that is allocated to the public. Anything outside is refused even if the table does not
+// list it.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// Forbidden are the ranges that are refused, for others who guard the way out: firewalls, network policies.
+// Forbidden returns the refused ranges, for firewalls and network policies.
 func Forbidden() []netip.Prefix { return slices.Clone(forbidden) }
 
 func prefixes(texts ...string) []netip.Prefix {
@@ -204,7 +202,7 @@ func public(addr netip.Addr) bool {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return false
 	}
-	// Is4In6 is left as it is: the table refuses the mapped form as a whole.
+	// Mapped addresses are not unmapped: the table refuses them as a whole.
 	if addr.Is6() && !globalUnicast.Contains(addr) {
 		return false
 	}
@@ -216,7 +214,7 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// allowed is public, and loopback where the options say so.
+// allowed accepts public addresses, and loopback ones if the options allow them.
 func (o Options) allowed(addr netip.Addr) bool {
 	if o.AllowLoopback && addr.IsLoopback() && !addr.Is4In6() && addr.Zone() == "" {
 		return true

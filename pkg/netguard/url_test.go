@@ -72,8 +72,7 @@ func TestCheckURLWithLoopbackAllowed(t *testing.T) {
 	}
 }
 
-// resolverOf answers queries for IPv4 addresses with the given ones in turn, the
-// last one for ever, and has no IPv6 addresses.
+// resolverOf answers queries for IPv4 addresses with the given ones in turn and repeats the last one. It has no IPv6 addresses.
 func resolverOf(t *testing.T, answers ...netip.Addr) *net.Resolver {
 	t.Helper()
 	var asked atomic.Int64
@@ -134,8 +133,8 @@ func last(p netip.Prefix) netip.Addr {
 	return addr
 }
 
-// TestRangeEdges names each range by its first and last address and by the public neighbours of those, so that
-// neither a missing line nor a wrong length in the table goes unseen.
+// TestRangeEdges lists the first and last address of each range and their public neighbors, so that it finds a missing range
+// and a wrong prefix length.
 func TestRangeEdges(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

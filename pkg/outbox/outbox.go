@@ -1,9 +1,9 @@
 // Package outbox records a change in the transaction that makes it, for the relay to publish
 // (API specification, section Events).
 //
-// The rows of a change are inserted last in its transaction, after the record's row is locked: of one record, a later
-// change then has a later recorded_at and becomes visible later, which is what keeps the feed in order. The table is
-// the one thing another service reads of a service's database, and it may only read and delete.
+// The rows of a change are inserted last in its transaction, after the record's row is locked. So a later change of a record
+// has a later recorded_at and becomes visible later, which keeps the feed in order. The outbox is the only table that another
+// service may access: the relay reads and deletes its rows.
 package outbox
 
 import (
@@ -27,18 +27,18 @@ func Migrations() postgres.Migrations {
 
 // Event is one change of one record.
 type Event struct {
-	// ID is a UUIDv7; consumers drop what they have seen by it.
+	// ID is a UUIDv7, by which consumers drop duplicates.
 	ID       string
 	Type     string
 	TenantID string
 	BrandID  string
 	// SubjectID is the order or personal link that changed.
 	SubjectID string
-	// OriginKeyID is the key whose own request made the change; 0 when it was no key.
+	// OriginKeyID is the API key whose request made the change; 0 if none did.
 	OriginKeyID int32
-	// OccurredAt equals the record's updatedAt of the change.
+	// OccurredAt equals the record's updatedAt after the change.
 	OccurredAt time.Time
-	// Data is the record's snapshot at the change as JSON. It holds no personal data.
+	// Data is a JSON snapshot of the record after the change. It holds no personal data.
 	Data []byte
 }
 
@@ -46,7 +46,7 @@ const insert = `INSERT INTO outbox
   (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-// Append queues the insert of e. It must be the last statements of the transaction but the stored answer.
+// Append queues the insert of e. Only the stored answer may follow it in the transaction.
 func Append(ctx context.Context, b *pgx.Batch, e Event) {
 	markAppended(ctx)
 	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,
@@ -61,7 +61,7 @@ FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[
   WITH ORDINALITY AS x (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, n)
 ORDER BY n`
 
-// AppendAll is Append for many events, in their order, as one statement.
+// AppendAll is Append for many events, inserted in their order by one statement.
 func AppendAll(ctx context.Context, b *pgx.Batch, events []Event) {
 	if len(events) == 0 {
 		return

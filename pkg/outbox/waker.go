@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Channel is the notification channel of the outbox's database on which a Waker calls the relay.
+// Channel is the PostgreSQL notification channel on which a Waker wakes the relay.
 const Channel = "gifting_outbox"
 
 const (
@@ -18,14 +18,14 @@ const (
 	wakeTimeout = time.Second
 )
 
-// Waker notifies the relay of new rows, right after they are committed. It notifies in a
-// transaction of its own: inside the writing one, the notification would make all commits queue
-// behind one lock. Calls are coalesced, and a lost one costs nothing but the relay's next poll.
+// Waker notifies the relay of new rows right after their commit. It notifies in a separate transaction, because a notification
+// in the writing one would make all commits queue for one lock. Calls are coalesced. After a lost one, the relay finds the rows
+// with its next poll.
 type Waker struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
 	due  chan struct{}
-	// calls are those since the last notification.
+	// calls counts the calls since the last notification.
 	calls atomic.Int64
 }
 
@@ -34,7 +34,7 @@ func NewWaker(pool *pgxpool.Pool, log *slog.Logger) *Waker {
 	return &Waker{pool: pool, log: log, due: make(chan struct{}, 1)}
 }
 
-// Wake asks for a notification. It never waits.
+// Wake requests a notification. It never waits.
 func (w *Waker) Wake() {
 	w.calls.Add(1)
 	select {
@@ -43,7 +43,7 @@ func (w *Waker) Wake() {
 	}
 }
 
-// Run notifies until ctx ends. Rows of calls during the gap are found by the relay's next look.
+// Run notifies until ctx ends. Calls during the delay are covered by the next notification.
 func (w *Waker) Run(ctx context.Context) error {
 	gap := time.NewTimer(0)
 	defer gap.Stop()
@@ -72,7 +72,7 @@ func (w *Waker) notify(ctx context.Context) {
 	}
 }
 
-// appendedKey holds whether the call has appended to the outbox.
+// appendedKey is the context key of a flag: the call has appended to the outbox.
 type appendedKey struct{}
 
 // Intercept wakes the relay after every call that appended, once its transaction has ended.
@@ -93,17 +93,17 @@ func markAppended(ctx context.Context) {
 }
 
 const (
-	// shortGap is what a change waits at most where few come: it is a small part of its way to a receiver.
+	// shortGap is how long a change waits at most at low load: a small part of its time to a receiver.
 	shortGap = 3 * time.Millisecond
-	// gapOfRow lets gaps grow from a thousand changes a second on.
+	// gapOfRow is the gap per change: gaps grow from a thousand changes a second on.
 	gapOfRow = time.Millisecond
-	// longGap is small beside the SLO: a change is in the feed within 30 ms.
+	// longGap is small compared with the SLO: a change is in the feed within 30 ms.
 	longGap = 12 * time.Millisecond
 )
 
-// PollDelay is how long to leave the outbox alone after n changes: between two calls of the relay, and between two of its
-// rounds. A round costs each source, the broker, the feed and the webhooks a transaction or a message, however much it
-// carries. Under load rounds therefore become larger instead of more, and what they cost is left to the requests.
+// PollDelay is how long to wait after n changes: between two notifications of the relay, and between two of its batches. Each
+// batch costs a transaction or a message in each source, the broker, the feed and the webhooks, whatever its size. So under
+// load batches get larger, not more frequent.
 func PollDelay(n int) time.Duration {
 	return max(shortGap, min(time.Duration(n), longGap/gapOfRow)*gapOfRow)
 }

@@ -1,4 +1,4 @@
-// Package page reads the paging parameters every list of the API shares (API specification, section Endpoints).
+// Package page reads the paging parameters that all lists of the API share (API specification, section Endpoints).
 package page
 
 import (
@@ -27,9 +27,8 @@ func Limit(limit *int32, errs *fields.Errors) int {
 	return int(*limit)
 }
 
-// After returns the position of a cursor, or nil without one, recording a violation on `after` when
-// the cursor does not belong to the binding. It is called after the filters were checked: where one
-// of them is invalid, a cursor that belongs to all of them cannot be checked.
+// After returns the position of a cursor, or nil without one, recording a violation on `after` when the cursor does not belong
+// to the binding. It is called after the filters are checked: a cursor is not checked if a filter is invalid.
 func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {
 	if after == nil {
 		return nil

@@ -36,14 +36,14 @@ func State(err error) string {
 	return ""
 }
 
-// Retryable says whether the same transaction may succeed when run again.
+// Retryable reports whether the same transaction may succeed when run again.
 func Retryable(err error) bool {
 	state := State(err)
 	return state == stateSerializationFailure || state == stateDeadlockDetected
 }
 
-// Unavailable says whether err means that the database cannot be reached or does not serve now,
-// rather than that it refused the statement.
+// Unavailable reports whether err means that the database cannot be reached or does not work now. It is false if the database
+// refused the statement.
 func Unavailable(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		class := pe.Code[:2]
@@ -56,7 +56,7 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	// A connection that was cut shows as one of these, according to when it was noticed.
+	// A broken connection shows as one of these, depending on when it was noticed.
 	return pgconn.Timeout(err) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }

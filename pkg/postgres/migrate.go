@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	_ "github.com/jackc/pgx/v5/stdlib" // The driver goose runs on.
+	_ "github.com/jackc/pgx/v5/stdlib" // The driver that goose uses.
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -17,7 +17,7 @@ import (
 // Migrations is the schema of one owner: a service, or a package whose tables several services
 // need. Each owner numbers its files for itself.
 type Migrations struct {
-	// Owner names the table that remembers which files ran: migrations_<owner>.
+	// Owner names the table that records which files ran: migrations_<owner>.
 	Owner string
 	// Files holds the SQL files at its root.
 	Files fs.FS
@@ -27,16 +27,16 @@ type Migrations struct {
 func Embedded(owner string, files embed.FS) Migrations {
 	sub, err := fs.Sub(files, "migrations")
 	if err != nil {
-		panic(err) // The folder is embedded; only a broken build gets here.
+		panic(err) // The folder is embedded, so this fails only in a broken build.
 	}
 	return Migrations{Owner: owner, Files: sub}
 }
 
-// Migrate brings the database up to date, owner by owner in the order given. Several instances may
-// call it at once: an advisory lock lets one run.
+// Migrate brings the database up to date, owner by owner in the order given. Several instances may call it concurrently: an
+// advisory lock lets one run at a time.
 //
-// Code runs before and after each migration: a migration never removes what the version before
-// still uses. The rule in full, and what holds all migrations to it, is package deploy/migrations.
+// Code of the previous version must work on the new schema: a migration never removes what that version uses. Package
+// deploy/migrations states and checks the rule.
 func Migrate(ctx context.Context, url string, owners ...Migrations) error {
 	db, err := sql.Open("pgx", url)
 	if err != nil {
@@ -67,14 +67,14 @@ func (m Migrations) up(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// Pending lists the migrations that have not run, as owner/file, and changes nothing. Those that a
-// later version of the code has brought do not matter: this one runs on them too.
+// Pending lists the migrations that have not run, as owner/file, and changes nothing. Migrations of a later version do not
+// matter: this version works with them too.
 func Pending(ctx context.Context, url string, owners ...Migrations) ([]string, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("reach database: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // Nothing depends on it any more.
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var pending []string
 	for _, m := range owners {
 		found, err := m.pending(ctx, conn)
@@ -108,7 +108,7 @@ func (m Migrations) pending(ctx context.Context, conn *pgx.Conn) ([]string, erro
 	return pending, nil
 }
 
-// applied reads the table that goose keeps. It is made by the first migration.
+// applied reads goose's table of applied versions. The first migration creates it.
 func (m Migrations) applied(ctx context.Context, conn *pgx.Conn) ([]int64, error) {
 	var exists bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", m.table()).Scan(&exists); err != nil || !exists {

@@ -78,7 +78,7 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 		require.Len(t, text, 2046)
 		require.True(t, utf8.ValidString(text))
 	})
-	t.Run("what runs outside of a trace is no span", func(t *testing.T) {
+	t.Run("a statement outside of a trace has no span", func(t *testing.T) {
 		before := len(tel.Names())
 		_, err := pool.Exec(t.Context(), "SELECT 1")
 		require.NoError(t, err)

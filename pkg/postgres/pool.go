@@ -1,5 +1,5 @@
-// Package postgres opens a service's own database: the pool, transactions as closures, pipelined
-// batches, migrations, and one translation of SQL errors into sentinels.
+// Package postgres opens the database of a service. It has the pool, transactions as closures, pipelined batches, migrations,
+// and the translation of SQL errors.
 package postgres
 
 import (
@@ -20,7 +20,7 @@ type Config struct {
 	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
 	URL              string        `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
 	MaxConns         int32         `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Largest number of connections."`
-	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"When a statement that hangs is ended."`
+	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long a statement may run before it is cancelled."`
 }
 
 const minIdleConns = 2
@@ -28,16 +28,16 @@ const minIdleConns = 2
 // Option changes how a service uses its database.
 type Option func(pc *pgxpool.Config)
 
-// ByIndex keeps plans from reading a whole table where an index can serve. A plan that was cached while
-// a table was nearly empty would go on reading all of it until the server's next ANALYZE, however
-// fast it grows: it is for a service all of whose statements have an index, such as a queue's.
+// ByIndex makes plans use an index whenever there is one. Otherwise a plan that was cached while a table was nearly empty reads
+// the whole table until the next ANALYZE, however fast the table grows. It is for services whose statements all have an index,
+// such as a queue's.
 func ByIndex(pc *pgxpool.Config) {
 	pc.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
 }
 
-// PlanOnce keeps one plan of each statement, whatever its values. It is for a service of whose statements one plan is
-// always the best and some take longer to plan than to run, as they do on a table of many partitions: the server would
-// plan each of them every time once the table is large enough for a plan of its own to look a little cheaper.
+// PlanOnce keeps one plan of each statement, whatever its values. It is for services where one plan is always the best and
+// planning can take longer than running, as on a table with many partitions. Otherwise the server plans such a statement every
+// time as soon as a plan for its values looks slightly cheaper.
 func PlanOnce(pc *pgxpool.Config) {
 	pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 }
@@ -88,7 +88,7 @@ func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, er
 	return pool, nil
 }
 
-// errURL does not repeat the cause, which quotes parts of the URL.
+// errURL does not wrap the cause, which quotes parts of the URL.
 var errURL = errors.New("is not understood: it must look like postgres://user:password@host:5432/database?sslmode=verify-full")
 
 // Validate implements the check of package settings.

@@ -37,7 +37,7 @@ func TestADatabaseURLIsRefusedWithoutItsPassword(t *testing.T) {
 	require.NoError(t, settings.Load(&postgres.Config{}))
 }
 
-func TestPendingNamesWhatHasNotRunAndChangesNothing(t *testing.T) {
+func TestPendingListsMigrationsThatHaveNotRunAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	first := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE a (id int);\n")}
 	second := &fstest.MapFile{Data: []byte("-- +goose Up\nALTER TABLE a ADD COLUMN b int;\n")}

@@ -105,7 +105,7 @@ func TestAnUnavailableDatabaseIsDistinguishedFromARefusedStatement(t *testing.T)
 	require.True(t, postgres.Unavailable(err))
 }
 
-func TestWhatIsReadDecidesWhatIsWritten(t *testing.T) {
+func TestReadThenWriteWritesWhatTheReadRowsDecide(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, table())
 	n := 0

@@ -17,9 +17,9 @@ import (
 // maxText bounds the statements a span shows.
 const maxText = 2 << 10
 
-// Trace makes the connections of cfg trace their statements. A span has the statements' text and never the values
-// that go with it, nor a server's message, which may repeat them. Only what runs inside a recorded span is traced:
-// the polling of a worker has no trace. Where no span leaves the process, nothing is installed.
+// Trace makes the connections of cfg trace their statements. A span has the text of the statements, but no values and no error
+// messages of the server, which may repeat values. Only statements inside a recorded span are traced, so the polling of workers
+// is not. Without tracing, nothing is installed.
 func Trace(cfg *pgx.ConnConfig, tel *telemetry.Telemetry) {
 	if !tel.Tracing {
 		return
@@ -73,8 +73,8 @@ func (t *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 		semconv.DBOperationName("BATCH"), semconv.DBOperationBatchSize(data.Batch.Len()))
 }
 
-// TraceBatchQuery implements pgx.BatchTracer. The first statement that fails ends the batch's span:
-// when pgx closes a batch, it does not report an error that a callback has returned.
+// TraceBatchQuery implements pgx.BatchTracer. The first statement that fails ends the batch's span, because TraceBatchEnd does
+// not get the error of a callback.
 func (t *tracer) TraceBatchQuery(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	if data.Err != nil {
 		end(ctx, data.Err)
@@ -86,7 +86,7 @@ func (t *tracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceB
 	end(ctx, data.Err)
 }
 
-// spanKey holds the statement's span: the span of the context is the caller's where the statement has none.
+// spanKey is the context key of the statement's span: if the statement has none, the context's current span is the caller's.
 type spanKey struct{}
 
 func (t *tracer) start(ctx context.Context, operation, text string, more ...attribute.KeyValue) context.Context {
@@ -95,7 +95,7 @@ func (t *tracer) start(ctx context.Context, operation, text string, more ...attr
 		span.SetAttributes(t.database...)
 		span.SetAttributes(more...)
 		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") // Cut inside a letter it would spoil all spans sent with it.
+			text = strings.ToValidUTF8(text[:maxText], "") // Invalid UTF-8 would make the exporter drop all spans of the batch.
 		}
 		span.SetAttributes(semconv.DBQueryText(text))
 	}
@@ -114,7 +114,7 @@ func end(ctx context.Context, err error) {
 	span.End()
 }
 
-// failure names an error by its SQLSTATE, or as one of the connection.
+// failure names an error by its SQLSTATE, or as an error of the connection.
 func failure(err error) []attribute.KeyValue {
 	if state := State(err); state != "" {
 		return []attribute.KeyValue{semconv.DBResponseStatusCode(state), semconv.ErrorTypeKey.String(state)}

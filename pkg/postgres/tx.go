@@ -22,7 +22,7 @@ type Querier interface {
 const (
 	maxAttempts  = 5
 	firstBackoff = 5 * time.Millisecond
-	// rollbackTimeout bounds the wait for a server that has gone silent.
+	// rollbackTimeout bounds the wait for a server that does not answer.
 	rollbackTimeout = time.Second
 )
 
@@ -39,9 +39,9 @@ func InTxWith(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, work 
 	})
 }
 
-// Pipeline runs the statements queue adds as one transaction in one round trip: BEGIN, the statements and COMMIT
-// travel together, and the first that the server refuses undoes them all. Callbacks on queued statements run after
-// the COMMIT: an error of theirs undoes nothing. queue is called again for each attempt.
+// Pipeline runs the statements that queue adds as one transaction in one round trip with BEGIN and COMMIT. If the server
+// refuses one, none has an effect. Callbacks of the statements run after the COMMIT, so their errors undo nothing. queue is
+// called again for each attempt.
 func Pipeline(ctx context.Context, pool *pgxpool.Pool, queue func(b *pgx.Batch)) error {
 	return retry(ctx, func() error {
 		b := &pgx.Batch{}
@@ -59,8 +59,7 @@ func sendTx(ctx context.Context, pool *pgxpool.Pool, b *pgx.Batch) error {
 	}
 	defer conn.Release()
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		// A failed pipeline leaves the connection inside the aborted transaction; without this
-		// the pool would throw the connection away.
+		// A failed pipeline leaves the connection in the aborted transaction; without a rollback the pool would close it.
 		rollback(ctx, conn)
 		return err
 	}
@@ -84,10 +83,10 @@ func retry(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// ReadThenWrite runs a transaction in two round trips: BEGIN travels with the statements read adds,
-// whose callbacks take what they got; decide then works out what to write, and that travels with
-// COMMIT. What read locked is held while decide runs, so decide calls nobody. An error of decide, or
-// of a callback, undoes everything. Each attempt calls both again.
+// ReadThenWrite runs a transaction in two round trips. The first has BEGIN and the statements of read, whose callbacks take the
+// rows. decide then returns the statements to write, which go with COMMIT in the second. decide must not call other services,
+// because it runs while the rows are locked. An error of decide or of a callback undoes everything. Each attempt calls both
+// again.
 func ReadThenWrite(
 	ctx context.Context, pool *pgxpool.Pool, read func(b *pgx.Batch), decide func() (write func(b *pgx.Batch), err error),
 ) error {

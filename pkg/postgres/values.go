@@ -9,7 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 )
 
-// Column returns one value of each row, as a parameter of a statement that unnests arrays.
+// Column returns one value of each row, for a statement that unnests arrays.
 func Column[R, V any](rows []R, value func(row R) V) []V {
 	column := make([]V, len(rows))
 	for i, row := range rows {
@@ -23,7 +23,7 @@ func UUIDColumn[R any](rows []R, id func(row R) string) UUIDs { return Column(ro
 
 var errInfinite = errors.New("timestamp is infinite")
 
-// ScanTime is the target of a scan that puts a timestamp into a member of a message. NULL unsets it.
+// ScanTime is a scan target that sets a timestamp of a message. NULL unsets it.
 func ScanTime(into **timestamppb.Timestamp) any { return timeTarget{into} }
 
 type timeTarget struct{ into **timestamppb.Timestamp }
@@ -40,7 +40,7 @@ func (t timeTarget) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
-// ScanEnum is the target of a scan that reads the API's name of an enum value. NULL reads as 0.
+// ScanEnum is a scan target that reads the API's name of an enum value. NULL reads as 0.
 func ScanEnum[E enumname.Enum](into *E) any { return enumTarget[E]{into} }
 
 type enumTarget[E enumname.Enum] struct{ into *E }
@@ -69,9 +69,8 @@ func Value[T any](p *T) T {
 	return *p
 }
 
-// UUIDs is a parameter of type uuid[]. It is sent in binary. A []string is sent as text, which pgx finds out each time
-// and the server has to parse; with few ids that takes longer than the statement itself. An
-// id that is not a UUID fails the statement before it is sent.
+// UUIDs is a parameter of type uuid[]. It is sent in binary. pgx sends a []string as text, which the server has to parse; with
+// few ids that takes longer than the statement itself. An id that is not a UUID fails the statement before it is sent.
 type UUIDs []string
 
 // Dimensions implements pgtype.ArrayGetter.

@@ -29,7 +29,7 @@ func TestTimesAndEnumsAreReadIntoMessages(t *testing.T) {
 	require.Error(t, pool.QueryRow(t.Context(), "SELECT 'infinity'::timestamptz").Scan(postgres.ScanTime(&at)))
 }
 
-func TestUUIDsArriveAsTheyAre(t *testing.T) {
+func TestUUIDsArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	for _, ids := range []postgres.UUIDs{{}, {uuid.NewString()}, {uuid.NewString(), uuid.NewString(), uuid.NewString()}} {
@@ -51,7 +51,7 @@ func TestUUIDsTravelInBinary(t *testing.T) {
 	require.Len(t, raw, head+len(ids)*each)
 }
 
-func TestWhatIsNoUUIDFailsTheStatement(t *testing.T) {
+func TestAnInvalidUUIDFailsTheStatement(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	for _, none := range []string{"", "no uuid", "0190aaaa-0000-7000-8000-00000000000g"} {

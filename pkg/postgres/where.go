@@ -12,8 +12,8 @@ type Where struct {
 	args       []any
 }
 
-// And adds a condition. Each ? in it becomes the placeholder of the next value. A condition is a constant of the program:
-// what comes from a caller is a value.
+// And adds a condition. Each ? in it becomes the placeholder of the next value. A condition is a constant of the program; input
+// of callers is passed only as values.
 func (w *Where) And(condition string, values ...any) {
 	parts := strings.Split(condition, "?")
 	if len(parts) != len(values)+1 {
@@ -26,7 +26,7 @@ func (w *Where) And(condition string, values ...any) {
 	w.conditions = append(w.conditions, b.String()+parts[len(values)])
 }
 
-// Equal demands that the column has the value, unless the value is nil.
+// Equal adds the condition that the column has the value, unless the value is nil.
 func (w *Where) Equal(column string, value *string) { Equal(w, column, value) }
 
 // Equal is the method Equal for values of any type.

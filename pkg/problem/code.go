@@ -6,11 +6,11 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Code is a stable snake_case name callers branch on.
+// Code is a stable snake_case name that callers can branch on.
 type Code string
 
-// The codes of the API, in the order of the specification's table. Where several 422 or several
-// 409 apply at once, the first of this order is answered.
+// The codes of the API, in the order of the specification's table. If several 422 or several 409 apply, the first of this order
+// is returned.
 const (
 	InvalidRequest          Code = "invalid_request"
 	IdempotencyKeyRequired  Code = "idempotency_key_required"

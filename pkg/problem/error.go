@@ -22,10 +22,9 @@ type Error struct {
 	CurrentStatus string
 	// OrderID is the existing order, on external_order_id_conflict when the key can see it.
 	OrderID string
-	// RetryAfter is how long the caller should wait before it tries again; zero: not said.
+	// RetryAfter is how long the caller should wait before it tries again; zero: unknown.
 	RetryAfter time.Duration
-	// Instance is the request id of the occurrence. Set on an error that is stored for replay, so
-	// that the replayed body equals the first.
+	// Instance is the request id of the occurrence. It is set on a stored error, so that the replayed body equals the first.
 	Instance string
 }
 
@@ -43,13 +42,13 @@ func Invalid(violations ...Violation) *Error {
 	}
 }
 
-// RecordNotFound is the one answer for a record that does not exist, belongs to another tenant or
-// lies outside the key's brands, so that the three cannot be distinguished.
+// RecordNotFound is the error for a record that does not exist, belongs to another tenant or lies outside the key's brands, so
+// that callers cannot distinguish the three.
 func RecordNotFound() *Error {
 	return New(NotFound, "No such record is visible to this key.")
 }
 
-// Unavailable is the answer while a dependency is down.
+// Unavailable is the error while a dependency is down.
 func Unavailable() *Error {
 	e := New(ServiceUnavailable, "The service is temporarily unavailable; try again.")
 	e.RetryAfter = 2 * time.Second
@@ -66,7 +65,7 @@ func As(err error) (*Error, bool) {
 	return errors.AsType[*Error](err)
 }
 
-// Is says whether err carries the code.
+// Is reports whether err carries the code.
 func Is(err error, code Code) bool {
 	e, ok := As(err)
 	return ok && e.Code == code

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-func TestAnErrorSurvivesTheJourneyOverGRPC(t *testing.T) {
+func TestAnErrorIsTheSameAfterGRPC(t *testing.T) {
 	t.Parallel()
 	for _, info := range problem.Registry() {
 		t.Run(string(info.Code), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestAnErrorSurvivesTheJourneyOverGRPC(t *testing.T) {
 	}
 }
 
-func TestAStatusOfAnotherOriginNeverShowsItsText(t *testing.T) {
+func TestTheTextOfAForeignStatusIsHidden(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[codes.Code]problem.Code{
 		codes.Unavailable:      problem.ServiceUnavailable,
@@ -59,8 +59,7 @@ func TestAnUnregisteredCodeCountsAsInternalError(t *testing.T) {
 	require.Equal(t, problem.InternalError, problem.Lookup("no_such_code").Code)
 }
 
-// specified is the error table of the API specification, in its order, and below the gap what
-// this platform has added to it.
+// specified is the error table of the API specification in its order; after the gap are this platform's additions.
 var specified = []struct {
 	code   problem.Code
 	status int

@@ -18,8 +18,8 @@ const (
 	metaOrder        = "orderId"
 	metaInstance     = "instance"
 	maxStatusDetails = 3
-	// maxStatusViolations keeps a status far below what an HTTP/2 header may hold: one that is too
-	// large ends the whole connection, with every call on it.
+	// maxStatusViolations keeps a status far below the limit of HTTP/2 headers: one that is too large ends the whole connection
+	// with all its calls.
 	maxStatusViolations = 1000
 )
 
@@ -68,9 +68,9 @@ func (e *Error) badRequest() *errdetails.BadRequest {
 	return bad
 }
 
-// FromStatus reads an error back. A status without the platform's ErrorInfo is a transport error, and so is
-// one whose reason is not a code of the registry, such as that of a refused caller: its text must not leave the
-// platform. Unavailable and deadline errors become service_unavailable, all else internal_error.
+// FromStatus reads an error back. A status without the platform's ErrorInfo is a transport error, and so is one whose reason is
+// not a code of the registry, such as that of a refused caller. Its text must not leave the platform. Unavailable and deadline
+// errors become service_unavailable, all else internal_error.
 func FromStatus(st *status.Status) *Error {
 	e := &Error{Detail: st.Message()}
 	for _, detail := range st.Details() {
@@ -96,7 +96,7 @@ func FromStatus(st *status.Status) *Error {
 	}
 }
 
-// Internal is the answer to an internal error. It says nothing of the cause.
+// Internal is the error that hides an internal cause.
 func Internal() *Error {
 	return New(InternalError, "Something went wrong on our side; try again.")
 }

@@ -1,5 +1,4 @@
-// Package redisconn opens Redis the one way the platform uses it: callers go on without it when it does not answer in
-// time.
+// Package redisconn opens Redis for callers that continue without it when it does not answer in time.
 package redisconn
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Open makes a client whose calls end with their context and are not tried again: a caller that has spent its budget
-// goes on without Redis. The error of a bad URL does not repeat it, because it may hold a password.
+// Open makes a client whose calls end with their context and are not retried. The error of a bad URL does not repeat the URL,
+// which may hold a password.
 func Open(address string) (*redis.Client, error) {
 	opts, err := redis.ParseURL(address)
 	if err != nil {
@@ -47,8 +46,8 @@ func Check(address string) error {
 	return client.Close()
 }
 
-// Observe measures the client's connections and, where spans leave the process, traces its commands: by name, without
-// keys and values. Only what runs inside a recorded span is traced.
+// Observe measures the client's connections and, with tracing, makes spans of its commands: by name, without keys and values,
+// and only inside a recorded span.
 func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	err := telemetry.Pool(tel.Meters, "redis", "redis", func(context.Context) telemetry.PoolState {
 		s := client.PoolStats()
@@ -92,8 +91,8 @@ func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPip
 	}
 }
 
-// Start begins the span of an operation inside the recorded span of ctx; outside of one it gives nil. A client that
-// is observed does it by itself: this is for who waits for a command that belongs to several callers.
+// Start begins a span inside the recorded span of ctx; outside of one it returns a nil span. An observed client makes spans
+// without it. It is for callers that share one command.
 func Start(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {

@@ -1,8 +1,8 @@
-// Package reencrypt moves the sealed columns of a table to the active key of a ring while services
-// read and write the table, so that an older key can leave the ring.
+// Package reencrypt seals the sealed columns of a table again with the active key of a ring while services use the table, so
+// that an older key can leave the ring.
 //
-// It holds no lock between batches and never overwrites a value that somebody else wrote meanwhile.
-// It can be stopped and started again at any time: what is done stays done.
+// It holds no lock between batches and never overwrites a concurrent change. It can be stopped and started again at any time
+// and keeps its progress.
 package reencrypt
 
 import (
@@ -25,7 +25,7 @@ var (
 	// ErrBroken: some values open with no key of the ring.
 	ErrBroken = errors.New("some rows have a value that no key of the ring opens")
 	// ErrNeverDone: a running process still seals under an older key.
-	ErrNeverDone = errors.New("values are still being sealed under an older key: restart what serves with the new ring first")
+	ErrNeverDone = errors.New("values are still being sealed under an older key: restart the service with the new ring first")
 )
 
 const (
@@ -43,12 +43,12 @@ type Table struct {
 // Column holds sealed values. One that is empty or NULL is skipped.
 type Column struct {
 	Name string
-	// AssociatedData returns what the value of the row with the id is sealed with.
+	// AssociatedData returns the associated data of the row with the id.
 	AssociatedData func(id string) string
 }
 
-// Run re-encrypts the table under the first of the keys and reports its progress on out. After it has
-// succeeded no value of the table needs another key.
+// Run re-encrypts the table under the first of the keys and reports its progress on out. After success no value of the table
+// needs another key.
 func Run(ctx context.Context, database postgres.Config, keys string, table Table, out io.Writer) error {
 	ring, err := seal.ParseRing(keys)
 	if err != nil {
@@ -78,7 +78,7 @@ var start = position{uuid.Nil.String(), uuid.Nil.String()}
 // counts of a batch or a pass.
 type counts struct {
 	rows, values int
-	// missed values were written by somebody else meanwhile, broken ones do not open.
+	// missed values were changed concurrently, broken ones do not open.
 	missed, broken int
 }
 
@@ -92,7 +92,7 @@ func (r *run) all(ctx context.Context) error {
 	return ErrNeverDone
 }
 
-// pass reads the whole table once and says whether it found nothing to do.
+// pass reads the whole table once and reports whether it found nothing to do.
 func (r *run) pass(ctx context.Context) (done bool, err error) {
 	// Counting would read every row.
 	var estimate int
@@ -160,7 +160,7 @@ func (r *run) step(ctx context.Context, after position) (last position, c counts
 	return last, c, nil
 }
 
-// selectSealed leaves out values that are under the active key already.
+// selectSealed leaves out values that are already sealed under the active key.
 func (r *run) selectSealed() string {
 	var columns []string
 	for _, c := range r.table.Columns {
@@ -187,7 +187,7 @@ func (c *change) add(ring *seal.Ring, column Column, at position, old []byte) (o
 	return true
 }
 
-// replace compares what was read with what is there, so that it undoes no change made meanwhile.
+// replace changes only values that still equal the ones read, so that it undoes no concurrent change.
 func (r *run) replace(ctx context.Context, column string, c change) (replaced int, err error) {
 	if len(c.ids) == 0 {
 		return 0, nil

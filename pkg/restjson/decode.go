@@ -13,8 +13,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// maxElements is how many elements of one list or map are read; the rest is skipped. It is well
-// above what any request of the API may hold, and bounds what a hostile body costs.
+// maxElements is how many elements of one list or map are read; further ones are skipped. It is well above the limits of the
+// API and bounds the cost of a hostile body.
 const maxElements = 2000
 
 // maxDepth is how many objects and arrays may be nested.

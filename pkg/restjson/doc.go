@@ -1,5 +1,4 @@
-// Package restjson is the JSON of the REST API: a codec between protobuf messages and the bodies
-// and query parameters that callers see.
+// Package restjson is the JSON codec of the REST API: it converts between protobuf messages, bodies and query parameters.
 //
 // # Writing
 //
@@ -21,10 +20,9 @@
 //
 // # Reading
 //
-// Unmarshal and UnmarshalQuery report everything that is invalid at once, as violations with the path
-// of the field. Valid fields are set even when others are invalid. An invalid element of a list
-// becomes an empty one, so that the indexes in later checks are right. A body that is not JSON has
-// exactly one violation, without a path, and the message must then not be used.
+// Unmarshal and UnmarshalQuery report everything that is invalid as violations with the path of the field. Valid fields are set
+// even when others are invalid. An invalid element of a list becomes an empty one, so that the indexes in later checks are
+// right. A body that is not JSON has exactly one violation, without a path, and the message must then not be used.
 //
 //   - Unknown members are ignored, null means omitted, member names are exact. Duplicate names,
 //     invalid UTF-8, more than 100 levels and anything after the body make the whole body invalid.

@@ -40,13 +40,13 @@ func releaseBuffer(b *bytes.Buffer) {
 // Marshal returns the JSON of m. A nil m is null.
 func Marshal(m proto.Message) ([]byte, error) { return Marshaler{}.Marshal(m) }
 
-// encode writes a message, or a list of messages, into a spare buffer that use may read until it returns.
+// encode writes a message, or a list of messages, into a pooled buffer, which use may read until it returns.
 func encode(v any, use func(written []byte) error) error {
 	spare := takeBuffer()
 	defer releaseBuffer(spare)
 	e := encoder{buf: spare.AvailableBuffer()}
 	e.top(v)
-	*spare = *bytes.NewBuffer(e.buf[:0]) // It keeps the memory into which the buffer has grown.
+	*spare = *bytes.NewBuffer(e.buf[:0]) // The pool keeps the buffer's grown memory.
 	if e.err != nil {
 		return fmt.Errorf("restjson: %w", e.err)
 	}
@@ -131,7 +131,7 @@ func (e *encoder) float(v float64, bits int) {
 	e.buf = jsontext.AppendFloat(e.buf, v, bits)
 }
 
-// string adds s in quotes. Text that needs no escape, nearly all there is, is copied whole.
+// string adds s in quotes. Text without escapes, which is nearly all, is copied whole.
 func (e *encoder) string(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

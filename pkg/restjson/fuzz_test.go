@@ -99,8 +99,8 @@ func (d *dice) scalar(fd protoreflect.FieldDescriptor) protoreflect.Value {
 	}
 }
 
-// withPrefixes rewrites our JSON of a message into what protojson reads: enum values get their
-// prefix back. It knows nothing of the codec but that rule.
+// withPrefixes rewrites our JSON of a message into what protojson reads: enum values get their prefix back. It uses no code of
+// the codec.
 func withPrefixes(desc protoreflect.MessageDescriptor, members map[string]any) {
 	for i := range desc.Fields().Len() {
 		fd := desc.Fields().Get(i)
@@ -129,7 +129,7 @@ func withPrefixes(desc protoreflect.MessageDescriptor, members map[string]any) {
 	}
 }
 
-// FuzzMarshal: protojson reads what is written as the same message, and so does this package.
+// FuzzMarshal: protojson and this package read the written JSON as the same message.
 func FuzzMarshal(f *testing.F) {
 	f.Add([]byte(nil), byte(0))
 	f.Add([]byte(placeOrderBody), byte(0))
@@ -177,7 +177,8 @@ func FuzzUnmarshalLikeProtojson(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshal: no body brings the codec down. What is accepted is JSON and is read back from its own encoding.
+// FuzzUnmarshal: the codec never panics. An accepted body is JSON, and the encoding of its message reads back as the same
+// message.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		placeOrderBody, `{}`, ``, `{"urgent":null}`, `{"items":[{"variations":{"a":"\ud83c\udf81"}},null]}`,
@@ -212,7 +213,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalQuery: no query brings the codec down, and a violation names one parameter that was sent.
+// FuzzUnmarshalQuery: the codec never panics, and a violation names one parameter that was sent.
 func FuzzUnmarshalQuery(f *testing.F) {
 	for _, seed := range []string{
 		"status=SENT&limit=5&updatedSince=2024-05-31T12:15:30+02:00&after=%00&after=%FF", "limit=-0&limit=&status=&updatedSince=",
@@ -240,9 +241,9 @@ func FuzzUnmarshalQuery(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalAgreesWithProtojson: of a body that both take, both understand the same; and what
-// this codec takes, protojson takes too, once three liberties are undone: enum values without their
-// prefix, decimals as numbers, and timestamps with digits past the nanosecond.
+// FuzzUnmarshalAgreesWithProtojson: protojson accepts every body that this codec accepts, and both read the same message. Three
+// differences are removed first: enum values without prefix, decimals as numbers, and timestamps with digits past the
+// nanosecond.
 func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
 	for _, seed := range []string{
 		placeOrderBody, `{}`, `{"urgent":true,"urgent":false}`, `{"items":[{"budget":{"amount":1.50,"currency":"EUR"}}]}`,
@@ -273,8 +274,8 @@ func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
 	})
 }
 
-// asProtojson undoes in a body what protojson does not know. A body that uses the names of the
-// protocol files, which protojson reads and this codec takes for unknown, cannot be compared.
+// asProtojson removes the three differences from a body. A body with field names of the protocol files cannot be compared:
+// protojson reads them, this codec ignores them.
 func asProtojson(t *testing.T, body []byte, desc protoreflect.MessageDescriptor) (plain []byte, ok bool) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(body))

@@ -22,9 +22,9 @@ var (
 
 // Marshaler makes grpc-gateway speak this package's JSON.
 //
-// grpc-gateway turns an error of the decoder into a text. So if the request's body, the reader of
-// NewDecoder, has a method AddViolations([]problem.Violation), that gets the violations and Decode
-// succeeds. Otherwise Decode returns a *DecodeError.
+// grpc-gateway turns an error of the decoder into a text. To keep the violations, the request body (the reader of NewDecoder)
+// may have a method AddViolations([]problem.Violation): it gets them and Decode succeeds. Otherwise Decode returns a
+// *DecodeError.
 type Marshaler struct{}
 
 // violationSink is a request body that takes the violations found in it.

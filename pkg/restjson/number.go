@@ -19,8 +19,8 @@ type whole struct {
 	tooLarge bool // for 64 bits
 }
 
-// parseInteger reads a JSON number that may be written in any form: 12, 12.0, 1.2e1. Its cost is
-// that of the literal's length, however large the exponent.
+// parseInteger reads a JSON number that may be written in any form: 12, 12.0, 1.2e1. Its cost depends on the literal's length,
+// not on the exponent.
 func parseInteger(raw []byte) whole {
 	var w whole
 	if raw[0] == '-' {
@@ -77,7 +77,7 @@ func (w whole) scale(digits []byte, exponent int) whole {
 	return w
 }
 
-// boundedExponent reads digits with an optional sign, and stops growing far beyond the length of any body.
+// boundedExponent reads digits with an optional sign. Its result is capped far beyond the length of any body.
 func boundedExponent(raw []byte) int {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {
@@ -95,7 +95,7 @@ func boundedExponent(raw []byte) int {
 	return n
 }
 
-// integer fits w into the integer type of p, or says what is wrong.
+// integer converts w to the integer type of p, or returns what is wrong.
 func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
 	switch {
 	case !w.integral:

@@ -96,7 +96,7 @@ func (p *message) setTimestamp(m protoreflect.Message, seconds int64, nanos int3
 	m.Set(p.fields[1].desc, protoreflect.ValueOfInt32(nanos))
 }
 
-// plans holds an entry per message type, a message or the error that says why it is not supported.
+// plans caches for each message type its plan, or the error that says why it is not supported.
 var plans sync.Map // protoreflect.MessageType → planned
 
 type planned struct {
@@ -116,7 +116,7 @@ func planOf(t protoreflect.MessageType) (*message, error) {
 	return p.(planned).message, p.(planned).err
 }
 
-// builder makes the plan of a message with those of all messages below it; done breaks cycles.
+// builder makes the plans of a message and of all messages in it; done breaks cycles.
 type builder struct {
 	done map[protoreflect.MessageType]*message
 }

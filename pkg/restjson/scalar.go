@@ -39,7 +39,7 @@ func (p *value) accepts(k jsontext.Kind) bool {
 	}
 }
 
-// expected says what a value of p must be.
+// expected returns the violation text that describes a valid p.
 func (p *value) expected() string {
 	switch p.kind {
 	case kindBool:
@@ -114,7 +114,7 @@ func text(p *value, raw []byte) (v protoreflect.Value, wrong string) {
 		}
 		return protoreflect.ValueOfEnum(n), ""
 	case kindBytes:
-		// The standard decoder passes over line breaks.
+		// The standard decoder ignores line breaks.
 		b, err := base64.StdEncoding.Strict().AppendDecode([]byte{}, raw) // never nil, which would be unset
 		if err != nil || bytes.ContainsAny(raw, "\r\n") {
 			return v, p.expected()
@@ -205,8 +205,8 @@ func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 	return seconds, int32(t.Nanosecond()), seconds >= minSeconds && seconds <= maxSeconds //nolint:gosec // below 1e9
 }
 
-// strict refuses what package time takes although RFC 3339 does not: an hour of one digit, a comma
-// before the fraction, an offset of 24 hours or of 60 minutes.
+// strict refuses texts that package time accepts but RFC 3339 does not: an hour of one digit, a comma before the fraction, an
+// offset of 24 hours or of 60 minutes.
 func strict(text []byte) bool {
 	const hourEnd = len("2006-01-02T15")
 	if len(text) < len("2006-01-02T15:04:05Z") || text[hourEnd] != ':' || bytes.IndexByte(text, ',') >= 0 {

@@ -19,18 +19,18 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// The reasons in the ErrorInfo of a refusal. They are none of the API's codes: at the edge they would be our own error.
+// The reasons in the ErrorInfo of a refusal. They are not codes of the API: the edge renders them as internal errors.
 const (
 	callerNotAllowed    = "caller_not_allowed"
 	principalNotAllowed = "principal_not_allowed"
 	actorNotAllowed     = "actor_not_allowed"
 )
 
-// gate holds every call against the table of callers. Who calls was settled when the connection was
-// made; a call costs a look-up.
+// gate checks every call against the table of callers. The caller is identified once per connection, so a call costs only a
+// look-up.
 type gate struct {
 	log *slog.Logger
-	// open: the server is in plain text on loopback, where nobody shows who they are.
+	// open means that the server is in plain text on loopback, where callers have no identity.
 	open bool
 }
 
@@ -61,7 +61,7 @@ func (g gate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerI
 	return next(srv, stream)
 }
 
-// callerOf returns who is at the other end; nil: nobody who has shown a certificate.
+// callerOf returns the caller, or nil without a certificate.
 func callerOf(ctx context.Context) *callerInfo {
 	if p, ok := peer.FromContext(ctx); ok {
 		if known, ok := p.AuthInfo.(*callerInfo); ok {
@@ -84,8 +84,7 @@ func (c *callerInfo) refuses(ctx context.Context, method string) (reason string)
 
 func (g grant) call(service string) bool { return g.services[service] || service == healthService }
 
-// mayActAs looks at the acting person of a request that names one. What else is wrong with that
-// person is for the service to say.
+// mayActAs checks the kind of the acting person of a request that has one. The service checks the rest.
 func (c *callerInfo) mayActAs(req any) bool {
 	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
 	if !ok {
@@ -95,7 +94,7 @@ func (c *callerInfo) mayActAs(req any) bool {
 	return kind == commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED || slices.Contains(c.may.actors, kind)
 }
 
-// serviceOf takes the service out of /package.Service/Method.
+// serviceOf returns the service of /package.Service/Method.
 func serviceOf(method string) string {
 	return strings.TrimPrefix(method[:max(0, strings.LastIndexByte(method, '/'))], "/")
 }

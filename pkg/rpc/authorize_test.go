@@ -61,7 +61,7 @@ func (operations) ApproveOrder(context.Context, *ordersv1.ApproveOrderRequest) (
 	return &ordersv1.ApproveOrderResponse{}, nil
 }
 
-func TestASystemActsForItsOwnPeople(t *testing.T) {
+func TestASystemActsOnlyForItsOwnPeople(t *testing.T) {
 	t.Parallel()
 	signer := identitytest.New(t)
 	server, err := NewServer(Config{TLS: signer.Config(t, identity.Orders)}, telemetry.Discard())
@@ -70,7 +70,7 @@ func TestASystemActsForItsOwnPeople(t *testing.T) {
 	addr := serve(t, server)
 	for name, allowed := range map[identity.Name]map[commonv1.ActorKind]bool{
 		identity.Workspace: {
-			commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED:    true, // For the service to refuse.
+			commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED:    true, // The service refuses it.
 			commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT: true,
 			commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:  true,
 		},
@@ -95,7 +95,7 @@ func TestASystemActsForItsOwnPeople(t *testing.T) {
 	}
 }
 
-func TestWithoutACertificateNobodyComesIn(t *testing.T) {
+func TestCallsWithoutACertificateAreRefused(t *testing.T) {
 	t.Parallel()
 	signer, stranger := identitytest.New(t), identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))
@@ -136,7 +136,7 @@ func TestAClientOfTheWrongServerCallsNothing(t *testing.T) {
 	require.True(t, problem.Is(err, problem.ServiceUnavailable))
 }
 
-func TestARefusedCallIsAFaultOfOursAtTheEdge(t *testing.T) {
+func TestARefusedCallIsAnInternalErrorAtTheEdge(t *testing.T) {
 	t.Parallel()
 	signer := identitytest.New(t)
 	addr := all(t, signer.Config(t, identity.Orders))

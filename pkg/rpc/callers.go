@@ -5,17 +5,17 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// grant is what a caller may do. The zero value may ask for health, as everybody may who has a certificate.
+// grant is what a caller may do. The zero value allows only health checks, as every caller with a certificate may make.
 type grant struct {
 	services set
-	// principal: it is the edge, which has authenticated an API key, and says which and what it knows
-	// of the request. From any other caller it is forged.
+	// principal means that the caller is the edge, which authenticates API keys and sends the principal and the request. From
+	// any other caller they are forged.
 	principal bool
-	// actors are the kinds of people it has authenticated, and therefore may act for.
+	// actors are the kinds of people that it authenticates and may therefore act for.
 	actors []commonv1.ActorKind
 }
 
-// callers is the whole list of who may call what. A service that is not in it is nobody's.
+// callers is the complete table of who may call what. Nobody may call a service that is not in it.
 var callers = map[identity.Name]grant{
 	identity.Gateway: {principal: true, services: services(
 		"gifting.tenants.v1.TenantsService",
@@ -30,7 +30,7 @@ var callers = map[identity.Name]grant{
 		"gifting.webhook.v1.WebhookService",
 	)},
 
-	// The services, which ask each other. Tenants and events ask nobody.
+	// The services, which call each other. Tenants and events call none.
 	identity.Tenants: {},
 	identity.Catalog: {services: services(
 		"gifting.tenants.v1.DirectoryService",
@@ -49,7 +49,7 @@ var callers = map[identity.Name]grant{
 		"gifting.tenants.v1.DirectoryService",
 	)},
 
-	// The people, each kind in a system of its own.
+	// The systems in which people work, one for each kind.
 	identity.Workspace: {
 		actors: []commonv1.ActorKind{
 			commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT,
@@ -78,8 +78,8 @@ var callers = map[identity.Name]grant{
 			reflectionV1, reflectionV1Alpha,
 		),
 	},
-	// Who keeps the platform running fills its catalog and looks after deliveries, and has no part in
-	// orders and links, which are full of people's details.
+	// The operator fills the catalog and looks after deliveries. It has no access to orders and links, which hold personal
+	// data.
 	identity.Operator: {
 		actors: []commonv1.ActorKind{
 			commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_SYSTEM,

@@ -31,7 +31,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	// The contracts, all of them: what a service is called and what it offers.
+	// All contracts, which register their descriptors.
 	_ "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	_ "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	_ "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -106,7 +106,7 @@ func TestTheTableOfCallers(t *testing.T) {
 	})
 }
 
-// isPublic says whether integrators reach the service over HTTP.
+// isPublic reports whether integrators reach the service over HTTP.
 func isPublic(service protoreflect.ServiceDescriptor) bool {
 	return proto.HasExtension(service.Methods().Get(0).Options(), annotations.E_Http)
 }
@@ -115,7 +115,7 @@ func isOperations(name string) bool {
 	return strings.HasSuffix(name, "OperationsService") || strings.HasSuffix(name, ".ImportService") || strings.HasSuffix(name, ".BrandLogosService")
 }
 
-// all is a server of every contract, which answers whatever is let through with nothing. It gives its address.
+// all serves every contract with empty responses and returns its address.
 func all(t *testing.T, cfg identity.Config) string {
 	t.Helper()
 	server, err := NewServer(Config{TLS: cfg}, telemetry.Discard())
@@ -186,7 +186,7 @@ func TestEveryCallerReachesWhatTheTableSaysAndNothingElse(t *testing.T) {
 				}
 			}
 			_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
-			require.NoError(t, err, "health is for everybody")
+			require.NoError(t, err, "every caller may check health")
 			err = reflect(t, conn)
 			if slices.Contains(people, name) {
 				require.NoError(t, err, "reflection")

@@ -27,17 +27,16 @@ const (
 	pingInterval   = 30 * time.Second
 	pingTimeout    = 5 * time.Second
 
-	// An instance that is back is found within maxBackoff and its jitter. LAME_DUCK is longer by default, so that
-	// in a rolling restart every client is connected to the last instance restarted before the next one goes.
+	// Clients find a restarted instance within maxBackoff and its jitter. LAME_DUCK is longer by default, so that in a rolling
+	// restart every client is connected to the restarted instance before the next one stops.
 	firstBackoff   = 50 * time.Millisecond
 	maxBackoff     = 3 * time.Second
 	connectTimeout = 5 * time.Second
 
-	// serviceConfig spreads calls over all instances of a service, and repeats on another instance a call that was
-	// cut off: by a process that died, or before one was reached. That is safe for every method. Reading changes
-	// nothing; a write carries an Idempotency-Key or the id of what it makes, and its second run finds the first
-	// one's claim or answer. A server that answers UNAVAILABLE by itself says not to repeat (refuseRetry): another
-	// instance has the same database. Where more than a part of the calls fail, nothing is repeated.
+	// serviceConfig spreads calls over all instances of a service. A call that failed because its instance died or was not
+	// reached is repeated on another one. That is safe for every method: reads change nothing, and a repeated write finds the
+	// claim or answer of the first by its Idempotency-Key or record id. A server that itself answers UNAVAILABLE forbids the
+	// repetition (refuseRetry), because other instances have the same database. If many calls fail, none is repeated.
 	serviceConfig = `{
 		"loadBalancingConfig": [{"round_robin": {}}],
 		"methodConfig": [{"name": [{}], "retryPolicy": {
@@ -46,8 +45,8 @@ const (
 		"retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2}}`
 )
 
-// Dial makes a client connection to all instances of a service; it connects on its own and again
-// after every failure. Further interceptors run inside the platform's own.
+// Dial makes a client connection to all instances of a service. It connects in the background and reconnects after failures.
+// The interceptors more run inside the platform's own.
 func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
 	secrecy, err := to.credentials(tel)
 	if err != nil {
@@ -60,8 +59,8 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithTransportCredentials(secrecy),
 		grpc.WithChainUnaryInterceptor(interceptors...),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		grpc.WithNoProxy(),              // The parts are each other's neighbours, whatever the environment says of proxies.
-		grpc.WithDisableServiceConfig(), // DNS has no say in it.
+		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
+		grpc.WithDisableServiceConfig(), // DNS must not change it.
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes)),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connectionWindow),
@@ -90,7 +89,7 @@ func clientTimeout(
 	return invoke(ctx, method, req, reply, cc, opts...)
 }
 
-// callError keeps the transport's words for the log beside the problem for the caller.
+// callError keeps the transport's message for the log and the problem for the caller.
 type callError struct {
 	method  string
 	status  *status.Status
@@ -116,9 +115,8 @@ func statusToErrors(
 
 const instancesScheme = "instances"
 
-// instances resolves the instances of a service from its addresses: host:port, separated by commas.
-// Each host is a name of which DNS knows all instances, as of a headless service, or an address of
-// one instance. One name and a list of addresses are the same thing to it.
+// instances resolves the instances of a service from its addresses: host:port, separated by commas. Each host is an address of
+// one instance, or a name that DNS resolves to all instances, as of a headless service.
 type instances struct{}
 
 var _ resolver.AuthorityOverrider = instances{}
@@ -174,7 +172,7 @@ func (a *allNames) Close() {
 	}
 }
 
-// report passes all known endpoints to the connection. The lock is held, so that the newest is passed last.
+// report passes all known endpoints to the connection. The caller holds the lock, so that the newest state is passed last.
 func (a *allNames) report() error {
 	var known []resolver.Endpoint
 	for _, name := range a.names {
@@ -199,14 +197,14 @@ func (n *oneName) UpdateState(state resolver.State) error {
 	for _, found := range state.Endpoints {
 		addrs := slices.Clone(found.Addresses)
 		for i := range addrs {
-			addrs[i].ServerName = n.addr // A certificate is for the name, and not for the list.
+			addrs[i].ServerName = n.addr // A certificate is for one name, not for the list.
 		}
 		n.endpoints = append(n.endpoints, resolver.Endpoint{Addresses: addrs, Attributes: found.Attributes})
 	}
 	return n.all.report()
 }
 
-// ReportError keeps what the name resolved to before. The connection is told only when it has nothing at all.
+// ReportError keeps the addresses that the name resolved to before. It is passed on only if no name has an address.
 func (n *oneName) ReportError(err error) {
 	n.all.lock.Lock()
 	defer n.all.lock.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// callerInfo is what a server knows of a connection's other end. It is made once, with the connection, and not changed.
+// callerInfo identifies the client of a connection. It is made once per connection and not changed.
 type callerInfo struct {
 	credentials.TLSInfo
 
@@ -23,7 +23,7 @@ type callerInfo struct {
 	may  grant
 }
 
-// serverCredentials take who shows a certificate.
+// serverCredentials accept clients with a valid certificate.
 type serverCredentials struct {
 	credentials.TransportCredentials
 	files *identity.Files
@@ -36,7 +36,7 @@ func (c serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.
 		return nil, nil, err
 	}
 	of := &callerInfo{}
-	of.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and the next line says so.
+	of.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and Peer returns an error.
 	if of.name, err = c.files.Peer(of.State); err != nil {
 		_ = conn.Close()
 		return nil, nil, err
@@ -65,10 +65,10 @@ func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption
 
 // Target is a service to call.
 type Target struct {
-	// Addr is host:port, where a host may be the name of many instances, or several of them separated
-	// by commas (type instances). Without transport security only loopback addresses are taken.
+	// Addr is host:port, or several of them separated by commas (type instances). A host may be the name of many instances.
+	// Without transport security it must be a loopback address.
 	Addr string
-	// Service is whose certificate the other end must have.
+	// Service is the name in the server's certificate.
 	Service identity.Name
 	// TLS is the caller's own certificate.
 	TLS identity.Config
@@ -88,14 +88,14 @@ func (t Target) credentials(tel *telemetry.Telemetry) (credentials.TransportCred
 	return credentials.NewTLS(files.Client(t.Service)), nil
 }
 
-// openIdentity reads the files of a process, and measures until when the certificate in use is valid.
+// openIdentity reads the certificate files of a process and measures when the certificate in use expires.
 func openIdentity(cfg identity.Config, tel *telemetry.Telemetry) (*identity.Files, error) {
 	files, err := identity.Open(cfg, time.Now, tel.Logger)
 	if err != nil {
 		return nil, err
 	}
 	_, err = tel.Meters.Meter(scope).Float64ObservableGauge("gifting.certificate.not_after", metric.WithUnit("s"),
-		metric.WithDescription("When the certificate in use ends, in seconds since 1970."),
+		metric.WithDescription("When the certificate in use expires, in seconds since 1970."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			o.Observe(float64(files.Until().Unix()))
 			return nil

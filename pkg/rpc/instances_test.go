@@ -102,13 +102,13 @@ func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
 		i.end(t)
 		i.start(t)
 		before := i.calls.Load()
-		require.Eventually(t, func() bool { return i.calls.Load() > before }, patience, often, "nobody comes back to it")
+		require.Eventually(t, func() bool { return i.calls.Load() > before }, patience, often, "clients do not come back to it")
 	}
 	stop()
 	require.NoError(t, <-failed)
 }
 
-func TestALameDuckTakesCallsAndSaysThatItEnds(t *testing.T) {
+func TestALameDuckTakesCallsAndReportsThatItEnds(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, time.Second, nothing)
 	conn := dialAll(t, i.addr)
@@ -124,7 +124,7 @@ func TestALameDuckTakesCallsAndSaysThatItEnds(t *testing.T) {
 	require.NoError(t, <-i.done)
 }
 
-func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
+func TestTheEndDoesNotWaitForIdleClients(t *testing.T) {
 	t.Parallel()
 	const soon = 10 * time.Second // Less than DrainTimeout.
 	ends := func(t *testing.T, i *instance) {
@@ -133,7 +133,7 @@ func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
 		i.end(t)
 		require.Less(t, time.Since(began), soon)
 	}
-	t.Run("who watches health", func(t *testing.T) {
+	t.Run("a client that watches health", func(t *testing.T) {
 		t.Parallel()
 		i := newInstance(t, 0, nothing)
 		watch, err := healthpb.NewHealthClient(dialAll(t, i.addr)).Watch(t.Context(), &healthpb.HealthCheckRequest{})
@@ -142,7 +142,7 @@ func TestTheEndWaitsForNobodyWhoDoesNotCall(t *testing.T) {
 		require.NoError(t, err)
 		ends(t, i)
 	})
-	t.Run("who connects and says nothing", func(t *testing.T) {
+	t.Run("a client that connects and sends nothing", func(t *testing.T) {
 		t.Parallel()
 		i := newInstance(t, 0, nothing)
 		silent, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", i.addr)
@@ -160,7 +160,7 @@ func TestWhatIsRepeated(t *testing.T) {
 		b := newInstance(t, 0, nothing)
 		var a *instance
 		a = newInstance(t, 0, func(ctx context.Context) error {
-			a.server.Stop() // As a kill: the connection breaks under the call.
+			a.server.Stop() // Like a kill: the connection breaks during the call.
 			<-ctx.Done()
 			return nil
 		})

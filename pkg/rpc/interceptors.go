@@ -40,8 +40,8 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("%v: %v\n%s", errPanic, p.value, p.stack) }
 
-// recovery turns a panic of the interceptors inside it into an error. A handler's gets no further than
-// the errors interceptor, which recovers too, so that what it logs and answers is one thing.
+// recovery turns a panic of the interceptors inside it into an error. The errors interceptor recovers a handler's panics
+// itself, so that it logs and renders them like other errors.
 func recovery(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	defer func() {
 		if recover() != nil {
@@ -73,7 +73,7 @@ func errorsToStatus(log *slog.Logger) grpc.UnaryServerInterceptor {
 	}
 }
 
-// refuseRetry tells the client's retry policy that another instance would answer the same.
+// refuseRetry tells the client not to retry, because another instance would answer the same.
 func refuseRetry(ctx context.Context) {
 	_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1")) // It fails only outside of a call.
 }
@@ -121,8 +121,8 @@ func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	}
 }
 
-// untilEnd ends a stream with the lame duck, by its context. A unary call ends by itself, but a
-// client that watches health never leaves, and would delay the end by the whole DrainTimeout.
+// untilEnd cancels streams when LameDuck is over. A client that watches health never ends its stream and would delay the end by
+// the whole DrainTimeout.
 func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
@@ -142,14 +142,13 @@ func (s endingStream) Context() context.Context { return s.ctx }
 
 const scope = "github.com/partnergifting/platform/pkg/rpc"
 
-// observer measures calls and, where spans leave the process, makes one of each. The ids of the
-// trace go along in any case: the logs of all services have them. It counts unary calls, which all
-// of the platform's are, and leaves out health checks.
+// observer measures unary calls except health checks and, with tracing, makes a span of each. Trace ids are passed on in any
+// case, because the logs of all services have them.
 type observer struct {
-	spans    trace.Tracer // nil: none leave.
+	spans    trace.Tracer // nil without tracing.
 	kind     trace.SpanKind
 	duration metric.Float64Histogram
-	// failed says which outcomes are errors of this end.
+	// failed reports whether an outcome is an error of this side.
 	failed func(code grpccodes.Code) bool
 	// series has the labels of each method and code: making them for each call costs more than the measurement.
 	series sync.Map
@@ -175,7 +174,7 @@ func newObserver(
 	duration, err := tel.Meters.Meter(scope).Float64Histogram(name,
 		metric.WithUnit("s"), metric.WithDescription(description), telemetry.Durations())
 	if err != nil {
-		panic(fmt.Sprintf("metric of calls: %v", err)) // The name is a constant: only a broken build gets here.
+		panic(fmt.Sprintf("metric of calls: %v", err)) // The name is a constant, so this fails only in a broken build.
 	}
 	o := &observer{kind: kind, duration: duration, failed: failed}
 	if tel.Tracing {

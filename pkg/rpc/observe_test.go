@@ -22,7 +22,7 @@ import (
 
 const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
 
-// observed serves handle and returns a connection to it. Both ends report to tel.
+// observed serves handle and returns a connection to it. Client and server report to tel.
 func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error) *grpc.ClientConn {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -107,7 +107,7 @@ func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {
 	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })
 	require.NoError(t, call(t.Context(), conn))
 	require.NoError(t, call(t.Context(), conn))
-	failure = problem.New(problem.NotFound, "There is none.")
+	failure = problem.New(problem.NotFound, "")
 	require.Error(t, call(t.Context(), conn))
 	want := map[string]float64{
 		"rpc.method=" + testWebhook + ",rpc.response.status_code=OK,rpc.system.name=grpc":                             2,

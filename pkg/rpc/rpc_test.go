@@ -56,7 +56,7 @@ func call(ctx context.Context, conn *grpc.ClientConn) error {
 	return err
 }
 
-func TestFaultsOfAHandler(t *testing.T) {
+func TestErrorsOfAHandler(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		handle func(context.Context) error
@@ -95,7 +95,7 @@ func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 	require.True(t, problem.Is(call(t.Context(), conn), problem.InvalidAPIKey))
 }
 
-func TestAFaultyRequestRunsOnlyWhereFaultsAreCollected(t *testing.T) {
+func TestAnInvalidRequestRunsOnlyWhereViolationsAreCollected(t *testing.T) {
 	t.Parallel()
 	violation := problem.Violation{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"}
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{}, caller.Request{Violations: []problem.Violation{violation}})

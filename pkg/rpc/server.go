@@ -1,17 +1,15 @@
-// Package rpc builds the platform's gRPC servers and clients: one place for the order of
-// interceptors, limits, deadlines, health, reflection and the graceful end.
+// Package rpc builds the platform's gRPC servers and clients, with the same interceptors, limits, deadlines, health checks,
+// reflection and graceful end everywhere.
 //
-// A server's interceptors run in this order: observation, which sees what is answered, recovery, gate
-// (who may call what), errors (so that a panic is rendered like any other error), deadline, caller. A
-// client turns every failed call into an error that carries a *problem.Error.
+// A server's interceptors run in this order: observation, recovery, gate (who may call what), errors (also renders panics),
+// deadline, caller. A client turns every failed call into an error that carries a *problem.Error.
 //
-// Calls are secured by mutual TLS (package identity), and the file callers.go is the list of who may
-// call what. A process without certificate files speaks plain text, on loopback addresses only, and
-// there every caller may call everything.
+// Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
+// plain text, only on loopback addresses; there every caller may call everything.
 //
-// A client spreads its calls over all instances of a service (type instances), and an instance that
-// is stopped loses none: it says that it is not ready, takes calls for LameDuck, then lets its
-// clients go and finishes what runs. What a process that died cuts off is repeated on another one.
+// A client spreads its calls over all instances of a service (type instances). An instance that is stopped loses no call: it
+// reports that it is not ready, takes calls for LameDuck, then disconnects its clients and finishes running calls. Calls cut
+// off by a crash are repeated on another instance.
 package rpc
 
 import (
@@ -38,29 +36,29 @@ import (
 
 // Config of a gRPC server.
 type Config struct {
-	// Addr is host:port. Without transport security only a loopback address is taken.
+	// Addr is host:port. Without transport security it must be a loopback address.
 	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port the gRPC server listens on."`
-	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the end waits for running calls."`
-	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long calls are still taken after the end has begun, so that callers move to other instances."`
+	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for running calls."`
+	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still takes calls, so that callers can move to other instances."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
 
 const (
-	// MaxMessageBytes is above the API's 10 MB body with room for its wire form.
+	// MaxMessageBytes has room for the API's largest body of 10 MB in its wire form.
 	MaxMessageBytes = 32 << 20
-	// streamWindow and connectionWindow are how much is in flight, in bytes, on a call and on a connection. Being given they
-	// need not be found out, for which a connection would send pings between the messages.
+	// streamWindow and connectionWindow are how many bytes are in flight on a call and on a connection. Fixed values avoid the
+	// pings with which gRPC would estimate them.
 	streamWindow     = 1 << 20
 	connectionWindow = 4 << 20
 	minPingInterval  = 10 * time.Second
 	workersPerCPU    = 8
-	// maxConnectionAge makes clients look for new instances once in a while: they resolve a name again
-	// when a connection ends. What runs on it has the grace, which is longer than any call.
+	// maxConnectionAge makes clients find new instances: they resolve a name again when a connection ends. Running calls have
+	// the grace period, which is longer than any call.
 	maxConnectionAge      = 5 * time.Minute
 	maxConnectionAgeGrace = 2 * time.Minute
-	// handshakeTimeout bounds a connection's beginning. The end waits for it even past DrainTimeout, and tells no
-	// client to leave before: one connection that says nothing must not keep everybody there.
+	// handshakeTimeout bounds the handshake. The end waits for open handshakes even past DrainTimeout and disconnects clients
+	// only afterwards, so one silent connection must not delay it.
 	handshakeTimeout = 5 * time.Second
 )
 
@@ -70,17 +68,17 @@ type Server struct {
 	cfg    Config
 	log    *slog.Logger
 	health *health.Server
-	// innermost runs right around the handlers; nil: nothing does.
+	// innermost runs right around the handlers; it may be nil.
 	innermost grpc.UnaryServerInterceptor
-	// serving: it listens and is not about to end.
+	// serving means that it listens and is not about to end.
 	serving atomic.Bool
-	// streams is the time that streams have; endStreams ends it.
+	// streams is the context of all streams; endStreams cancels it.
 	streams    context.Context
 	endStreams context.CancelFunc
 }
 
-// NewServer builds a server. collectors are the full names of the methods that report the edge's violations together
-// with their own (package fields); every other method refuses a request the edge found a violation in before it runs.
+// NewServer builds a server. collectors are the full names of the methods that report the edge's violations together with their
+// own (package fields); every other method refuses a request with such violations before it runs.
 func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Server, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -106,7 +104,8 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
-		// A new goroutine would grow its stack for every call. Past these workers, calls get one all the same.
+		// Workers keep their grown stacks, which new goroutines would have to grow for every call. Further calls get new
+		// goroutines.
 		grpc.NumStreamWorkers(uint32(workersPerCPU*runtime.GOMAXPROCS(0))), //nolint:gosec // A small number.
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxConnectionAge, MaxConnectionAgeGrace: maxConnectionAgeGrace}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
@@ -115,7 +114,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	return s, nil
 }
 
-// Intercept lets i run right around every call's handler. It is set once, before Run.
+// Intercept lets i run right around every handler. It is called once, before Run.
 func (s *Server) Intercept(i grpc.UnaryServerInterceptor) { s.innermost = i }
 
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -125,11 +124,10 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	return s.innermost(ctx, req, info, next)
 }
 
-var errNotLoopback = errors.New("plain text is for loopback addresses only")
+var errNotLoopback = errors.New("plain text is allowed on loopback addresses only")
 
-// Run listens and serves until ctx ends. Then health turns to NOT_SERVING and Ready to an error; for
-// LameDuck calls are taken as before; after it new calls go elsewhere, because clients are told to
-// leave, and running ones get DrainTimeout to finish.
+// Run listens and serves until ctx ends. Then health is NOT_SERVING and Ready returns an error, while calls are taken for
+// LameDuck. After that clients are disconnected, and running calls have DrainTimeout to finish.
 func (s *Server) Run(ctx context.Context) error {
 	if !s.cfg.TLS.Secure() {
 		if err := requireLoopback(s.cfg.Addr); err != nil {
@@ -158,7 +156,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready says whether the server takes calls and goes on to.
+// Ready returns an error unless the server takes calls and is not about to end.
 func (s *Server) Ready(context.Context) error {
 	if !s.serving.Load() {
 		return errNotServing
@@ -171,7 +169,7 @@ var errNotServing = errors.New("the gRPC server does not listen yet, or is about
 func (s *Server) drain() {
 	s.serving.Store(false)
 	s.health.Shutdown()
-	s.log.Info("ending: calls are taken a little longer", "lame_duck", s.cfg.LameDuck)
+	s.log.Info("stopping: calls are still taken for a while", "lame_duck", s.cfg.LameDuck)
 	<-time.After(s.cfg.LameDuck)
 	s.endStreams()
 	force := time.AfterFunc(s.cfg.DrainTimeout, s.Stop)

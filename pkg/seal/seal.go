@@ -1,6 +1,5 @@
-// Package seal encrypts the columns that hold personal data and secrets: AES-256-GCM with a ring
-// of keys by id. New values are sealed under the ring's first key; older keys stay in the ring
-// until everything sealed under them has been sealed again.
+// Package seal encrypts the columns that hold personal data and secrets: AES-256-GCM with a ring of keys by id. New values are
+// sealed under the ring's first key; older keys stay in the ring until package reencrypt has moved all values to the first key.
 package seal
 
 import (
@@ -13,7 +12,7 @@ import (
 	"strings"
 )
 
-// Errors of this package. None of them says anything of the sealed content.
+// Errors of this package. They never contain sealed content.
 var (
 	ErrRing   = errors.New("key ring must be id:base64-of-32-bytes, separated by commas")
 	ErrNoKey  = errors.New("sealed under a key that is not in the ring")
@@ -66,12 +65,11 @@ func (r *Ring) add(id string, key []byte) error {
 	return nil
 }
 
-// Seal encrypts plain. place binds the result to its record, such as by the record's id: opened
-// in another place it is broken.
+// Seal encrypts plain. place is associated data, such as the record's id: with other data the value does not open.
 func (r *Ring) Seal(plain []byte, place string) []byte {
 	aead := r.aeads[r.active]
 	nonce := make([]byte, aead.NonceSize())
-	_, _ = rand.Read(nonce) // Never fails.
+	_, _ = rand.Read(nonce) // It never fails.
 	out := make([]byte, 0, 1+len(r.active)+len(nonce)+len(plain)+aead.Overhead())
 	out = append(out, byte(len(r.active))) //nolint:gosec // At most maxIDLen.
 	out = append(out, r.active...)
@@ -79,7 +77,7 @@ func (r *Ring) Seal(plain []byte, place string) []byte {
 	return aead.Seal(out, nonce, plain, []byte(place))
 }
 
-// Open decrypts what Seal made for the same place.
+// Open decrypts a value that Seal made with the same associated data.
 func (r *Ring) Open(sealed []byte, place string) ([]byte, error) {
 	id, rest, err := split(sealed)
 	if err != nil {
@@ -100,14 +98,13 @@ func (r *Ring) Open(sealed []byte, place string) ([]byte, error) {
 	return plain, nil
 }
 
-// Stale says whether the value was sealed under another key than the active one.
+// Stale reports whether the value was sealed under another key than the active one.
 func (r *Ring) Stale(sealed []byte) bool {
 	id, _, err := split(sealed)
 	return err == nil && id != r.active
 }
 
-// Prefix is what every value sealed under the active key begins with, and no other value: a query
-// finds the stale ones by it.
+// Prefix is the beginning of every value sealed under the active key, and of no other, so that a query can find stale values.
 func (r *Ring) Prefix() []byte {
 	return append([]byte{byte(len(r.active))}, r.active...) //nolint:gosec // At most maxIDLen.
 }

@@ -15,7 +15,7 @@ func key(fill string) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
 }
 
-func TestASealedValueOpensInItsPlaceOnly(t *testing.T) {
+func TestASealedValueOpensOnlyWithItsAssociatedData(t *testing.T) {
 	t.Parallel()
 	ring, err := seal.ParseRing("k1:" + key("a"))
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func (f Field) set(text string) error {
 	return nil
 }
 
-// hide adds the value to what is wrong with it, unless it is a secret.
+// hide adds the value to its error, unless it is a secret.
 func (f Field) hide(text string, err error) error {
 	if f.Secret {
 		return fmt.Errorf("the value %w", err)

@@ -16,7 +16,7 @@ import (
 
 // rule is one word of the tag check.
 type rule struct {
-	// format says in words what is taken. It replaces that of the type, or comes after it.
+	// format describes valid values. It replaces the format of the type, or is added to it.
 	format   string
 	replaces bool
 	check    func(v reflect.Value, text string) error
@@ -120,7 +120,7 @@ func hostPorts(text string) error {
 	return nil
 }
 
-// ofScheme looks at the scheme only: a database's URL may name several hosts, which url.Parse does not take.
+// ofScheme checks only the scheme: a database URL may have several hosts, which url.Parse refuses.
 func ofScheme(schemes []string) func(text string) error {
 	return func(text string) error {
 		scheme, rest, ok := strings.Cut(text, "://")

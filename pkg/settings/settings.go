@@ -1,8 +1,6 @@
-// Package settings reads configuration from the environment into structs whose zero values work,
-// and reports everything that is wrong with it at once.
+// Package settings reads configuration from the environment into structs and reports all errors together.
 //
-// Every variable starts with GIFTING_; one that is empty counts as not set. The struct tags of a
-// field say all about its variable:
+// Every variable starts with GIFTING_; an empty one counts as not set. The struct tags of a field describe its variable:
 //
 //	env:"NAME" or env:"NAME,required"   its name without the prefix
 //	envDefault:"…"                      what is taken when it is not set
@@ -10,8 +8,8 @@
 //	secret:"true"                       it belongs in a secret, and errors do not repeat it
 //	doc:"…"                             what it is for
 //
-// A nested struct may have envPrefix. What several fields must be together, and what is too much for
-// a rule, a struct says with a method Validate() error, which returns the results of Invalid, joined.
+// A nested struct may have envPrefix. For checks of several fields, or checks that no rule covers, a struct has a method
+// Validate() error, which returns results of Invalid, joined.
 package settings
 
 import (
@@ -27,7 +25,7 @@ import (
 // Prefix of every variable of the platform.
 const Prefix = "GIFTING_"
 
-// VariableError is what is wrong with the value of a variable.
+// VariableError is the error of one variable.
 type VariableError struct {
 	Variable string
 	Err      error
@@ -39,7 +37,7 @@ func (f *VariableError) Error() string { return f.Variable + ": " + f.Err.Error(
 // Unwrap returns the cause.
 func (f *VariableError) Unwrap() error { return f.Err }
 
-// Invalid is the error of the variable with the name, which has no prefix; nil without an error.
+// Invalid wraps the error of the variable with the name, given without prefix. It is nil if err is nil.
 func Invalid(name string, err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +45,7 @@ func Invalid(name string, err error) error {
 	return &VariableError{Variable: Prefix + name, Err: err}
 }
 
-// VariableErrors are all that is wrong with a configuration.
+// VariableErrors are all errors of a configuration.
 type VariableErrors []error
 
 // Error lists the errors, one a line.
@@ -86,7 +84,7 @@ func LoadFrom(cfg any, value func(variable string) string) error {
 	return nil
 }
 
-// add appends the errors of a Validate, except those of variables that already have one: they may follow from it.
+// add appends the errors of a Validate, except for variables that already have one, from which they may follow.
 func (f VariableErrors) add(err error) VariableErrors {
 	if err == nil {
 		return f
@@ -107,10 +105,10 @@ func (f VariableErrors) add(err error) VariableErrors {
 	return append(f, err)
 }
 
-// validator is a struct that has something to say of its fields.
+// validator is a struct that checks its fields.
 type validator interface{ Validate() error }
 
-// walked is what a configuration consists of.
+// walked holds the parts of a configuration.
 type walked struct {
 	fields  []Field
 	structs []validator
@@ -152,8 +150,8 @@ func (w *walked) visit(v reflect.Value, prefix string) error {
 	return nil
 }
 
-// Defaults fills the zero fields of cfg, a pointer to a struct, with the defaults of their tags, for a configuration that
-// was not read by Load. A number whose own check allows zero keeps it: there, zero is a value.
+// Defaults fills the zero fields of cfg, a pointer to a struct, with the defaults of their tags, for a configuration that was
+// not read by Load. A zero number stays zero if its check allows zero.
 func Defaults(cfg any) error {
 	w, err := walk(cfg)
 	if err != nil {
@@ -209,11 +207,12 @@ func Describe(cfg any) (string, error) {
 	return out.String(), nil
 }
 
-// Unknown are the variables of the environment, in the form of os.Environ, that have the prefix and are not in cfg: mistyped, or another program's.
+// Unknown lists the variables of the environment, in the form of os.Environ, that have the prefix but are not in cfg: mistyped
+// ones, or another program's.
 func Unknown(cfg any, environment []string) []string {
 	fields, err := Fields(cfg)
 	if err != nil {
-		return nil // Load has said so.
+		return nil // Load returns the error.
 	}
 	var unknown []string
 	for _, entry := range environment {

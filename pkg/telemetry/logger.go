@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// openLogger makes the logger, whose lines also leave by OTLP where logs do.
+// openLogger makes the logger. Its lines are also exported by OTLP if logs are.
 func (t *Telemetry) openLogger(ctx context.Context, res *resource.Resource, out exports, level slog.Level, w io.Writer) error {
 	t.Logger = newLogger(w, t.Service, level)
 	if !out.logs {
@@ -70,7 +70,7 @@ func (l leveled) WithGroup(name string) slog.Handler {
 	return leveled{l.Handler.WithGroup(name), l.level}
 }
 
-// PoolState is what a connection pool says of itself.
+// PoolState is the state of a connection pool.
 type PoolState struct {
 	Used, Idle, Max int64
 	// Waits counts the acquisitions that found no free connection; Waited is how long they took.
@@ -78,7 +78,7 @@ type PoolState struct {
 	Waited time.Duration
 }
 
-// Pool measures a pool of connections to a database of the kind system. state must not wait.
+// Pool measures a pool of connections to a database of the kind system. state must return immediately.
 func Pool(meters metric.MeterProvider, system, name string, state func(ctx context.Context) PoolState) error {
 	p, err := newPool(meters.Meter("github.com/partnergifting/platform/pkg/telemetry"))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// exports says which signals leave by OTLP.
+// exports says which signals are exported by OTLP.
 type exports struct {
 	traces, metrics, logs bool
 }
@@ -34,8 +34,8 @@ func samplers() []string {
 	}
 }
 
-// readExports reads the standard variables. What the SDK would pass over in silence is an error: a
-// misspelt value must not be found out by missing spans.
+// readExports reads the standard variables. Values that the SDK would silently ignore are errors, so that a typo is not noticed
+// only by missing spans.
 func readExports() (out exports, err error) {
 	if err := checkSampler(); err != nil {
 		return out, err
@@ -83,7 +83,7 @@ func leaves(signal string) (bool, error) {
 	return true, nil
 }
 
-// otlp is a setting of a signal, or else that of all signals.
+// otlp returns a setting of a signal, or else the one for all signals.
 func otlp(signal, setting string) string {
 	if own := standard("OTEL_EXPORTER_OTLP_" + signal + "_" + setting); own != "" {
 		return own
@@ -91,7 +91,7 @@ func otlp(signal, setting string) string {
 	return standard("OTEL_EXPORTER_OTLP_" + setting)
 }
 
-// standard reads a variable as the specification of OpenTelemetry has it: without regard to case.
+// standard reads a variable without regard to case, as the specification of OpenTelemetry demands.
 func standard(name string) string { return strings.ToLower(strings.TrimSpace(os.Getenv(name))) }
 
 // openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default parentbased_always_on.
@@ -110,12 +110,11 @@ func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out
 	return nil
 }
 
-// openMeters makes the meters behind /metrics and, where metrics leave, OTLP. Histograms keep
-// exemplars of sampled traces.
+// openMeters makes the meters behind /metrics and, if metrics are exported, OTLP. Histograms keep exemplars of sampled traces.
 func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, out exports) error {
 	scraped, err := otelprom.New(
 		otelprom.WithRegisterer(t.registry),
-		// The names must not depend on what a scraper says it understands.
+		// The names must not depend on the scraper's Accept header.
 		otelprom.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes),
 		otelprom.WithoutScopeInfo(),
 		otelprom.WithResourceAsConstantLabels(attribute.NewAllowKeysFilter(semconv.ServiceNameKey)),
@@ -140,12 +139,12 @@ func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, out 
 	return nil
 }
 
-// Durations are the bounds of a histogram of calls, those the semantic conventions advise.
+// Durations are the bounds of a histogram of calls, as the semantic conventions advise.
 func Durations() metric.HistogramOption {
 	return metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10)
 }
 
-// Delays are the bounds of a histogram of what should take moments and may take minutes.
+// Delays are the bounds of a histogram of delays from milliseconds to minutes.
 func Delays() metric.HistogramOption {
 	return metric.WithExplicitBucketBoundaries(.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 600)
 }

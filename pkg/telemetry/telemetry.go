@@ -1,13 +1,13 @@
 // Package telemetry makes the logger, tracer, meters and metrics port of a process. Nothing in it is
 // global, so that several services can live in one process.
 //
-// Spans, metrics and logs leave by OTLP over gRPC when the standard variables say where to:
-// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are recorded,
-// OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off by none,
-// OTEL_RESOURCE_ATTRIBUTES describes the process further. /metrics and the log on stderr are there in any case.
+// Spans, metrics and logs are exported by OTLP over gRPC if the standard variables name an endpoint:
+// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are recorded, OTEL_TRACES_EXPORTER,
+// OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off with the value none, OTEL_RESOURCE_ATTRIBUTES describes the
+// process further. /metrics and the log on stderr are there in any case.
 //
-// Where no span leaves, Tracing is false and nobody makes any: what remains are the trace ids,
-// which are the request ids of the API and go along with every call into the logs of all services.
+// If spans are not exported, Tracing is false and none are made. Trace ids remain: they are the request ids of the API and are
+// in the logs of all services.
 package telemetry
 
 import (
@@ -35,9 +35,8 @@ import (
 
 // Config of a process's telemetry.
 type Config struct {
-	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
-	// MetricsAddr empty: no metrics port.
-	MetricsAddr string `env:"METRICS_ADDR" check:"listen" doc:"host:port of /metrics, /livez and /readyz; empty: none."`
+	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
+	MetricsAddr string     `env:"METRICS_ADDR" check:"listen" doc:"host:port of /metrics, /livez and /readyz; empty: none."`
 }
 
 // Telemetry of one service.
@@ -47,7 +46,7 @@ type Telemetry struct {
 	Logger  *slog.Logger
 	Tracers trace.TracerProvider
 	Meters  metric.MeterProvider
-	// Tracing says whether spans leave the process. Where it is false, what only makes spans is left out.
+	// Tracing reports whether spans are exported. If not, none are made.
 	Tracing bool
 
 	registry    *prometheus.Registry
@@ -93,8 +92,7 @@ func Discard() *Telemetry {
 // Handle implements otel.ErrorHandler: errors of exporting are only logged.
 func (t *Telemetry) Handle(err error) { t.Logger.Warn("telemetry", "error", err) }
 
-// Close sends what has not left yet, also when ctx has ended. It comes after all parts of the
-// process have ended, so that what they did last is exported too.
+// Close exports what is still pending, even if ctx has ended. It is called after all parts of the process have ended.
 func (t *Telemetry) Close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
@@ -103,7 +101,7 @@ func (t *Telemetry) Close(ctx context.Context) {
 		errs = append(errs, shutdown(ctx))
 	}
 	if err := errors.Join(errs...); err != nil {
-		t.Logger.WarnContext(ctx, "the last of the telemetry was not sent", "error", err)
+		t.Logger.WarnContext(ctx, "the last telemetry data was not exported", "error", err)
 	}
 }
 
@@ -134,8 +132,8 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends. ready says whether
-// the service can do its work now; it must not wait long.
+// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends. ready returns an error while the service
+// cannot work; it must return quickly.
 func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
 	if t.metricsAddr == "" {
 		<-ctx.Done()

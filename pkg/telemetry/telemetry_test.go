@@ -17,7 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func TestWithoutAnEndpointNoSpanLeavesAndTraceIDsAreMadeAllTheSame(t *testing.T) {
+func TestWithoutAnEndpointNoSpanIsExportedButTraceIDsAreMade(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, &log)
@@ -58,7 +58,7 @@ func TestTheStandardVariables(t *testing.T) {
 			for variable, value := range c.variables {
 				t.Setenv(variable, value)
 			}
-			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
+			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // There is no server.
 			tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, io.Discard)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
@@ -73,7 +73,7 @@ func TestTheStandardVariables(t *testing.T) {
 
 func TestTheSamplerSaysWhichTracesAreRecorded(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
-	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // Nobody listens.
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1") // There is no server.
 	t.Setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
 	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, io.Discard)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 	require.Eventually(t, func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/metrics", http.NoBody)
 		require.NoError(t, err)
-		// What a scraper says it understands must not change a name.
+		// The Accept header must not change a name.
 		req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0; escaping=allow-utf-8")
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {

@@ -10,18 +10,18 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traceParent is the header of the W3C trace context. Its companion tracestate is not used: nobody
-// inside the platform adds to it, and it may hold any text.
+// traceParent is the header of the W3C trace context. tracestate is not used: the platform adds nothing to it, and it may hold
+// any text.
 const traceParent = "traceparent"
 
-// TraceParent is the span of ctx in the form in which it travels, or the empty string.
+// TraceParent is the span of ctx in the form of the W3C header, or the empty string.
 func TraceParent(ctx context.Context) string {
 	var c carrier
 	propagation.TraceContext{}.Inject(ctx, &c)
 	return string(c)
 }
 
-// ParseTraceParent reads what TraceParent made. Of any other text the context is not valid.
+// ParseTraceParent reads the output of TraceParent. For any other text the result is not valid.
 func ParseTraceParent(text string) trace.SpanContext {
 	c := carrier(text)
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), &c))
@@ -49,14 +49,14 @@ func (c *carrier) Set(key, value string) {
 func (c *carrier) Keys() []string { return []string{traceParent} }
 
 const (
-	// sampleAge is how old a sample may be: several scrapers together ask the database this often.
+	// sampleAge is how old a sample may be, so that several scrapers share one query.
 	sampleAge = 10 * time.Second
 	// sampleTimeout bounds how long a scrape waits for a sample.
 	sampleTimeout = 2 * time.Second
 )
 
-// Sample is the result of a query, for gauges: read when a scraper asks, and at most every
-// ten seconds. While it cannot be read there is none, and the gauges are absent instead of wrong.
+// Sample is the result of a query for gauges. It is read when a scraper asks, at most every ten seconds. If it cannot be read,
+// the gauges are absent instead of wrong.
 type Sample[T any] struct {
 	read func(ctx context.Context) (T, error)
 	now  func() time.Time
@@ -89,7 +89,7 @@ func (s *Sample[T]) refresh(ctx context.Context) {
 	defer cancel()
 	value, err := s.read(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "cannot read what a gauge shows, leaving it out", "error", err)
+		s.log.WarnContext(ctx, "cannot read the value of a gauge, leaving it out", "error", err)
 	}
 	s.value, s.known = value, err == nil
 }

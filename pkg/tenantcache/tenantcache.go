@@ -1,7 +1,7 @@
 // Package tenantcache keeps a copy of each tenant's settings beside the service that needs them.
 //
-// A public call carries the version of the settings the edge saw; a copy that is older is never used, so a change
-// counts from the next request on and no request waits for a second service while nothing has changed.
+// A public call carries the version of the settings that the edge saw, and an older copy is never used. So a change counts from
+// the next request on, and without changes no request waits for the tenants service.
 package tenantcache
 
 import (
@@ -14,7 +14,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Settings of one tenant. They are shared: nobody changes them.
+// Settings of one tenant. They are shared and must not be changed.
 type Settings = tenantsv1.GetTenantSettingsResponse
 
 // maxTenants bounds the copies a process keeps.
@@ -39,7 +39,7 @@ func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Setti
 	if s := c.cached(tenantID, version); s != nil {
 		return s, nil
 	}
-	// The version is part of the key: a caller must not join a call that began before its change.
+	// The version is part of the key: a caller must not share a call that began before its change.
 	key := fmt.Sprintf("%s/%d", tenantID, version)
 	got, err, _ := c.calls.Do(key, func() (any, error) {
 		// Another call may have ended since the caller looked.

@@ -13,7 +13,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// directory answers with the version it holds, once it is let; a caller that left gets nothing.
+// directory returns its version once it is released; a caller that has left gets nothing.
 type directory struct {
 	tenantsv1.DirectoryServiceClient
 	version atomic.Int64
@@ -41,7 +41,7 @@ func (d *directory) GetTenantSettings(
 	}
 }
 
-func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
+func TestACopyServesUntilTheVersionChanges(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(3)
 	close(d.let)
@@ -60,7 +60,7 @@ func TestACopyServesUntilTheVersionMovesOn(t *testing.T) {
 	require.EqualValues(t, 2, d.calls.Load())
 }
 
-func TestFreshSettingsAreAskedForEachTime(t *testing.T) {
+func TestFreshSettingsAreRequestedEachTime(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(3)
 	close(d.let)
@@ -78,7 +78,7 @@ func TestFreshSettingsAreAskedForEachTime(t *testing.T) {
 	require.EqualValues(t, 3, d.calls.Load(), "the copy serves those who know its version")
 }
 
-func TestCallersAtOnceShareOneFlightThatNoneOfThemEnds(t *testing.T) {
+func TestConcurrentCallersShareOneCallThatNoneOfThemCancels(t *testing.T) {
 	t.Parallel()
 	d := newDirectory(1)
 	cache := tenantcache.New(d)
@@ -89,7 +89,7 @@ func TestCallersAtOnceShareOneFlightThatNoneOfThemEnds(t *testing.T) {
 		return err
 	})
 	<-d.entered
-	leave() // The one whose call it is goes away.
+	leave() // The caller that started it leaves.
 	for range 20 {
 		group.Go(func() error {
 			_, err := cache.Get(t.Context(), "t", 1)

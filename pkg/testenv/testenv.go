@@ -34,7 +34,7 @@ func Lookup(variable string) string {
 func Require(t testing.TB, variable string) string {
 	t.Helper()
 	value := Lookup(variable)
-	require.NotEmpty(t, value, "no %s: run `make deps` once, or the tests by `make test`", variable)
+	require.NotEmpty(t, value, "no %s: run `make deps` once, or run the tests with `make test`", variable)
 	return value
 }
 

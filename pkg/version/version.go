@@ -1,14 +1,14 @@
-// Package version says which version of the platform a program is.
+// Package version returns the version of the running program.
 package version
 
 import "runtime/debug"
 
-// stamped is set when a program is linked, and by nothing else:
+// stamped is set only by the linker:
 //
 //	go build -ldflags "-X github.com/partnergifting/platform/pkg/version.stamped=v1.2.3"
 var stamped string
 
-// unknown is a program that was built without a stamp and outside of a repository.
+// unknown is the version of a program built without a stamp and outside of a repository.
 const unknown = "(devel)"
 
 // String is the version the program was stamped with, or else what Go knows of where it was built.

@@ -31,7 +31,7 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 	// TenantsAddr of the tenants service.
-	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
+	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	// ImagesURL is explained in package images.
 	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are kept: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
 	// PublicURL is what image URLs start with.

@@ -49,7 +49,7 @@ func (p *platform) tenants(b *testing.B, webhooks []string) []tenant {
 type receiver struct {
 	port string
 	got  atomic.Int64
-	// keep says whether arrivals are kept, not only counted.
+	// keep reports whether arrivals are kept, not only counted.
 	keep bool
 
 	lock     sync.Mutex

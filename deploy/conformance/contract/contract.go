@@ -192,7 +192,7 @@ func closeObjects(root map[string]any) {
 	}
 }
 
-// isObject says whether a schema's type is that of an object, or of an object or null.
+// isObject reports whether a schema's type is that of an object, or of an object or null.
 func isObject(kind any) bool {
 	if several, ok := kind.([]any); ok {
 		return len(several) > 0 && several[0] == "object"

@@ -37,7 +37,7 @@ func (e Event) Record(t *testing.T) map[string]any {
 	return Object(t, e.Data)
 }
 
-// About says whether the event shows the order or the link with the id.
+// About reports whether the event shows the order or the link with the id.
 func (e Event) About(id string) bool {
 	var data struct {
 		ID      string `json:"id"`

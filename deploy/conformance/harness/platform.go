@@ -94,7 +94,7 @@ func New(t *testing.T, cfg local.Config, env map[string]string) *Platform {
 	return p
 }
 
-// Remote says whether the platform is not one of this process.
+// Remote reports whether the platform is not one of this process.
 func (p *Platform) Remote() bool { return p.Config.Name == "" }
 
 // conn connects to the service whose address the variable of demo.env holds.

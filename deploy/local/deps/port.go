@@ -43,7 +43,7 @@ func FreeRow(ctx context.Context, ports int) (int, error) {
 	return 0, errNoRow
 }
 
-// RowFree says whether nothing listens on a row of loopback ports.
+// RowFree reports whether nothing listens on a row of loopback ports.
 func RowFree(ctx context.Context, first, ports int) bool {
 	for port := first; port < first+ports; port++ {
 		if RequireFree(ctx, "row", port) != nil {

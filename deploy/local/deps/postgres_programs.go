@@ -88,7 +88,7 @@ func majorVersion(ctx context.Context, dir string) (string, error) {
 	return major, nil
 }
 
-// canInstall says whether this process may install packages of the distribution.
+// canInstall reports whether this process may install packages of the distribution.
 func canInstall() bool {
 	_, err := exec.LookPath("apt-get")
 	return err == nil && os.Geteuid() == 0

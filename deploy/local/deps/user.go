@@ -75,7 +75,7 @@ func (u *serverUser) own(path string) error {
 	})
 }
 
-// reaches says whether the user may pass through every directory down to dir.
+// reaches reports whether the user may pass through every directory down to dir.
 func (u *serverUser) reaches(dir string) (bool, error) {
 	if u == nil {
 		return true, nil

@@ -17,7 +17,7 @@ const (
 	Tolerance = 5 * time.Minute
 )
 
-// Verify says whether the signature header fits the body and the secret (API specification, section Signature). The
+// Verify reports whether the signature header fits the body and the secret (API specification, section Signature). The
 // HMAC's key is the bytes of the secret as it is written; it covers the time as the header spells it.
 func Verify(secret, header string, body []byte, now time.Time) bool {
 	t, v1 := parts(header)

@@ -1,5 +1,5 @@
-// Package authority is a certificate authority in a few lines, for the local stack and for tests:
-// in production a real one signs the certificates.
+// Package authority is a minimal certificate authority for the local stack and for tests. In production a real authority signs
+// the certificates.
 package authority
 
 import (
@@ -35,7 +35,7 @@ var errKey = errors.New("the authority's key is of another kind")
 
 const serialBits = 127
 
-// New makes an authority of the name.
+// New makes an authority with the name.
 func New(name string, from, until time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -52,7 +52,7 @@ func New(name string, from, until time.Time) (*Authority, error) {
 	return Parse(pair)
 }
 
-// Parse reads an authority back.
+// Parse reads the certificate and key of an authority.
 func Parse(p Pair) (*Authority, error) {
 	read, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
@@ -65,7 +65,7 @@ func Parse(p Pair) (*Authority, error) {
 	return &Authority{Pair: p, cert: read.Leaf, key: key}, nil
 }
 
-// Until is when the authority ends.
+// Until is when the authority's certificate expires.
 func (a *Authority) Until() time.Time { return a.cert.NotAfter }
 
 // Request is what a certificate says.
@@ -107,7 +107,7 @@ func (a *Authority) Issue(r Request) (Pair, error) {
 	return sign(template, a.cert, a.key, key)
 }
 
-// sign makes the certificate of the key own, signed by the key by.
+// sign makes a certificate for the key own, signed with the key by.
 func sign(template, parent *x509.Certificate, by, own *ecdsa.PrivateKey) (Pair, error) {
 	var err error
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits)); err != nil {

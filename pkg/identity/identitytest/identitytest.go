@@ -1,4 +1,4 @@
-// Package identitytest makes identities for tests: an authority of its own, and files it signed.
+// Package identitytest makes identities for tests: an authority, and files that it signed.
 package identitytest
 
 import (
@@ -28,7 +28,7 @@ func New(t testing.TB) Authority {
 	return Authority{Authority: made}
 }
 
-// Request is what the certificate of a part says.
+// Request describes the certificate of a program.
 func Request(name identity.Name) authority.Request {
 	now := time.Now()
 	return authority.Request{
@@ -37,13 +37,13 @@ func Request(name identity.Name) authority.Request {
 	}
 }
 
-// Config writes the files of a part that has the name.
+// Config writes the files of a program with the name.
 func (a Authority) Config(t testing.TB, name identity.Name) identity.Config {
 	t.Helper()
 	return a.Files(t, t.TempDir(), Request(name))
 }
 
-// Files writes the files of a part into the folder, and replaces those that are there.
+// Files writes the files of a program into the folder and replaces existing ones.
 func (a Authority) Files(t testing.TB, dir string, r authority.Request) identity.Config {
 	t.Helper()
 	pair, err := a.Issue(r)

@@ -15,8 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-// NewURL creates a database with the schema of the migrations and gives its URL. The database is dropped
-// when the test ends.
+// NewURL creates a database with the schema of the migrations and returns its URL. The database is dropped when the test ends.
 func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	t.Helper()
 	server := testenv.Require(t, testenv.PostgresURL)

@@ -18,16 +18,15 @@ import (
 // templates is the advisory lock under which a template is made.
 const templates = 0x67696674_74657374
 
-// template returns the name of a migrated database that a test's own is copied from, which takes a
-// fraction of the time of migrating. It is made once per schema and server, whichever process of
-// the run comes first, and stays as long as the server.
+// template returns the name of a migrated database from which tests copy theirs, which is much faster than migrating. The first
+// process that needs it makes it, once per schema and server. It is never dropped.
 func template(t testing.TB, server string, migrations []postgres.Migrations) string {
 	t.Helper()
 	name := "template_" + digest(t, migrations)
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, server)
 	require.NoError(t, err)
-	// The lock goes with the connection.
+	// Closing the connection releases the lock.
 	defer func() { require.NoError(t, conn.Close(ctx)) }()
 	if made(t, conn, name) {
 		return name
@@ -37,7 +36,7 @@ func template(t testing.TB, server string, migrations []postgres.Migrations) str
 	if made(t, conn, name) {
 		return name
 	}
-	// Renamed when it is complete: a template whose making was cut off is made again.
+	// Renamed when it is complete: an incomplete template is made again.
 	draft := name + "_draft"
 	_, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+draft+" WITH (FORCE)")
 	require.NoError(t, err)
@@ -56,7 +55,7 @@ func made(t testing.TB, conn *pgx.Conn, name string) (exists bool) {
 	return exists
 }
 
-// digest names a schema by everything its migrations say.
+// digest names a schema by the contents of its migrations.
 func digest(t testing.TB, migrations []postgres.Migrations) string {
 	t.Helper()
 	h := sha256.New()

@@ -1,4 +1,4 @@
-// Package telemetrytest is telemetry that a test reads back.
+// Package telemetrytest records telemetry for tests to read.
 package telemetrytest
 
 import (
@@ -58,8 +58,8 @@ func (r *Record) Names() []string {
 	return names
 }
 
-// Values returns the metric's value for each set of labels, in the labels' canonical form such as
-// code=OK,method=x; of a histogram it is the count. An unknown metric has none.
+// Values returns the metric's value for each set of labels, in the labels' canonical form such as code=OK,method=x; for a
+// histogram it is the count. The map is empty for an unknown metric.
 func (r *Record) Values(t testing.TB, metric string) map[string]float64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics

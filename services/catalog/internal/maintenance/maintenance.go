@@ -23,7 +23,7 @@ const (
 )
 
 // ErrAuditRetention refuses to keep the audit for a shorter time than the schema demands.
-var ErrAuditRetention = errors.New("the audit is kept for 366 days (8784h) at least")
+var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
 func New(s *store.Store, auditRetention time.Duration, log *slog.Logger) (daemon.Part, error) {

@@ -42,7 +42,7 @@ type failure struct {
 	met   bool
 }
 
-// point says whether the instance breaks here.
+// point reports whether the instance breaks here.
 func (b *failure) point() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -183,7 +183,7 @@ func sku(gift *catalogv1.SelectionGift, variations map[string]string) *catalogv1
 	return nil
 }
 
-// InStock says whether a unit of the combination is left, or the gift is unlimited.
+// InStock reports whether a unit of the combination is left, or the gift is unlimited.
 func InStock(gift *catalogv1.SelectionGift, variations map[string]string) bool {
 	return len(gift.GetSkus()) == 0 || available(sku(gift, variations))
 }

@@ -76,7 +76,7 @@ func (s Selection) CheckNumber(recipients int) error {
 	return nil
 }
 
-// HasBrand says whether the tenant has the brand.
+// HasBrand reports whether the tenant has the brand.
 func HasBrand(brands []*tenantsv1.Brand, id string) bool {
 	return slices.ContainsFunc(brands, func(b *tenantsv1.Brand) bool { return b.GetId() == id })
 }
