@@ -1,5 +1,5 @@
-// Package orders is the service that owns orders. It places them, keeps their delivery details sealed and records every
-// change for the feed. It reads settings from tenants, and gifts and stock from catalog.
+// Package orders is the service for orders. It places them, keeps their delivery details sealed and records every change for
+// the feed. It reads settings from tenants, and gifts and stock from catalog.
 package orders
 
 import (
@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 	"time"
-	_ "time/tzdata" // Opening hours need time zones wherever this runs.
+	_ "time/tzdata" // Opening hours need time zones, which the machine may not have.
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
@@ -39,14 +39,14 @@ type Config struct {
 	RPC              rpc.Config
 	Database         postgres.Config
 	Telemetry        telemetry.Config
-	TenantsAddr      string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a name of which DNS knows all instances, or the instances."`
-	CatalogAddr      string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a name of which DNS knows all instances, or the instances."`
+	TenantsAddr      string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
+	CatalogAddr      string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	SealKeys         string `env:"SEAL_KEYS,required" secret:"true" doc:"Keys that seal delivery details: id:base64 of 32 bytes, first is active."`
 	OpeningHours     string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly hours."`
 	OpeningZone      string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	Idempotency      idempotency.Config
 	OperatorName     string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Author of the operator's messages."`
-	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long after completion or cancellation delivery details are erased."`
+	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long delivery details are kept after completion or cancellation."`
 	AuditRetention   time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is kept."`
 	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are confirmed or released."`
 }
@@ -54,7 +54,7 @@ type Config struct {
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
 	_, keys := seal.ParseRing(c.SealKeys)
-	_, hours := rules.ParseOpeningHours(c.OpeningHours, "UTC") // The zone has a rule of its own.
+	_, hours := rules.ParseOpeningHours(c.OpeningHours, "UTC") // The zone has its own rule.
 	return errors.Join(settings.Invalid("SEAL_KEYS", keys), settings.Invalid("OPENING_HOURS", hours))
 }
 
@@ -81,12 +81,12 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
 }
 
-// schema is what the service's database is made of.
+// schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
 	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), store.Migrations()}
 }
 
-// New builds the service. It opens the database and fails when that cannot be reached.
+// New builds the service. It opens the database and fails if that cannot be reached.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -184,8 +184,8 @@ func (s *Service) close(ctx context.Context) {
 	}
 }
 
-// Reencrypt moves all delivery details to the first of the seal keys while the service runs. After it
-// has succeeded no order needs another key.
+// Reencrypt seals all delivery details again with the first of the seal keys while the service runs. After success no order
+// needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
 }

@@ -38,7 +38,7 @@ func TestReencryptNeedsOnlyTheDatabaseAndTheKeys(t *testing.T) {
 	require.ErrorIs(t, orders.Reencrypt(t.Context(), cfg, &out), seal.ErrRing)
 }
 
-func TestAnAuditThatWouldBeKeptTooShortIsRefused(t *testing.T) {
+func TestATooShortRetentionOfTheAuditIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.AuditRetention = retention.MinAudit - 1

@@ -77,7 +77,7 @@ type listing struct {
 	rows  []store.Row
 }
 
-// lost says whether events after a cursor were dropped. Without a cursor nothing is lost: the feed then
+// lost reports whether events after a cursor were dropped. Without a cursor nothing is lost: the feed then
 // begins with the oldest retained event.
 func lost(after store.Position, b store.Bounds) bool {
 	return after.Number > 0 && after.Number < b.Dropped

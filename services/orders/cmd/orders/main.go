@@ -1,4 +1,4 @@
-// Command orders places orders and keeps them.
+// Command orders runs the orders service.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package reservations reconciles the campaign stock that orders reserved in catalog with the orders
-// themselves, so that a crash between the reservation and the order's commit loses no unit.
+// Package reservations reconciles stock reservations in catalog with the orders, so that a crash between the reservation and
+// the order's commit loses no unit.
 package reservations
 
 import (
@@ -16,7 +16,7 @@ import (
 const (
 	batch       = 200
 	callTimeout = 2 * time.Second
-	// keepOutcomes is far longer than a request for an order that is over may still be repeated.
+	// keepOutcomes is far longer than a request for an order may be repeated.
 	keepOutcomes = 90 * 24 * time.Hour
 )
 
@@ -27,14 +27,14 @@ type Deps struct {
 	Log     *slog.Logger
 }
 
-// Reconciler confirms reservations whose order exists, gives up the others for good, and returns the
-// stock of cancelled orders.
+// Reconciler confirms reservations whose order exists, abandons the others permanently, and returns the stock of cancelled
+// orders.
 type Reconciler struct{ deps Deps }
 
 // New makes a reconciler.
 func New(deps Deps) *Reconciler { return &Reconciler{deps: deps} }
 
-// Reconcile reports to catalog all that is due. One kind of work that fails does not stop the other.
+// Reconcile reports all due outcomes to catalog. If one kind of work fails, the other still runs.
 func (r *Reconciler) Reconcile(ctx context.Context) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, r.releaseCancelled),
@@ -42,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context) error {
 	)
 }
 
-// DeleteOutcomes deletes the outcomes of orders that were over long ago.
+// DeleteOutcomes deletes outcomes older than keepOutcomes.
 func (r *Reconciler) DeleteOutcomes(ctx context.Context) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		return r.deps.Store.DeleteOutcomes(ctx, keepOutcomes, limit)
@@ -60,7 +60,7 @@ func (r *Reconciler) Release(ctx context.Context, hold string) {
 	r.now(ctx, hold, r.release)
 }
 
-// now works on one reservation in the call that made it necessary, even if its caller goes away.
+// now handles one reservation within the current call, even if the caller cancels it.
 func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.Context, ids []string) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -77,7 +77,7 @@ func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) 
 	return len(expired.GetOrderIds()), r.decide(ctx, expired.GetOrderIds())
 }
 
-// decide commits the outcome here first and then reports it, which may be repeated.
+// decide commits the outcome first and then reports it to catalog. The report may be repeated.
 func (r *Reconciler) decide(ctx context.Context, orderIDs []string) error {
 	placed, abandoned, err := r.deps.Store.Abandon(ctx, orderIDs)
 	if err != nil {
@@ -89,8 +89,8 @@ func (r *Reconciler) decide(ctx context.Context, orderIDs []string) error {
 	return err
 }
 
-// releaseCancelled reports the holds of cancelled orders. After a crash they are reported again:
-// catalog returns the unit of a hold once.
+// releaseCancelled reports the holds of cancelled orders. After a crash they are reported again, but catalog returns the unit
+// of a hold only once.
 func (r *Reconciler) releaseCancelled(ctx context.Context, limit int) (int, error) {
 	holds, err := r.deps.Store.Releasing(ctx, limit)
 	if err != nil || len(holds) == 0 {

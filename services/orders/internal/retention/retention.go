@@ -1,5 +1,4 @@
-// Package retention erases delivery details, and deletes rows of the audit, when the time for which
-// they are kept has passed.
+// Package retention erases delivery details and deletes audit rows when their retention time has passed.
 package retention
 
 import (
@@ -13,22 +12,22 @@ import (
 
 const batch = 1000
 
-// MinAudit is the shortest time for which the schema lets the audit be kept.
+// MinAudit is the shortest retention of the audit that the schema allows.
 const MinAudit = 366 * 24 * time.Hour
 
-// ErrAudit refuses to keep the audit for less.
-var ErrAudit = errors.New("the audit is kept for 366 days (8784h) at least")
+// ErrAudit refuses a shorter retention of the audit.
+var ErrAudit = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // Deps are what retention works with.
 type Deps struct {
 	Store *store.Store
-	// Clock nil: the database's, so that an instance with a wrong clock erases nothing too early.
+	// Clock is for tests. Nil is the database's clock, so that an instance with a wrong clock erases nothing too early.
 	Clock func() time.Time
 }
 
 // Config of the retention.
 type Config struct {
-	// Details is how long delivery details outlive the completion or cancellation of their order.
+	// Details is how long delivery details are kept after the completion or cancellation of their order.
 	Details time.Duration
 	// Audit is how long the audit is kept.
 	Audit time.Duration
@@ -48,7 +47,7 @@ func New(deps Deps, cfg Config) (*Retention, error) {
 	return &Retention{deps: deps, cfg: cfg}, nil
 }
 
-// Sweep erases and deletes all that is due.
+// Sweep erases and deletes everything that is due.
 func (r *Retention) Sweep(ctx context.Context) error {
 	var now *time.Time
 	if r.deps.Clock != nil {

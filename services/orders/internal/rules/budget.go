@@ -10,10 +10,10 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// decimalText bounds digits and exponent: a short text must not mean a number of a billion digits.
+// decimalText bounds digits and exponent, because a short text could otherwise mean a number of a billion digits.
 var decimalText = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
 
-// budgetLimit is the first amount a custom budget may not reach.
+// budgetLimit is the smallest amount that is too large for a custom budget.
 var budgetLimit = decimal.New(1, 10)
 
 const moneyDecimals = 2

@@ -14,23 +14,23 @@ type Current struct {
 	TenantID string
 	// Record is what every channel sees. It is never modified: a change works on a copy.
 	Record *ordersv1.Order
-	// Details opens the sealed details.
+	// Details decrypts the sealed details.
 	Details func() (Details, error)
-	// DetailsErased: their retention has passed, and Details fails.
+	// DetailsErased means that the details were erased, and Details fails.
 	DetailsErased bool
-	// StockHold is the id under which catalog holds the order's unit of stock; empty: it holds none.
+	// StockHold is the id under which catalog holds the order's unit of stock; empty if it holds none.
 	StockHold string
 }
 
 // Change is the result of an action on an order.
 type Change struct {
-	// Record is the order's next version; nil: the record stays, as when a message is posted.
+	// Record is the order's next version; nil if the record does not change, as when a message is posted.
 	Record *ordersv1.Order
-	// Details replace the sealed ones; nil: they stay.
+	// Details replace the sealed ones; nil keeps them.
 	Details *Details
 	// ReleaseStock returns the unit that the order holds.
 	ReleaseStock bool
-	// TakeStock is the id under which another unit was reserved for the order; empty: none was.
+	// TakeStock is the id under which another unit was reserved for the order; empty if none was.
 	TakeStock string
 	// Event is recorded with the change.
 	Event Event
@@ -44,7 +44,7 @@ func (c *Change) After(before *Current) *ordersv1.Order {
 	return before.Record
 }
 
-// Event reports a change to those who follow the order. The zero value reports nothing.
+// Event reports a change in the feed and to webhooks. The zero value reports nothing.
 type Event struct {
 	Type       string
 	OccurredAt time.Time
@@ -52,8 +52,8 @@ type Event struct {
 	Data proto.Message
 }
 
-// Apply takes a step of the state machine. edit, which may be nil, makes further changes to the next version; for
-// CorrectStatus it sets the chosen status. Apply returns nil when the step leaves the order as it is.
+// Apply takes a step of the state machine. edit, which may be nil, makes further changes to the next version; for CorrectStatus
+// it sets the chosen status. Apply returns nil if the step does not change the order.
 func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.Order)) (*Change, error) {
 	status := c.Record.GetStatus()
 	step := StepOf(action, status)
@@ -89,8 +89,7 @@ func (c *Current) eventOf(step Step, next *ordersv1.Order) Event {
 	return e
 }
 
-// Later is now, or the microsecond after previous where the clock is not past it: the times of one
-// record's changes grow even if a clock jumps back.
+// Later is now, but at least one microsecond after previous: the times of one record's changes grow even if a clock jumps back.
 func Later(now, previous time.Time) time.Time {
 	if now.After(previous) {
 		return now

@@ -9,12 +9,12 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// CheckStatusCorrection finds every error in the target of a correction. A reason is for CANCELLED only.
+// CheckStatusCorrection finds every error in the target of a correction. Only CANCELLED has a reason.
 func CheckStatusCorrection(target ordersv1.OrderStatus, reason string, errs *fields.Errors) {
 	switch target {
 	case requested, processing, sent, completed:
 		if !fields.Blank(reason) {
-			errs.Add("reason", problem.FieldInvalid, "is only for CANCELLED")
+			errs.Add("reason", problem.FieldInvalid, "is allowed only for CANCELLED")
 		}
 	case cancelled:
 		CheckCancelReason(reason, errs)
@@ -23,14 +23,13 @@ func CheckStatusCorrection(target ordersv1.OrderStatus, reason string, errs *fie
 	}
 }
 
-// Reopens says whether setting the status takes a cancelled order back into life, so that it needs
-// its unit of stock again.
+// Reopens reports whether the new status reopens a cancelled order, which then needs its unit of stock again.
 func Reopens(current, target ordersv1.OrderStatus) bool {
 	return current == cancelled && target != cancelled
 }
 
-// CorrectOrderStatus sets any status. takeStock is the id under which a unit was reserved for an
-// order that reopens, or empty. The answer is nil when the order has the status.
+// CorrectOrderStatus sets any status. takeStock is the id under which a unit was reserved for an order that reopens, or empty.
+// It returns nil if the order already has the status.
 func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeStock string, now time.Time) (*Change, error) {
 	status := c.Record.GetStatus()
 	if target == status {
@@ -54,8 +53,7 @@ func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeSto
 	return change, err
 }
 
-// keepsShipment: a correction that leaves SENT empties the shipments, and an order that is neither
-// SENT nor COMPLETED has none.
+// keepsShipment reports whether a correction keeps the shipment. Only orders that are SENT or COMPLETED have one.
 func keepsShipment(from, target ordersv1.OrderStatus) bool {
 	return from == completed && target == sent
 }
@@ -67,7 +65,7 @@ func CheckCancelReason(reason string, errs *fields.Errors) {
 	errs.Required("reason", reason, maxCancelReason)
 }
 
-// CancelOrder ends an order that is not on its way yet. Of an order that is cancelled the first reason stays.
+// CancelOrder cancels an order that has not been sent. A cancelled order keeps its first reason.
 func CancelOrder(current *Current, reason string, now time.Time) (*Change, error) {
 	change, err := current.Apply(Cancel, now, func(next *ordersv1.Order) { next.CancellationReason = &reason })
 	if change != nil {

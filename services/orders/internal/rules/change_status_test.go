@@ -58,7 +58,7 @@ const (
 	cancelledStatus = ordersv1.OrderStatus_ORDER_STATUS_CANCELLED
 )
 
-// standing is an order in the status, with what belongs to it.
+// standing is an order in the status, with the fields of that status.
 func standing(status ordersv1.OrderStatus) *rules.Current {
 	o := &ordersv1.Order{Version: 7, Status: status, UpdatedAt: timestamppb.New(time.Unix(1000, 0))}
 	switch status {
@@ -100,13 +100,13 @@ func TestAnyStatusCanBeCorrectedToAnyOther(t *testing.T) {
 				require.Equal(t, from == cancelledStatus, rules.Reopens(from, to))
 				require.Equal(t, "order.status_changed", change.Event.Type)
 				require.Equal(t, from, change.Event.Data.(*ordersv1.OrderStatusChanged).GetPreviousStatus())
-				require.True(t, proto.Equal(standing(from).Record, before.Record), "the order before stays as it was")
+				require.True(t, proto.Equal(standing(from).Record, before.Record), "the previous record is not changed")
 			})
 		}
 	}
 }
 
-func TestAnOrderWithoutDetailsStaysOver(t *testing.T) {
+func TestAnOrderWithErasedDetailsCannotReopen(t *testing.T) {
 	t.Parallel()
 	for _, from := range []ordersv1.OrderStatus{completedStatus, cancelledStatus} {
 		for _, to := range rules.Statuses() {
@@ -125,21 +125,21 @@ func TestAnOrderWithoutDetailsStaysOver(t *testing.T) {
 	}
 }
 
-func TestACorrectionNamesAStatusAndAReasonWhereOneBelongs(t *testing.T) {
+func TestACorrectionNeedsAStatusAndForACancellationAReason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		to     ordersv1.OrderStatus
 		reason string
 		want   []string
 	}{
-		"a status":                       {sentStatus, "", nil},
-		"a cancellation":                 {cancelledStatus, "by mistake", nil},
-		"no status":                      {0, "", []string{"status required"}},
-		"a status there is not":          {99, "", []string{"status required"}},
-		"a cancellation without reason":  {cancelledStatus, " ", []string{"reason required"}},
-		"a long reason":                  {cancelledStatus, strings.Repeat("å", 1001), []string{"reason too_long"}},
-		"a reason where none is kept":    {sentStatus, "because", []string{"reason invalid"}},
-		"the longest reason is in order": {cancelledStatus, strings.Repeat("å", 1000), nil},
+		"a status":                      {sentStatus, "", nil},
+		"a cancellation":                {cancelledStatus, "by mistake", nil},
+		"no status":                     {0, "", []string{"status required"}},
+		"an unknown status":             {99, "", []string{"status required"}},
+		"a cancellation without reason": {cancelledStatus, " ", []string{"reason required"}},
+		"a long reason":                 {cancelledStatus, strings.Repeat("å", 1001), []string{"reason too_long"}},
+		"a reason for another status":   {sentStatus, "because", []string{"reason invalid"}},
+		"the longest reason is valid":   {cancelledStatus, strings.Repeat("å", 1000), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs := &fields.Errors{}

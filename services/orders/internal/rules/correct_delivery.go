@@ -8,9 +8,9 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// CorrectDeliveryOf merges a correction into an order (API specification, POST /orders/{orderId}:update-delivery). errs
-// holds what was found in the request before. Of several errors the status comes first, then the version, the fields
-// and the country. It returns nil when the correction changes nothing.
+// CorrectDeliveryOf merges a correction into an order (API specification, POST /orders/{orderId}:update-delivery). errs holds
+// the errors found before. Of several errors the status is reported first, then the version, the fields and the country. It
+// returns nil if the correction changes nothing.
 func CorrectDeliveryOf(
 	current *Current, req *ordersv1.UpdateDeliveryRequest, now time.Time, errs *fields.Errors,
 ) (*Change, error) {
@@ -69,8 +69,8 @@ func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fi
 	return merged, nil
 }
 
-// mergeRecipient replaces each stored member by the one that was sent. A blank e-mail or postal code
-// keeps what is stored; any other blank is left for the check to refuse.
+// mergeRecipient replaces each stored member by the one that was sent. A blank e-mail or postal code keeps the stored one; the
+// check refuses other blanks.
 func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.OrderRecipient {
 	a := c.GetAddress()
 	if a == nil {

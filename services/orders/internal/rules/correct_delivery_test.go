@@ -78,7 +78,7 @@ func TestAMemberThatIsSentReplacesTheStoredOne(t *testing.T) {
 			require.Equal(t, corrected, change.Record.GetUpdatedAt().AsTime())
 			require.Equal(t, tc.correction.GetUrgent(), change.Record.GetUrgent())
 			require.Equal(t, rules.Event{Type: "order.updated", OccurredAt: corrected, Data: change.Record}, change.Event)
-			require.EqualValues(t, 3, current.Record.GetVersion(), "the stored record is left alone")
+			require.EqualValues(t, 3, current.Record.GetVersion(), "the stored record is not changed")
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestACorrectionThatChangesNothing(t *testing.T) {
 		"is empty":                        {},
 		"has an empty recipient":          {Recipient: &delivery{Address: &address{}}},
 		"keeps e-mail and postal code":    {Recipient: &delivery{Email: new(""), Address: &address{PostalCode: new(" ")}}},
-		"repeats what is stored":          {Recipient: &delivery{Name: new("Ann")}, CourierComment: new("Ring twice"), Urgent: new(false)},
+		"repeats the stored values":       {Recipient: &delivery{Name: new("Ann")}, CourierComment: new("Ring twice"), Urgent: new(false)},
 		"writes the phone in another way": {Recipient: &delivery{Phone: new("+46 (70) 123-45.67")}},
 		"repeats the country":             {Recipient: &delivery{Address: &address{Country: new("SE")}}},
 	} {
@@ -196,8 +196,7 @@ func TestTheOrderOfACorrectionsErrors(t *testing.T) {
 	require.True(t, problem.Is(err, problem.CountryChangeNotAllowed))
 }
 
-// A correction either fails, changes nothing, or leaves every member as given or as stored; made
-// again it changes nothing.
+// A correction either fails, changes nothing, or results in members that were sent or stored. Repeated, it changes nothing.
 func TestRandomCorrections(t *testing.T) {
 	t.Parallel()
 	const corrections = 20_000

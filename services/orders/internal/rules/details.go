@@ -14,7 +14,7 @@ import (
 // CustomAnswer is the answer to one of the tenant's order fields.
 type CustomAnswer = customfields.Answer
 
-// Details name and locate people, or hold free text that may. They live in one sealed column.
+// Details name and locate people, or hold free text that may. They are stored in one sealed column.
 type Details struct {
 	Client             Person         `json:"client"`
 	Recipient          Recipient      `json:"recipient"`
@@ -24,13 +24,13 @@ type Details struct {
 	CustomFieldAnswers []CustomAnswer `json:"customFieldAnswers,omitempty"`
 }
 
-// Person is who the gift is for.
+// Person is the client that the gift is for.
 type Person struct {
 	Name  string `json:"name"`
 	Email string `json:"email,omitempty"`
 }
 
-// Recipient is where the gift ships.
+// Recipient is the address that the gift ships to.
 type Recipient struct {
 	Name       string `json:"name"`
 	Phone      string `json:"phone"` // E.164.
@@ -53,7 +53,7 @@ func newDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details
 	}
 }
 
-// newRecipient takes a recipient in which CheckRecipient found no error.
+// newRecipient converts a recipient in which CheckRecipient found no error.
 func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 	a := r.GetAddress()
 	return Recipient{
@@ -67,7 +67,7 @@ func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 	}
 }
 
-// Present shows the details to those who fulfil the order.
+// Present returns the details in the form of the operations API.
 func (d Details) Present() *ordersv1.DeliveryDetails {
 	r := d.Recipient
 	out := &ordersv1.DeliveryDetails{
@@ -90,7 +90,7 @@ func (d Details) Present() *ordersv1.DeliveryDetails {
 	return out
 }
 
-// CustomAnswers takes answers from a request, without blank texts.
+// CustomAnswers returns the answers of a request without blank texts.
 func CustomAnswers(answers []*ordersv1.CustomFieldAnswer) (taken []CustomAnswer) {
 	for _, a := range answers {
 		taken = append(taken, CustomAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked}.Normalized())

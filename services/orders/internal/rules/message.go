@@ -19,7 +19,7 @@ const MaxListedMessages = 1000
 
 // Message is a text on an order.
 type Message struct {
-	// Record is what every channel sees of it.
+	// Record is the part that every channel sees.
 	Record *ordersv1.OrderMessage
 	// AuthorID is the id of the key, or of the person in the caller's directory.
 	AuthorID string
@@ -38,8 +38,7 @@ func NewMessage(author *ordersv1.MessageAuthor, authorID, body string) *Message 
 // CheckMessageBody finds the error of a message's text.
 func CheckMessageBody(body string, errs *fields.Errors) { errs.Required("body", body, maxMessageBody) }
 
-// Post puts the message on the order: last is when the order's last one was posted, the zero time
-// if there is none. The record stays as it is.
+// Post adds the message to the order. last is the time of the order's last message, or zero. The record does not change.
 func (m *Message) Post(current *Current, last, now time.Time) (*Change, error) {
 	action := PostMessage
 	if m.Internal {
@@ -59,7 +58,7 @@ func (m *Message) Post(current *Current, last, now time.Time) (*Change, error) {
 	}}}, nil
 }
 
-// authorKinds are the kinds of the public API that the acting persons have.
+// authorKinds maps the kinds of actors to those of the public API.
 var authorKinds = map[commonv1.ActorKind]ordersv1.MessageAuthorKind{
 	commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT:     ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT,
 	commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:      ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_TENANT_CLIENT,
@@ -67,7 +66,7 @@ var authorKinds = map[commonv1.ActorKind]ordersv1.MessageAuthorKind{
 	commonv1.ActorKind_ACTOR_KIND_SYSTEM:             ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_SYSTEM,
 }
 
-// CheckAuthor finds the error of an actor whose own name signs the message.
+// CheckAuthor checks that an actor whose own name signs the message has a name.
 func CheckAuthor(a *commonv1.Actor, errs *fields.Errors) {
 	switch a.GetKind() {
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
@@ -92,7 +91,7 @@ func NewActorMessage(id string, a *commonv1.Actor, operator, body string) *Messa
 	return m
 }
 
-// SameMessage says whether the message posted before is the one asked for again.
+// SameMessage reports whether a request repeats the posted message.
 func SameMessage(posted, asked *Message) bool {
 	return posted.Record.GetAuthor().GetKind() == asked.Record.GetAuthor().GetKind() &&
 		posted.AuthorID == asked.AuthorID && posted.Internal == asked.Internal &&

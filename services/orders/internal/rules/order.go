@@ -1,4 +1,4 @@
-// Package rules holds what is right for an order: pure functions of the request, the tenant's settings and the clock.
+// Package rules holds the rules of orders: pure functions of the request, the tenant's settings and the clock.
 package rules
 
 import (
@@ -14,31 +14,31 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// NewOrder is an order about to be placed: the record that every channel sees, and what only those who fulfil it see.
+// NewOrder is an order about to be placed: the record that every channel sees, and the parts that only the team and the
+// operator see.
 type NewOrder struct {
 	Record   *ordersv1.Order
 	TenantID string
 	Details  Details
-	// Fulfilment is what the team and the operator see besides.
+	// Fulfilment holds further fields for the team and the operator.
 	Fulfilment *ordersv1.Fulfilment
-	// PlacedByKeyID is 0 where no key placed the order.
+	// PlacedByKeyID is 0 if no API key placed the order.
 	PlacedByKeyID int32
-	// Reserved says that a unit of campaign stock is held under the order's id.
+	// Reserved means that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// ChosenID says that the caller chose the order's id: it may have been abandoned by then, or be
-	// the id of another order.
+	// ChosenID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
 	ChosenID bool
 	Audit    *Audit
 }
 
-// Placement is a request that has been checked, with what its channel and the settings decide.
+// Placement is a checked request with the values that depend on its channel and the settings.
 type Placement struct {
 	Request  *ordersv1.PlaceOrderRequest
 	TenantID string
 	OrderID  string
 	ChosenID bool
 	Source   ordersv1.OrderSource
-	// ApprovalRequired lets the order wait until the tenant's team approves it.
+	// ApprovalRequired means that the order waits until the tenant's team approves it.
 	ApprovalRequired bool
 	BrandID          string
 	// Gift is the catalog's answer about the gift; nil for a custom request.
@@ -48,7 +48,7 @@ type Placement struct {
 	PlacedByKeyID  int32
 	PlacedByKey    string
 	PersonalLinkID *string
-	// Audit is recorded with the order; nil: nothing is.
+	// Audit is recorded with the order; it may be nil.
 	Audit *Audit
 }
 
@@ -103,7 +103,7 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 func (p Placement) item() (*ordersv1.OrderItem, *commonv1.Money) {
 	input := p.Request.GetItems()[0]
 	if p.Gift == nil {
-		amount, _ := ParseBudget(input.GetBudget().GetAmount()) // Checked with the fields.
+		amount, _ := ParseBudget(input.GetBudget().GetAmount()) // CheckPlaceOrder has checked it.
 		item := &ordersv1.OrderItem{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, ProductName: input.GetCustomProductName()}
 		return item, &commonv1.Money{Amount: amount.String(), Currency: input.GetBudget().GetCurrency()}
 	}
@@ -120,19 +120,19 @@ func (o *NewOrder) Event() Event {
 	return Event{Type: EventCreated, OccurredAt: o.Record.GetUpdatedAt().AsTime(), Data: o.Record}
 }
 
-// Now cuts a clock reading to what the API shows and the database keeps: whole microseconds, UTC.
+// Now is the time in the precision of the API and the database: whole microseconds, UTC.
 func Now(clock func() time.Time) time.Time { return clock().UTC().Truncate(time.Microsecond) }
 
-// referenceAlphabet leaves out letters that are mistaken for digits.
+// referenceAlphabet has no letters that look like digits.
 var referenceAlphabet = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 const referenceBytes = 8
 
-// NewReference makes the reference a person quotes, such as G-7K3M9-Q2XW4. It is random, so it does
-// not reveal the number of orders. The schema finds a collision.
+// NewReference makes the reference a person quotes, such as G-7K3M9-Q2XW4. It is random, so it does not reveal the number of
+// orders. A unique index finds collisions.
 func NewReference() string {
 	raw := make([]byte, referenceBytes)
-	_, _ = rand.Read(raw) // Never fails.
+	_, _ = rand.Read(raw) // It never fails.
 	text := referenceAlphabet.EncodeToString(raw)
 	return "G-" + text[:5] + "-" + text[5:10]
 }

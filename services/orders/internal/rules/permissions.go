@@ -42,11 +42,11 @@ var permissions = map[ordersv1.Operation]Permission{
 	ordersv1.Operation_OPERATION_LIST_AUDIT:        {Team: []tenantsv1.TeamRole{administrator}, Operator: true},
 }
 
-// PermissionOf looks an operation up. An operation that is not in the table is permitted to no actor.
+// PermissionOf returns the permission of an operation. An operation that is not in the table is forbidden for all actors.
 func PermissionOf(op ordersv1.Operation) Permission { return permissions[op] }
 
-// Permit refuses an actor who may not run the operation. team is the tenant's, as of now; only a
-// TENANT_ACCOUNT is looked up in it.
+// Permit refuses an actor who may not run the operation. team is the tenant's current team; only a TENANT_ACCOUNT must be in
+// it.
 func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
 	p := PermissionOf(op)
 	allowed := false
@@ -67,7 +67,7 @@ func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMemb
 	return nil
 }
 
-// Audit is one accepted operation, as the audit keeps it.
+// Audit is an accepted operation, for its row in the audit.
 type Audit struct {
 	TenantID string
 	// OrderID is empty for a search.

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// who names everybody an operation can be asked by.
+// who lists all kinds of actors.
 var who = map[string]struct {
 	kind commonv1.ActorKind
 	id   string
@@ -71,7 +71,7 @@ func TestEachOperationIsForItsPeopleOnly(t *testing.T) {
 	}
 }
 
-// found spells violations as "field code".
+// found returns violations as "field code".
 func found(errs *fields.Errors) (out []string) {
 	for _, v := range errs.List() {
 		out = append(out, v.Field+" "+v.Code)

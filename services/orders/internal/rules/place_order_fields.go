@@ -33,7 +33,7 @@ const (
 	maxVariations   = 50
 )
 
-// CheckPlaceOrder finds every error in the shape of the request, for invalid_request. currency is the tenant's.
+// CheckPlaceOrder finds all field errors of the request, for invalid_request. currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
 	checkOrder(req, currency, errs)
@@ -43,7 +43,7 @@ func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fie
 // external id: those belong to the integrator.
 func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	if !fields.Blank(req.GetExternalOrderId()) {
-		errs.Add("externalOrderId", problem.FieldInvalid, "is only for orders placed through the API")
+		errs.Add("externalOrderId", problem.FieldInvalid, "is allowed only for orders placed through the API")
 	}
 	checkOrder(req, currency, errs)
 }
@@ -106,7 +106,7 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 	}
 }
 
-// IsCustom says whether the item is a custom request rather than a catalog gift.
+// IsCustom reports whether the item is a custom request rather than a catalog gift.
 func IsCustom(item *ordersv1.OrderItemInput) bool {
 	return item.CustomProductName != nil || item.GetBudget() != nil
 }
@@ -125,7 +125,7 @@ func checkCustomItem(
 		errs.Add("campaignId", problem.FieldInvalid, "cannot be combined with a custom request")
 	}
 	if req.GetCustomization() != nil {
-		errs.Add("customization", problem.FieldInvalid, "is only for catalog gifts")
+		errs.Add("customization", problem.FieldInvalid, "is allowed only for catalog gifts")
 	}
 	checkBudget(at+".budget", item.GetBudget(), currency, errs)
 }
@@ -139,8 +139,8 @@ func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
 	optionalEmail("client.email", c.Email, errs)
 }
 
-// CheckRecipient finds every error in where a gift ships. It rewrites a valid phone number as E.164:
-// parsing costs more than the rest of the check, so it is done once.
+// CheckRecipient finds every error of a recipient. It rewrites a valid phone number as E.164, because parsing is expensive and
+// should happen only once.
 func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	if r == nil {
 		errs.Add("recipient", problem.FieldRequired, "is required")

@@ -126,22 +126,22 @@ func TestCustomRequests(t *testing.T) {
 		spoil func(r req)
 		want  string
 	}{
-		"no name":               {func(r req) { r.Items[0].CustomProductName = new("") }, "items[0].customProductName required"},
-		"a long name":           {func(r req) { r.Items[0].CustomProductName = new(strings.Repeat("a", 256)) }, "items[0].customProductName too_long"},
-		"no budget":             {func(r req) { r.Items[0].Budget = nil }, "items[0].budget required"},
-		"no amount":             {func(r req) { r.Items[0].Budget.Amount = "" }, "items[0].budget.amount required"},
-		"a negative amount":     {func(r req) { r.Items[0].Budget.Amount = "-1" }, "items[0].budget.amount invalid"},
-		"nothing":               {func(r req) { r.Items[0].Budget.Amount = "0.00" }, "items[0].budget.amount invalid"},
-		"the first too much":    {func(r req) { r.Items[0].Budget.Amount = "10000000000" }, "items[0].budget.amount invalid"},
-		"three decimals":        {func(r req) { r.Items[0].Budget.Amount = "1.001" }, "items[0].budget.amount invalid"},
-		"an exponent":           {func(r req) { r.Items[0].Budget.Amount = "1e999999999" }, "items[0].budget.amount invalid"},
-		"words":                 {func(r req) { r.Items[0].Budget.Amount = "ten" }, "items[0].budget.amount invalid"},
-		"no currency":           {func(r req) { r.Items[0].Budget.Currency = "" }, "items[0].budget.currency required"},
-		"another currency":      {func(r req) { r.Items[0].Budget.Currency = "EUR" }, "items[0].budget.currency invalid"},
-		"a product as well":     {func(r req) { r.Items[0].ProductId = new(aUUID) }, "items[0].productId invalid"},
-		"a campaign as well":    {func(r req) { r.CampaignId = new(aUUID) }, "campaignId invalid"},
-		"variations as well":    {func(r req) { r.Items[0].Variations = map[string]string{"a": "b"} }, "items[0].variations invalid"},
-		"customization as well": {func(r req) { r.Customization = &ordersv1.OrderCustomization{} }, "customization invalid"},
+		"no name":                            {func(r req) { r.Items[0].CustomProductName = new("") }, "items[0].customProductName required"},
+		"a long name":                        {func(r req) { r.Items[0].CustomProductName = new(strings.Repeat("a", 256)) }, "items[0].customProductName too_long"},
+		"no budget":                          {func(r req) { r.Items[0].Budget = nil }, "items[0].budget required"},
+		"no amount":                          {func(r req) { r.Items[0].Budget.Amount = "" }, "items[0].budget.amount required"},
+		"a negative amount":                  {func(r req) { r.Items[0].Budget.Amount = "-1" }, "items[0].budget.amount invalid"},
+		"nothing":                            {func(r req) { r.Items[0].Budget.Amount = "0.00" }, "items[0].budget.amount invalid"},
+		"the first amount that is too large": {func(r req) { r.Items[0].Budget.Amount = "10000000000" }, "items[0].budget.amount invalid"},
+		"three decimals":                     {func(r req) { r.Items[0].Budget.Amount = "1.001" }, "items[0].budget.amount invalid"},
+		"an exponent":                        {func(r req) { r.Items[0].Budget.Amount = "1e999999999" }, "items[0].budget.amount invalid"},
+		"words":                              {func(r req) { r.Items[0].Budget.Amount = "ten" }, "items[0].budget.amount invalid"},
+		"no currency":                        {func(r req) { r.Items[0].Budget.Currency = "" }, "items[0].budget.currency required"},
+		"another currency":                   {func(r req) { r.Items[0].Budget.Currency = "EUR" }, "items[0].budget.currency invalid"},
+		"a product as well":                  {func(r req) { r.Items[0].ProductId = new(aUUID) }, "items[0].productId invalid"},
+		"a campaign as well":                 {func(r req) { r.CampaignId = new(aUUID) }, "campaignId invalid"},
+		"variations as well":                 {func(r req) { r.Items[0].Variations = map[string]string{"a": "b"} }, "items[0].variations invalid"},
+		"customization as well":              {func(r req) { r.Customization = &ordersv1.OrderCustomization{} }, "customization invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := custom()

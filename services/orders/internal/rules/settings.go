@@ -39,7 +39,7 @@ func FindManager(team []*tenantsv1.TeamMember, email string) (*string, error) {
 	return nil, problem.New(problem.ManagerNotFound, "managerEmail names no active team member.")
 }
 
-// HasBrand says whether the tenant has the brand.
+// HasBrand reports whether the tenant has the brand.
 func HasBrand(brands []*tenantsv1.Brand, id string) bool {
 	return slices.ContainsFunc(brands, func(b *tenantsv1.Brand) bool { return b.GetId() == id })
 }
@@ -53,7 +53,7 @@ type OpeningHours struct {
 // span is from opening to closing, in minutes after midnight; closing is exclusive.
 type span struct{ from, to int }
 
-// ErrSchedule is the answer to a schedule that cannot be read.
+// ErrSchedule means that a schedule cannot be parsed.
 var ErrSchedule = errors.New("opening hours must be like Mon-Fri 09:00-17:00; Sat 10:00-14:00")
 
 var (
@@ -105,7 +105,7 @@ func minutes(clock string) (int, bool) {
 	return n, n <= perDay && clock[3] < '6'
 }
 
-// Open says whether the operator works at the instant.
+// Open reports whether the operator works at the instant.
 func (h *OpeningHours) Open(at time.Time) bool {
 	local := at.In(h.zone)
 	minute := local.Hour()*60 + local.Minute()

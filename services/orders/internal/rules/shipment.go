@@ -33,17 +33,16 @@ func CheckShipment(s *ordersv1.Shipment, errs *fields.Errors) {
 	}
 }
 
-// hasShipment says whether the order's one shipment is this.
 func hasShipment(o *ordersv1.Order, s *ordersv1.Shipment) bool {
 	return len(o.GetShipments()) == 1 && proto.Equal(o.GetShipments()[0], s)
 }
 
-// DispatchOrder sends an order with its one shipment. It returns nil when it has been sent with this shipment already.
+// DispatchOrder sends an order with its one shipment. It returns nil if it was already sent with this shipment.
 func DispatchOrder(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, error) {
 	return setShipment(c, Dispatch, s, now)
 }
 
-// CorrectShipment replaces the shipment of an order that is on its way. The answer is nil when it has this one.
+// CorrectShipment replaces the shipment of an order that is on its way. It returns nil if the order already has this shipment.
 func CorrectShipment(c *Current, s *ordersv1.Shipment, now time.Time) (*Change, error) {
 	return setShipment(c, CorrectTracking, s, now)
 }

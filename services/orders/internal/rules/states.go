@@ -22,7 +22,7 @@ const (
 	AddNote         Action = "add internal note"
 )
 
-// Actions lists them all, in the order documentation shows them.
+// Actions lists all actions in the order of the documentation.
 func Actions() []Action {
 	return []Action{
 		Approve, Dispatch, Deliver, CorrectDelivery, CorrectTracking, CorrectStatus, Cancel, PostMessage, AddNote,
@@ -55,21 +55,21 @@ type Outcome int
 
 // The outcomes.
 const (
-	// Applies: the order takes the step's status and the step's event is recorded. An action that
-	// changes nothing about the order after all records nothing.
+	// Applies means that the order gets the step's status and the step's event is recorded. An action that changes no field
+	// records nothing.
 	Applies Outcome = iota + 1
-	// Unchanged: the order stays as it is, which is no error, and nothing is recorded.
+	// Unchanged means that the call succeeds, changes nothing and records nothing.
 	Unchanged
-	// Refused: the step's problem is answered.
+	// Refused means that the step's problem is returned.
 	Refused
 )
 
 // Step is what an action does to an order in a status.
 type Step struct {
 	Outcome Outcome
-	// Next is the status after; unspecified: it stays, or with CorrectStatus the actor chooses.
+	// Next is the next status. If unspecified, the status does not change, or the actor chooses it (CorrectStatus).
 	Next ordersv1.OrderStatus
-	// Event is the type of the event recorded; empty: none.
+	// Event is the type of the recorded event; empty if there is none.
 	Event string
 	// Problem is the code of a refusal.
 	Problem problem.Code
@@ -86,8 +86,8 @@ func always(s Step) (a [5]Step)   { return [5]Step{s, s, s, s, s} }
 func notEditable() Step           { return refused(problem.NotEditable) }
 func notCancellable() Step        { return refused(problem.NotCancellable) }
 
-// states is the state machine of an order: for each action one step per status, in the order of
-// Statuses. Placing is not in it: FirstStatus says where an order begins.
+// states is the state machine of an order: for each action one step per status, in the order of Statuses. Placing is not in it:
+// FirstStatus is the first status.
 var states = map[Action][5]Step{
 	// REQUESTED, PROCESSING, SENT, COMPLETED, CANCELLED
 	Approve:         {to(processing), unchanged(), notEditable(), notEditable(), notEditable()},
@@ -101,7 +101,7 @@ var states = map[Action][5]Step{
 	AddNote:         always(records("")),
 }
 
-// StepOf looks an action up in the state machine.
+// StepOf returns the step of an action in a status.
 func StepOf(action Action, status ordersv1.OrderStatus) Step {
 	for i, s := range Statuses() {
 		if s == status {
@@ -111,12 +111,12 @@ func StepOf(action Action, status ordersv1.OrderStatus) Step {
 	return Step{}
 }
 
-// Err is nil unless the step is a refusal; status is the order's.
+// Err returns the problem of a refusal, and nil for other steps. status is the order's.
 func (s Step) Err(action Action, status ordersv1.OrderStatus) error {
 	if s.Outcome != Refused {
 		return nil
 	}
-	p := problem.New(s.Problem, "An order that is %s does not allow this: %s.", enumname.String(status), action)
+	p := problem.New(s.Problem, "An order that is %s does not allow this action: %s.", enumname.String(status), action)
 	p.CurrentStatus = enumname.String(status)
 	return p
 }

@@ -72,7 +72,7 @@ func TestEveryOperationIsAudited(t *testing.T) {
 		require.NoError(t, f.pool.QueryRow(ctx, "SELECT count(*) FROM order_audit WHERE operation = 'SEARCH' AND actor_id = 'staff-1'").Scan(&found))
 		require.Equal(t, 1, found)
 	})
-	t.Run("it is read in pages", func(t *testing.T) {
+	t.Run("the audit is read in pages", func(t *testing.T) {
 		var paged []*ordersv1.AuditEntry
 		var token *string
 		for {
@@ -96,7 +96,7 @@ func TestEveryOperationIsAudited(t *testing.T) {
 	})
 }
 
-func TestTheAuditOnlyGrows(t *testing.T) {
+func TestTheAuditCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	order := f.in(t, processingStatus)

@@ -31,7 +31,7 @@ func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderReque
 	})
 }
 
-// CancelOrderAs cancels an order for a person. A request is refused by cancelling it.
+// CancelOrderAs cancels an order for a person, for instance to refuse one that waits for approval.
 func (s *Server) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)

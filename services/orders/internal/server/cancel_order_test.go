@@ -72,7 +72,7 @@ func TestACancellationIsRefused(t *testing.T) {
 		t.Run("when "+status, func(t *testing.T) {
 			_, err := f.pool.Exec(t.Context(), "UPDATE orders SET status = $1", status)
 			require.NoError(t, err)
-			for range 2 { // Once decided, once replayed.
+			for range 2 { // The first call decides, the second is a replay.
 				_, err = f.CancelOrder(f.as(t, status), cancel(order.GetId(), "x"))
 				p, ok := problem.As(err)
 				require.True(t, ok)
@@ -91,7 +91,7 @@ func TestTheStockOfACancelledOrderIsReturnedOnce(t *testing.T) {
 	order := f.placeOne(t, "o-1")
 	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
-	require.Equal(t, []string{order.GetId()}, f.catalog.released, "at once")
+	require.Equal(t, []string{order.GetId()}, f.catalog.released, "immediately")
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.NotContains(t, f.catalog.confirmed, order.GetId())
 	var outcome string

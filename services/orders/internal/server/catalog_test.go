@@ -10,21 +10,21 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// catalog keeps one finite SKU by the contract of OrderingService: units move between its stock and
-// the holds, and none appears or vanishes. Gifts of a campaign take a unit.
+// catalog is a fake with one SKU of limited stock, by the contract of OrderingService: units move between stock and holds, and
+// none is lost or added. Gifts of a campaign take a unit.
 type catalog struct {
 	catalogv1.OrderingServiceClient
 
-	// stocked makes gifts without a campaign take a unit too.
+	// stocked means that gifts without a campaign take a unit too.
 	stocked bool
-	// checkError and reserveError are the answers of CheckItem and Reserve.
+	// checkError and reserveError are returned by CheckItem and Reserve.
 	checkError, reserveError error
 
 	mu                  sync.Mutex
 	stock               int
 	holds               map[string]*hold
 	confirmed, released []string
-	// down is the answer of SettleReservations, as while catalog cannot be reached.
+	// down is returned by SettleReservations, as while catalog cannot be reached.
 	down error
 }
 
@@ -32,7 +32,7 @@ type hold struct{ key, state string }
 
 func newCatalog() *catalog { return &catalog{stock: 1000, holds: map[string]*hold{}} }
 
-// setDown makes every report fail with err from now on; nil ends that.
+// setDown makes every report fail with err from now on; with nil, reports succeed again.
 func (c *catalog) setDown(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

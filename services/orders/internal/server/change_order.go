@@ -14,7 +14,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// changeAsKey runs the action for the calling key on an order that the key reaches. It sets who acts.
+// changeAsKey runs the action for the calling key on an order that the key may see. It sets the tenant and the key of the
+// action.
 func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R]) (R, error) {
 	a.TenantID, a.OriginKeyID = p.TenantID, p.KeyID
 	decide := a.Decide
@@ -41,7 +42,7 @@ func changeOrder[R proto.Message](ctx context.Context, s *Server, orderID string
 	decide := a.Decide
 	a.Decide = func(current *rules.Current) (*rules.Change, error) {
 		change, err := decide(current)
-		// Each attempt decides for itself; the last one counts.
+		// Decide may run more than once; the last attempt counts.
 		hold = ""
 		if change != nil && change.ReleaseStock {
 			hold = current.StockHold

@@ -34,7 +34,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 	require.NoError(t, err)
 	order := resp.GetOrder()
 	require.Equal(t, claimedID, order.GetId())
-	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, order.GetStatus(), "also where approval is required")
+	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, order.GetStatus(), "even if approval is required")
 	require.Equal(t, ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK, order.GetSource())
 	require.Equal(t, ordersv1.OrderSelection_ORDER_SELECTION_CATALOG, order.GetSelection())
 	require.Equal(t, linkID, order.GetPersonalLinkId())
@@ -42,7 +42,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 	require.Nil(t, order.ExternalOrderId)
 	require.NotEmpty(t, order.GetReference())
 
-	t.Run("a key reads it as it was answered", func(t *testing.T) {
+	t.Run("a key reads the same record", func(t *testing.T) {
 		require.True(t, proto.Equal(order, f.read(t, claimedID)))
 	})
 	t.Run("its event has no key as its origin", func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 		require.Zero(t, e.origin)
 		require.Equal(t, linkID, e.data["personalLinkId"])
 	})
-	t.Run("a repetition answers the order", func(t *testing.T) {
+	t.Run("a repetition returns the order", func(t *testing.T) {
 		other := claim()
 		other.Recipient, other.ProductId = nil, "other"
 		again, err := f.PlaceClaimedOrder(t.Context(), other)
@@ -59,7 +59,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 		require.True(t, proto.Equal(order, again.GetOrder()))
 		require.Equal(t, 1, f.count(t, "outbox"))
 	})
-	t.Run("abandoning answers the order", func(t *testing.T) {
+	t.Run("abandoning returns the order", func(t *testing.T) {
 		got, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, got.GetOrder()))

@@ -34,7 +34,7 @@ func (s *Server) AddInternalNote(
 	return &ordersv1.AddInternalNoteResponse{Entry: entry}, nil
 }
 
-// posting is what requests for a message and for a note have in common.
+// posting has the fields that requests for messages and for notes share.
 type posting interface {
 	operation
 	GetMessageId() string
@@ -102,7 +102,7 @@ func conversationEntry(m *rules.Message) *ordersv1.ConversationEntry {
 	return &ordersv1.ConversationEntry{Message: m.Record, AuthorId: m.AuthorID, Internal: m.Internal}
 }
 
-// ListConversation lists an order's messages; the operator reads its notes among them.
+// ListConversation lists an order's messages; for the operator, with its internal notes.
 func (s *Server) ListConversation(
 	ctx context.Context, req *ordersv1.ListConversationRequest,
 ) (*ordersv1.ListConversationResponse, error) {

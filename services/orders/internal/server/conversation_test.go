@@ -43,7 +43,7 @@ func TestAMessageIsSignedByItsAuthor(t *testing.T) {
 		require.Equal(t, req.GetMessageId(), e.data["message"].(map[string]any)["id"])
 		require.Zero(t, e.origin)
 	}
-	require.True(t, proto.Equal(order, f.read(t, order.GetId())), "neither version nor time moves")
+	require.True(t, proto.Equal(order, f.read(t, order.GetId())), "neither version nor time changes")
 }
 
 func TestOnlyTheOperatorReadsAndWritesNotes(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
-	t.Run("also by many calls on two orders at once", func(t *testing.T) {
+	t.Run("also with many concurrent calls on two orders", func(t *testing.T) {
 		id := newID()
 		var group errgroup.Group
 		for i := range 12 {

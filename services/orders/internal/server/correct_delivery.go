@@ -10,7 +10,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// CorrectDelivery corrects where an order ships, for a person.
+// CorrectDelivery corrects the delivery details of an order for a person.
 func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliveryRequest) (*ordersv1.CorrectDeliveryResponse, error) {
 	correction := &ordersv1.UpdateDeliveryRequest{
 		ExpectedVersion: req.ExpectedVersion, Recipient: req.GetRecipient(), CourierComment: req.CourierComment, Urgent: req.Urgent,
@@ -24,7 +24,7 @@ func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliv
 	return &ordersv1.CorrectDeliveryResponse{Order: order}, nil
 }
 
-// UpdateDelivery corrects where an order ships (API specification, POST /orders/{orderId}:update-delivery).
+// UpdateDelivery corrects the delivery details of an order (API specification, POST /orders/{orderId}:update-delivery).
 func (s *Server) UpdateDelivery(
 	ctx context.Context, req *ordersv1.UpdateDeliveryRequest,
 ) (*ordersv1.UpdateDeliveryResponse, error) {

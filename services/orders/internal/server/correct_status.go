@@ -15,11 +15,10 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// maxCorrections bounds how often a correction is tried again because the order changed between the
-// read that decides about stock and the lock.
+// maxCorrections bounds the retries of a correction when the order changes after stock was reserved and before it is locked.
 const maxCorrections = 3
 
-// errChangedMeanwhile: stock was reserved for a version of the order that is not the current one.
+// errChangedMeanwhile means that stock was reserved for an older version of the order.
 var errChangedMeanwhile = errors.New("the order changed meanwhile")
 
 // CorrectStatus sets any status. An order that reopens first reserves its unit of stock under a new
@@ -67,8 +66,8 @@ func (s *Server) correctStatus(ctx context.Context, a rules.Audit, req *ordersv1
 	return order, store.PlaceOrderError(err)
 }
 
-// reserveAgain takes a unit for an order that lost its own, and returns the id that holds it. Attempts
-// at one version of the order share the unit.
+// reserveAgain takes a unit for an order that lost its own and returns the id of the hold. Attempts for the same version of the
+// order share one unit.
 func (s *Server) reserveAgain(ctx context.Context, tenantID string, order *ordersv1.Order) (string, error) {
 	item := order.GetItems()[0]
 	reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{

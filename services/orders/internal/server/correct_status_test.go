@@ -56,7 +56,7 @@ func TestAReopeningThatFailsKeepsNoUnit(t *testing.T) {
 	_, err = f.correct(t, order.GetId(), processingStatus)
 	require.Error(t, err)
 	require.Equal(t, cancelledStatus, f.read(t, order.GetId()).GetStatus(), "no change without its audit")
-	require.Equal(t, 1, w.left(), "at once")
+	require.Equal(t, 1, w.left(), "immediately")
 	_, err = f.pool.Exec(t.Context(), `ALTER TABLE order_audit DROP CONSTRAINT spoiled`)
 	require.NoError(t, err)
 
@@ -76,7 +76,7 @@ func TestAReopeningThatFailsKeepsNoUnit(t *testing.T) {
 	require.Zero(t, w.left())
 }
 
-func TestManyReopeningsAtOnceTakeOneUnit(t *testing.T) {
+func TestManyConcurrentReopeningsTakeOneUnit(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	w := f.catalog
@@ -91,7 +91,7 @@ func TestManyReopeningsAtOnceTakeOneUnit(t *testing.T) {
 				Actor: operator(), TenantId: tenantID, OrderId: order.GetId(), Status: target,
 			})
 			if problem.Is(err, problem.ServiceUnavailable) {
-				return nil // The order changed too often meanwhile; the caller tries again.
+				return nil // The order changed too often; the caller would try again.
 			}
 			return err
 		})
@@ -108,7 +108,7 @@ func TestManyReopeningsAtOnceTakeOneUnit(t *testing.T) {
 	require.Equal(t, 3, w.left())
 }
 
-func TestAnOrderWithoutStockReopensFreely(t *testing.T) {
+func TestAnOrderWithoutStockReopensWithoutAReservation(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	f.catalog.stock = 0

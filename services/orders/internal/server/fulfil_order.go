@@ -8,7 +8,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// ApproveOrder lets a requested order be worked on.
+// ApproveOrder approves a requested order, so that it can be fulfilled.
 func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, func(current *rules.Current) (*rules.Change, error) {
 		return current.Apply(rules.Approve, s.now(), nil)
@@ -19,7 +19,7 @@ func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderReq
 	return &ordersv1.ApproveOrderResponse{Order: order}, nil
 }
 
-// DispatchOrder sends an order on its way.
+// DispatchOrder marks an order as sent, with its shipment.
 func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
@@ -32,7 +32,7 @@ func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderR
 	return &ordersv1.DispatchOrderResponse{Order: order}, nil
 }
 
-// DeliverOrder completes an order that has arrived.
+// DeliverOrder completes an order that was delivered.
 func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, func(current *rules.Current) (*rules.Change, error) {
 		return current.Apply(rules.Deliver, s.now(), nil)
@@ -43,7 +43,7 @@ func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderReq
 	return &ordersv1.DeliverOrderResponse{Order: order}, nil
 }
 
-// CorrectTracking replaces the shipment of an order on its way.
+// CorrectTracking replaces the shipment of a sent order.
 func (s *Server) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)

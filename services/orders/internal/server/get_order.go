@@ -31,7 +31,7 @@ func (s *Server) GetOrder(ctx context.Context, req *ordersv1.GetOrderRequest) (*
 	return &ordersv1.GetOrderResponse{Order: order}, nil
 }
 
-// notFound answers for an order that the tenant does not have.
+// notFound translates the store's ErrNotFound.
 func notFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.RecordNotFound()

@@ -21,7 +21,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// ListOrders lists the orders the key reaches (API specification, GET /orders).
+// ListOrders lists the orders that the key may see (API specification, GET /orders).
 func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) cursor.Bin
 		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), since)
 }
 
-// SearchOrders finds orders by what is known of them.
+// SearchOrders finds orders by reference, external id, status and other fields.
 func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
 	errs := fields.FromContext(ctx)
 	actor.Check(req.GetActor(), errs)
@@ -107,7 +107,7 @@ func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs 
 	everywhere := req.GetActor().GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT &&
 		(req.Reference != nil || req.Status != nil)
 	if req.TenantId == nil && !everywhere {
-		errs.Add("tenantId", problem.FieldRequired, "is required; for the operator only without reference and status")
+		errs.Add("tenantId", problem.FieldRequired, "is required; the operator may leave it out with a reference or a status")
 	}
 	return store.Search{
 		TenantID:        errs.OptionalUUID("tenantId", req.TenantId),

@@ -38,7 +38,7 @@ func ids(orders []*ordersv1.Order) (out []string) {
 	return out
 }
 
-func TestListsAreNewestFirstAndPageWithoutGap(t *testing.T) {
+func TestListsAreNewestFirstAndTheirPagesHaveNoGap(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	placed := f.placeMany(t, 7)

@@ -54,7 +54,7 @@ func TestMessagesAreListedOldestFirst(t *testing.T) {
 		require.Equal(t, "o-1", e.data["externalOrderId"])
 		require.Equal(t, "second", e.data["message"].(map[string]any)["body"])
 	})
-	t.Run("the order stays as it was", func(t *testing.T) {
+	t.Run("the order is not changed", func(t *testing.T) {
 		require.True(t, proto.Equal(order, f.read(t, order.GetId())))
 	})
 	t.Run("a repetition posts nothing", func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestMessagesAreListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestInternalNotesAreHiddenAndOfManyTheNewestAreShown(t *testing.T) {
+func TestInternalNotesAreHiddenAndOnlyTheNewestMessagesAreListed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
@@ -108,7 +108,7 @@ func TestAMessageIsRefused(t *testing.T) {
 			}
 		})
 	}
-	t.Run("out of the key's brands, as is their list", func(t *testing.T) {
+	t.Run("out of the key's brands, for posting and listing", func(t *testing.T) {
 		ctx := f.as(t, "k", otherBrand)
 		_, err := f.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: order.GetId(), Body: " "})
 		require.True(t, problem.Is(err, problem.NotFound))
@@ -131,7 +131,7 @@ func TestTheLongestMessageIsPostedInEveryStatus(t *testing.T) {
 	}
 }
 
-func TestMessagesPostedAtOnceHaveDifferentTimes(t *testing.T) {
+func TestConcurrentMessagesHaveDifferentTimes(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")

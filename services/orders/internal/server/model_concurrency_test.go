@@ -17,9 +17,9 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// TestConcurrentCallsAgreeWithTheFeed lets many callers work on a few orders while connections are cut, calls are
-// cancelled and the catalog comes and goes. Afterwards the events, replayed from the start, follow the state machine to
-// the orders as they are now, the audit has every version, and no unit of stock was lost or made.
+// TestConcurrentCallsAgreeWithTheFeed lets many callers change a few orders while connections break, calls are cancelled and
+// the catalog fails. Afterwards the events, replayed from the start, must result in the current orders by the state machine,
+// the audit must have every version, and the number of units must be unchanged.
 func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -51,7 +51,7 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	group.Wait()
 	w.setDown(nil)
 	reconciled := func() bool { return f.reservations.Reconcile(t.Context()) == nil }
-	require.Eventually(t, reconciled, 30*time.Second, time.Millisecond, "once the pool has dropped what was cut")
+	require.Eventually(t, reconciled, 30*time.Second, time.Millisecond, "once the pool has dropped the broken connections")
 	require.True(t, reconciled())
 
 	taken := 0
@@ -63,7 +63,7 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	require.Equal(t, units-taken, w.left())
 }
 
-// disturb now and then cuts every connection to the database, lets the catalog fail, or reconciles.
+// disturb sometimes breaks every database connection, lets the catalog fail, or reconciles.
 func (f *fixture) disturb(t *testing.T, random *rand.Rand, w *catalog) {
 	switch random.IntN(12) {
 	case 0:
@@ -73,12 +73,12 @@ func (f *fixture) disturb(t *testing.T, random *rand.Rand, w *catalog) {
 	case 2, 3:
 		w.setDown(nil)
 	case 4:
-		_ = f.reservations.Reconcile(t.Context()) // What fails is reconciled at the end.
+		_ = f.reservations.Reconcile(t.Context()) // Failures are reconciled at the end.
 	default:
 	}
 }
 
-// callSomething makes a random call, which may fail in any way that the contract knows.
+// callSomething makes a random call, which may fail only with errors of the contract.
 func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
 	ctx := f.as(t, newID())
 	if random.IntN(10) == 0 {

@@ -28,7 +28,7 @@ type modelRun struct {
 	model
 	t      *testing.T
 	random *rand.Rand
-	// past are calls of the key. A repetition must get the same answer.
+	// past are earlier calls of the key. A repetition must get the same answer.
 	past  []pastCall
 	trace []string
 }
@@ -40,7 +40,7 @@ type pastCall struct {
 	refusal *problem.Error
 }
 
-// newModelRun starts with another SKU and no orders in the model.
+// newModelRun starts with a new SKU and no orders in the model.
 func newModelRun(t *testing.T, f *fixture, seed uint64) *modelRun {
 	f.clock = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	m := &modelRun{fixture: f, t: t, random: rand.New(rand.NewPCG(seed, 0)), model: model{now: f.clock, stock: 2}}
@@ -63,7 +63,7 @@ func (m *modelRun) key() context.Context {
 	return m.as(m.t, newID())
 }
 
-// advance lets time pass: mostly a little, now and then not at all, backwards, or by a season.
+// advance moves the clock: usually by a little, sometimes not at all, backwards, or by months.
 func (m *modelRun) advance() {
 	switch m.random.IntN(20) {
 	case 0:
@@ -201,7 +201,7 @@ func requireAll[M proto.Message](t *testing.T, want, got []M) {
 	}
 }
 
-// How long the comparison with the model runs. A seed makes a run the same again.
+// The length and the seed of a comparison with the model. The same seed repeats the same run.
 const (
 	sequencesVariable = "GIFTING_TEST_MODEL_SEQUENCES"
 	seedVariable      = "GIFTING_TEST_MODEL_SEED"

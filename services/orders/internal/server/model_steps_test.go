@@ -32,7 +32,7 @@ func (m *modelRun) step() {
 	m.checkStock()
 }
 
-// placeSomehow places an order through one of the channels, or the same one again.
+// placeSomehow places an order through one of the channels, or repeats an earlier request.
 func (m *modelRun) placeSomehow() {
 	o := &modelOrder{campaign: m.chance(2), name: "Marked Recipient", comment: "Marked comment", record: &ordersv1.Order{BrandId: brandID}}
 	req := request(newID())
@@ -62,7 +62,7 @@ func (m *modelRun) placeSomehow() {
 	}
 }
 
-// adopt copies what only the service can choose.
+// adopt copies the values that only the service can choose.
 func (m *modelRun) adopt(o *modelOrder, answer *ordersv1.Order) {
 	o.record.Id, o.record.Reference = answer.GetId(), answer.GetReference()
 	o.record.ReceivedOutsideActiveHours = answer.GetReceivedOutsideActiveHours()
@@ -176,7 +176,7 @@ func (m *modelRun) stepCorrectDelivery(o *modelOrder) {
 	m.audited(o, m.correctDelivery(o, c, 0), resp.GetOrder(), err)
 }
 
-// audited is agree for an operation, which leaves a row of the audit when it is accepted.
+// audited is agree for an operation, which adds an audit row if it is accepted.
 func (m *modelRun) audited(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
 	m.t.Helper()
 	m.agree(o, want, answer, err)
@@ -242,7 +242,7 @@ func (m *modelRun) stepCorrectTracking(o *modelOrder) {
 func (m *modelRun) stepCorrectStatus(o *modelOrder) {
 	target := oneOf(m, requestedStatus, processingStatus, processingStatus, sentStatus, completedStatus, cancelledStatus)
 	if o.erased && m.catalogDown {
-		return // Only catalog knows whether its unit is still held for the next attempt.
+		return // The model does not know whether the unit is still held for the next attempt.
 	}
 	reason := ""
 	if target == cancelledStatus {
@@ -281,7 +281,7 @@ func (m *modelRun) stepPost(o *modelOrder) {
 		Author: &ordersv1.MessageAuthor{Kind: ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_TENANT_CLIENT, Name: "Cleo"},
 	}}
 	m.post(o, e, 0)
-	for range 1 + m.random.IntN(2) { // Now and then twice.
+	for range 1 + m.random.IntN(2) { // Sometimes twice.
 		resp, err := m.PostMessageAs(m.t.Context(), req)
 		require.NoError(m.t, err)
 		require.True(m.t, proto.Equal(e, resp.GetEntry()), "want %v\ngot  %v", e, resp.GetEntry())
@@ -316,7 +316,7 @@ func (m *modelRun) setDown(down bool) {
 	}
 }
 
-// stepAside does something other than a call on the order.
+// stepAside takes a step that is not a call on the order.
 func (m *modelRun) stepAside(*modelOrder) {
 	switch m.random.IntN(7) {
 	case 0, 1:

@@ -10,7 +10,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// model keeps orders in memory by the API specification, without the service's own rules.
+// model implements the API specification in memory, without the service's own rules.
 type model struct {
 	now      time.Time
 	approval bool
@@ -20,7 +20,7 @@ type model struct {
 	orders      []*modelOrder
 }
 
-// modelOrder is one order: its record as every channel must see it, and what is stored with it.
+// modelOrder is one order: its record as every channel must see it, and the data stored with it.
 type modelOrder struct {
 	record        *ordersv1.Order
 	campaign      bool
@@ -47,7 +47,7 @@ func later(now, previous time.Time) time.Time {
 
 func (m *model) instant() time.Time { return m.now.UTC().Truncate(time.Microsecond) }
 
-// taken says whether the tenant has an order with the external id.
+// taken reports whether the tenant has an order with the external id.
 func (m *model) taken(external string) bool {
 	for _, o := range m.orders {
 		if external != "" && o.record.GetExternalOrderId() == external {
@@ -57,7 +57,7 @@ func (m *model) taken(external string) bool {
 	return false
 }
 
-// place decides on an order that has no error of its own.
+// place returns the outcome for a valid order.
 func (m *model) place(o *modelOrder, origin int32) problem.Code {
 	if o.campaign && m.stock == 0 {
 		return problem.OutOfStock
@@ -82,7 +82,7 @@ func (m *model) place(o *modelOrder, origin int32) problem.Code {
 	return ""
 }
 
-// change makes the next version of the record.
+// change turns the record into its next version.
 func (m *model) change(o *modelOrder) {
 	o.record.Version++
 	o.record.UpdatedAt = timestamppb.New(later(m.instant(), o.record.GetUpdatedAt().AsTime()))
@@ -236,7 +236,7 @@ func (m *model) correctDelivery(o *modelOrder, c delivery, origin int32) problem
 	return ""
 }
 
-// post puts a message or note on the order; the record stays as it is.
+// post adds a message or note to the order; the record does not change.
 func (m *model) post(o *modelOrder, e *ordersv1.ConversationEntry, origin int32) {
 	at := m.instant()
 	if n := len(o.entries); n > 0 {

@@ -14,15 +14,15 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// operation is what every request of OrderOperationsService on one order holds.
+// operation has the fields of every request of OrderOperationsService on one order.
 type operation interface {
 	GetActor() *commonv1.Actor
 	GetTenantId() string
 	GetOrderId() string
 }
 
-// operate changes an order for a person or a system. The change and its row of the audit are one
-// transaction. A call that changes nothing is audited too.
+// operate changes an order for a person or a system. The change and its audit row commit in one transaction. A call that
+// changes nothing is audited too.
 func (s *Server) operate(
 	ctx context.Context, op ordersv1.Operation, req operation, decide func(current *rules.Current) (*rules.Change, error),
 	errs *fields.Errors,
@@ -34,8 +34,8 @@ func (s *Server) operate(
 	return s.changeAudited(ctx, a, decide)
 }
 
-// admit checks who acts on which order, reports that together with errs, and refuses an actor who may
-// not run the operation.
+// admit checks the actor and the ids, reports their errors together with errs, and refuses an actor who may not run the
+// operation.
 func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation, errs *fields.Errors) (rules.Audit, error) {
 	actor.Check(req.GetActor(), errs)
 	a := rules.Audit{
@@ -50,7 +50,7 @@ func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation
 	return a, s.permit(ctx, a)
 }
 
-// permit looks up the team as it is now: a member who lost a role loses its permissions at once.
+// permit reads the current team, so that a member who lost a role loses its permissions immediately.
 func (s *Server) permit(ctx context.Context, a rules.Audit) error {
 	var team []*tenantsv1.TeamMember
 	if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {

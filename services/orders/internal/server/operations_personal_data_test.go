@@ -20,7 +20,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// marked marks every field of an order that may name or locate somebody.
+// marked sets every field that may name or locate a person to a searchable text.
 func marked(externalID string) *ordersv1.PlaceOrderRequest {
 	r := request(externalID)
 	r.Recipient.Address.PostalCode = new("Marked-1")
@@ -29,8 +29,8 @@ func marked(externalID string) *ordersv1.PlaceOrderRequest {
 	return r
 }
 
-// TestNothingPersonalLeavesTheSealedColumn runs every operation that handles personal data, also where
-// it fails, and searches all that is stored, logged or sent for the marks.
+// TestNothingPersonalLeavesTheSealedColumn runs every operation that handles personal data, also with failures, and searches
+// everything that is stored, logged or sent for those texts.
 func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
@@ -76,7 +76,7 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	require.Positive(t, f.count(t, "outbox"))
 }
 
-// requireOpens demands that the key alone opens the details of every order.
+// requireOpens checks that the key alone opens the details of every order.
 func (f *fixture) requireOpens(t *testing.T, key string) {
 	t.Helper()
 	ring, err := seal.ParseRing(key)

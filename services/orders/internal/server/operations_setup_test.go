@@ -59,7 +59,7 @@ func (f *fixture) cancel(t *testing.T, id string) {
 	require.NoError(t, err)
 }
 
-// in places an order for a key and takes it to the status by the usual steps. The tenant approves.
+// in places an order for a key and brings it to the status by the usual steps. The tenant approves.
 func (f *fixture) in(t *testing.T, status ordersv1.OrderStatus) *ordersv1.Order {
 	t.Helper()
 	id := f.placeOne(t, newID()).GetId()
@@ -87,7 +87,7 @@ func (f *fixture) correct(t *testing.T, id string, status ordersv1.OrderStatus) 
 	return resp.GetOrder(), err
 }
 
-// auditOf lists an order's audit but for this very reading.
+// auditOf lists an order's audit without the entry of this reading.
 func (f *fixture) auditOf(t *testing.T, id string) []*ordersv1.AuditEntry {
 	t.Helper()
 	resp, err := f.ListAudit(t.Context(), &ordersv1.ListAuditRequest{
@@ -99,7 +99,7 @@ func (f *fixture) auditOf(t *testing.T, id string) []*ordersv1.AuditEntry {
 	return entries[:len(entries)-1]
 }
 
-// operate makes a call of the operation on the order.
+// operate calls the operation on the order.
 func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv1.Actor, o *ordersv1.Order) (err error) {
 	const tenant = tenantID
 	id := o.GetId()

@@ -22,7 +22,7 @@ func TestOnlyAdministratorsAndCoordinatorsApprove(t *testing.T) {
 		_, err := f.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenantID, OrderId: order.GetId()})
 		if err != nil {
 			require.True(t, proto.Equal(order, f.read(t, order.GetId())))
-			require.Empty(t, f.auditOf(t, order.GetId()), "a refusal is no operation")
+			require.Empty(t, f.auditOf(t, order.GetId()), "a refused operation is not audited")
 		} else {
 			require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
 		}
@@ -38,7 +38,7 @@ func TestOnlyAdministratorsAndCoordinatorsApprove(t *testing.T) {
 			require.True(t, problem.Is(approve(t, a), problem.InsufficientScope))
 		})
 	}
-	t.Run("a person who lost the role does not, at once", func(t *testing.T) {
+	t.Run("a person who lost the role cannot, immediately", func(t *testing.T) {
 		f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Team[2].Role = tenantsv1.TeamRole_TEAM_ROLE_MEMBER })
 		require.True(t, problem.Is(approve(t, person(aCoordinator)), problem.InsufficientScope))
 	})
@@ -69,7 +69,7 @@ func TestAllErrorsOfAnOperationAreReportedTogether(t *testing.T) {
 	require.Equal(t, []string{"shipment required", "actor required", "tenantId required", "orderId invalid"}, violationsOf(t, err))
 }
 
-func TestOfManyDispatchesAtOnceOneIsAccepted(t *testing.T) {
+func TestOfManyConcurrentDispatchesOneIsAccepted(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	order := f.in(t, processingStatus)
@@ -95,12 +95,12 @@ func TestOfManyDispatchesAtOnceOneIsAccepted(t *testing.T) {
 		}
 		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
 	}
-	require.Equal(t, 8, accepted, "the first, and those that ask for the same shipment")
+	require.Equal(t, 8, accepted, "the first, and those with the same shipment")
 	require.Equal(t, order.GetVersion()+1, f.read(t, order.GetId()).GetVersion())
 	require.Equal(t, []string{"order.created", changed, changed}, f.eventsOf(t, order.GetId()))
 }
 
-func TestASecondCallReturnsTheOrderAsItIs(t *testing.T) {
+func TestASecondCallReturnsTheOrderUnchanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	order := f.in(t, completedStatus)

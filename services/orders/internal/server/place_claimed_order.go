@@ -12,8 +12,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// PlaceClaimedOrder places the order of a claim, once under the id that the claim chose. The answer
-// has no order when the claim was abandoned.
+// PlaceClaimedOrder places the order of a claim, once, under the id that the claim chose. The response has no order if the
+// claim was abandoned.
 func (s *Server) PlaceClaimedOrder(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
@@ -33,8 +33,7 @@ func (s *Server) PlaceClaimedOrder(
 	return &ordersv1.PlaceClaimedOrderResponse{Order: resp.GetOrder()}, err
 }
 
-// newClaimedOrder checks the claim and takes its unit of stock. Its link was approved, so that the
-// order needs no approval.
+// newClaimedOrder checks the claim and takes its unit of stock. Its link was approved, so the order needs no approval.
 func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest) (*rules.NewOrder, error) {
 	if err := rules.CheckClaim(req); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimed
 	return s.reserve(ctx, placement, []byte("claim/"+req.GetOrderId()))
 }
 
-// findDecidedClaim answers as the call that used the order's id first: it placed the order, or abandoned it.
+// findDecidedClaim returns the outcome of the first call that used the order's id: it placed the order or abandoned it.
 func (s *Server) findDecidedClaim(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
@@ -65,7 +64,7 @@ func (s *Server) findDecidedClaim(
 	return &ordersv1.PlaceClaimedOrderResponse{Order: found}, nil
 }
 
-// AbandonClaimedOrder ends a claim whose outcome is unknown to its caller.
+// AbandonClaimedOrder ends a claim whose outcome the caller does not know.
 func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {

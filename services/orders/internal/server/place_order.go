@@ -43,8 +43,8 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	}, func(order *rules.NewOrder, err error) error { return s.refusePlacing(ctx, p, order, err) })
 }
 
-// refusePlacing turns an error of the transaction into the answer. It returns the stock that was
-// reserved for an order that will not be placed.
+// refusePlacing translates an error of the transaction for the caller. It returns the reserved stock if the order will not be
+// placed.
 func (s *Server) refusePlacing(ctx context.Context, p caller.Principal, order *rules.NewOrder, err error) error {
 	switch {
 	case errors.Is(err, store.ErrOrderIDSpent):

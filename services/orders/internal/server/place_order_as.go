@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// PlaceOrderAs places an order for a person, once under the id that the caller chose.
+// PlaceOrderAs places an order for a person, once, under the id that the caller chose.
 func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsRequest) (*ordersv1.PlaceOrderAsResponse, error) {
 	errs := fields.FromContext(ctx)
 	if req.GetOrder() == nil {
@@ -75,12 +75,12 @@ func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.Pl
 	if err := s.check(ctx, &placement, everywhere, settings, errs); err != nil {
 		return nil, err
 	}
-	// Stock is held by the order's id alone: an id that holds a unit for another tenant is spent.
+	// Catalog holds stock by the order's id alone, so an id that holds a unit for another tenant cannot be used.
 	return s.reserve(ctx, placement, []byte(a.OrderID))
 }
 
 func orderIDSpent() error {
-	return problem.New(problem.IdempotencyKeyReused, "This orderId was used before and is spent: choose another.")
+	return problem.New(problem.IdempotencyKeyReused, "This orderId was used before: choose another.")
 }
 
 func source(a *commonv1.Actor) ordersv1.OrderSource {

@@ -35,7 +35,7 @@ func TestPeoplePlaceOrdersToo(t *testing.T) {
 			order := resp.GetOrder()
 			require.Equal(t, id, order.GetId())
 			require.Equal(t, tc.source, order.GetSource())
-			require.Equal(t, requestedStatus, order.GetStatus(), "as the tenant requires")
+			require.Equal(t, requestedStatus, order.GetStatus(), "if the tenant requires approval")
 			require.Nil(t, order.ExternalOrderId)
 			require.Zero(t, order.GetVersion())
 			require.True(t, proto.Equal(order, f.read(t, id)), "a key sees it")
@@ -122,7 +122,7 @@ func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 	require.Equal(t, 4, w.left())
 }
 
-// A second order under the id would return the unit of the first when it is cancelled.
+// Cancelling a second order with the id would return the unit of the first.
 func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)

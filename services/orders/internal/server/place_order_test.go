@@ -21,7 +21,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-func TestAPlacedOrderIsAnsweredStoredAndRecorded(t *testing.T) {
+func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	resp, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
@@ -37,7 +37,7 @@ func TestAPlacedOrderIsAnsweredStoredAndRecorded(t *testing.T) {
 	t.Run("a read returns the same record", func(t *testing.T) {
 		require.True(t, proto.Equal(order, f.read(t, order.GetId())))
 	})
-	t.Run("the event holds the record as it was answered", func(t *testing.T) {
+	t.Run("the event holds the same record", func(t *testing.T) {
 		e := f.lastEvent(t)
 		want, err := restjson.Marshal(order)
 		require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestEverySemanticError(t *testing.T) {
 	}
 }
 
-// TestOfSeveralErrorsTheFirstOfTheTableIsReported corrects one error after the other.
+// TestOfSeveralErrorsTheFirstOfTheTableIsReported corrects one error after another.
 func TestOfSeveralErrorsTheFirstOfTheTableIsReported(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -211,7 +211,7 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 		require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
 		require.Empty(t, p.OrderID)
 	})
-	t.Run("of many at once one is placed", func(t *testing.T) {
+	t.Run("of many concurrent ones, one is placed", func(t *testing.T) {
 		var group errgroup.Group
 		placed := make(chan string, 20)
 		for i := range 20 {
@@ -241,7 +241,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.Equal(t, []string{resp.GetOrder().GetId()}, f.catalog.confirmed)
 		require.Empty(t, f.catalog.released)
 	})
-	t.Run("a conflict returns the unit at once", func(t *testing.T) {
+	t.Run("a conflict returns the unit immediately", func(t *testing.T) {
 		f := setup(t)
 		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
 		require.Len(t, f.catalog.released, 1)
 	})
-	t.Run("an order given up cannot be placed any more", func(t *testing.T) {
+	t.Run("an abandoned order cannot be placed", func(t *testing.T) {
 		f := setup(t)
 		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		r, ok := idempotency.FromContext(late)
 		require.True(t, ok)
 		f.catalog.holds[ahead] = &hold{string(r.ReservationKey()), "RESERVED"}
-		f.catalog.setDown(errCatalogDown) // Only orders know yet that the order was given up.
+		f.catalog.setDown(errCatalogDown) // Catalog does not know yet that the order was abandoned.
 		f.reservations.GiveUp(t.Context(), ahead)
 		_, err = f.PlaceOrder(late, campaignRequest("o-2"))
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)

@@ -16,13 +16,11 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// maxReferences bounds how often an order gets another reference because the first is taken. One
-// collision is rare already.
+// maxReferences bounds how often an order gets another reference because one is taken. Even one collision is rare.
 const maxReferences = 3
 
-// place is the one way to place an order. It commits the order that prepare makes, with its event and
-// the answer stored for a key, in one transaction. refuse turns an error of that transaction into the
-// answer; it is nil where the caller does.
+// place places the orders of all channels. It commits the order that prepare makes, its event and the answer stored for a key
+// in one transaction. refuse translates errors of that transaction; nil returns them unchanged.
 func (s *Server) place(
 	ctx context.Context, prepare func(ctx context.Context) (*rules.NewOrder, error), refuse func(order *rules.NewOrder, err error) error,
 ) (*ordersv1.PlaceOrderResponse, error) {
@@ -49,8 +47,8 @@ func (s *Server) place(
 	}
 }
 
-// check completes a placement with what the settings and the catalog decide. It reports the errors of
-// the fields together, and then the first of the others in the order of the specification's table.
+// check completes a placement with values of the settings and the catalog. It reports all field errors together. Without any,
+// it reports the first other error in the order of the specification's table.
 func (s *Server) check(
 	ctx context.Context, placement *rules.Placement, p caller.Principal, settings *tenantcache.Settings, errs *fields.Errors,
 ) (err error) {
@@ -86,8 +84,8 @@ func (s *Server) check(
 	return err
 }
 
-// mayNotCustomize says whether the catalog must be asked before the errors of the fields are
-// reported: only the catalog knows whether the gift can be customized.
+// mayNotCustomize reports whether the catalog must be asked before field errors are reported, because only it knows whether the
+// gift can be customized.
 func mayNotCustomize(req *ordersv1.PlaceOrderRequest, errs *fields.Errors) bool {
 	items := req.GetItems()
 	return req.GetCustomization() != nil && len(items) == 1 && !rules.IsCustom(items[0]) && !errs.Has("items[0].productId")

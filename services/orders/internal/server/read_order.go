@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// ReadOrder opens the delivery details of one order. The row of the audit is committed first.
+// ReadOrder returns an order with its delivery details. It commits the audit row first.
 func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
 	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.FromContext(ctx))
 	if err != nil {
@@ -47,7 +47,7 @@ func detailsState(a rules.Audit, file *store.File) ordersv1.DetailsState {
 	return ordersv1.DetailsState_DETAILS_STATE_READABLE
 }
 
-// ListAudit reads what was done to an order. Each reading is itself an entry, the newest one.
+// ListAudit lists the operations on an order. Each call of it adds an entry, which is the newest.
 func (s *Server) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
 	errs := fields.FromContext(ctx)
 	binding := cursor.Bind("order audit", req.GetTenantId(), req.GetOrderId())

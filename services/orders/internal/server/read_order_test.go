@@ -63,7 +63,7 @@ func TestTheTeamDoesNotReadThePlayersAddress(t *testing.T) {
 	require.Equal(t, "Marked Street 1", read.GetDetails().GetRecipient().GetAddress().GetStreet())
 }
 
-func TestDetailsAreErasedSomeTimeAfterTheEnd(t *testing.T) {
+func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	now := f.clock
@@ -76,7 +76,7 @@ func TestDetailsAreErasedSomeTimeAfterTheEnd(t *testing.T) {
 		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), retention.Config{Details: kept, Audit: retention.MinAudit}))
 	}
 	for _, o := range []*ordersv1.Order{over, cancelled} {
-		require.True(t, proto.Equal(o, f.read(t, o.GetId())), "the record stays as it is")
+		require.True(t, proto.Equal(o, f.read(t, o.GetId())), "the record does not change")
 		got := f.file(t, operator(), o.GetId())
 		require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_ERASED, got.GetDetailsState())
 		require.Nil(t, got.GetDetails())
@@ -86,7 +86,7 @@ func TestDetailsAreErasedSomeTimeAfterTheEnd(t *testing.T) {
 		require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_READABLE, f.file(t, operator(), o.GetId()).GetDetailsState())
 	}
 
-	t.Run("an erased order stays over", func(t *testing.T) {
+	t.Run("an erased order cannot reopen", func(t *testing.T) {
 		for _, target := range []ordersv1.OrderStatus{requestedStatus, processingStatus, sentStatus} {
 			_, err := f.correct(t, cancelled.GetId(), target)
 			require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
@@ -108,7 +108,7 @@ func TestDetailsAreErasedSomeTimeAfterTheEnd(t *testing.T) {
 	})
 }
 
-func TestTheAuditIsDeletedAfterItsTimeOnly(t *testing.T) {
+func TestTheAuditIsDeletedOnlyAfterItsRetention(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	order := f.in(t, processingStatus)

@@ -12,7 +12,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
+func TestOrdersAreFoundByTheirFields(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	start := f.clock
@@ -57,7 +57,7 @@ func TestOrdersAreFoundByWhatIsKnownOfThem(t *testing.T) {
 	})
 }
 
-// find follows the pages and returns the indexes of what was found.
+// find reads all pages and returns the indexes of the found orders.
 func (f *fixture) find(t *testing.T, orders []*ordersv1.Order, req *ordersv1.SearchOrdersRequest, size int32) (found []int) {
 	t.Helper()
 	req = proto.CloneOf(req)

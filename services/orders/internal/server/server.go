@@ -1,4 +1,5 @@
-// Package server answers the gRPC calls of orders: it decodes, authorizes and decides each of them.
+// Package server implements the gRPC methods of orders. Each method decodes and authorizes the call, applies the rules and
+// commits.
 package server
 
 import (
@@ -53,7 +54,7 @@ func New(deps Deps, cfg Config) *Server {
 	}
 }
 
-// now is the time in the precision of orders.
+// now is the current time in the precision of orders.
 func (s *Server) now() time.Time { return rules.Now(s.clock) }
 
 // Collectors are the methods that report the edge's field errors together with their own.

@@ -53,7 +53,7 @@ const (
 	cancelledStatus  = ordersv1.OrderStatus_ORDER_STATUS_CANCELLED
 )
 
-// fixture is a server over a database of its own, with a tenant that has a team and two brands.
+// fixture is a server with its own database and a tenant that has a team and two brands.
 type fixture struct {
 	*server.Server
 	pool         *pgxpool.Pool
@@ -112,7 +112,7 @@ func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
 	f.settings = f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { change(s.GetTenant()) })
 }
 
-// as is a request of a key that reaches the brands, or all of them when none is named.
+// as is the context of a request by a key for the brands, or for all if none is named.
 func (f *fixture) as(t *testing.T, idempotencyKey string, brands ...string) context.Context {
 	t.Helper()
 	p := caller.Principal{
@@ -138,7 +138,7 @@ func request(externalID string) *ordersv1.PlaceOrderRequest {
 	}
 }
 
-// campaignRequest asks for a gift that takes a unit of stock.
+// campaignRequest is an order of a gift that takes a unit of stock.
 func campaignRequest(externalID string) *ordersv1.PlaceOrderRequest {
 	r := request(externalID)
 	r.CampaignId, r.BrandId = new(campaignID), nil
@@ -160,7 +160,7 @@ func (f *fixture) campaignOrder(t *testing.T) *ordersv1.Order {
 	return resp.GetOrder()
 }
 
-// read is the order as a key sees it.
+// read returns the order as a key sees it.
 func (f *fixture) read(t *testing.T, id string) *ordersv1.Order {
 	t.Helper()
 	resp, err := f.GetOrder(f.as(t, ""), &ordersv1.GetOrderRequest{OrderId: id})
@@ -174,7 +174,7 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// sweep runs the retention as if it were another time; the zero time is the database's.
+// sweep runs the retention at the given time; the zero time is the database's clock.
 func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error {
 	t.Helper()
 	deps := retention.Deps{Store: f.store}
@@ -216,7 +216,7 @@ func (f *fixture) eventsOf(t *testing.T, id string) []string {
 	return types
 }
 
-// violationsOf spells the violations of an invalid_request as "field code".
+// violationsOf returns the violations of an invalid_request as "field code".
 func violationsOf(t *testing.T, err error) (found []string) {
 	t.Helper()
 	p, ok := problem.As(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// cell is the outcome of an action: the status after and the event recorded, or a problem.
+// cell is the outcome of an action: the next status and the recorded event, or a problem.
 type cell struct {
 	status ordersv1.OrderStatus
 	event  string
@@ -33,8 +33,7 @@ func refused(c problem.Code) cell         { return cell{code: c} }
 // stays is a cell that keeps the status; event may be empty.
 func stays(event string) cell { return cell{event: event} }
 
-// TestEveryActionInEveryStatus compares both planes with the specification's tables, which are
-// written down here once more.
+// TestEveryActionInEveryStatus compares both planes with a copy of the specification's tables.
 func TestEveryActionInEveryStatus(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
@@ -78,7 +77,7 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 		"deliver":          {as(ordersv1.Operation_OPERATION_DELIVER, operator()), [5]cell{no, no, becomes(completedStatus), stays(""), no}},
 		"cancel":           {as(ordersv1.Operation_OPERATION_CANCEL, person(aMember)), [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
 		"correct tracking": {as(ordersv1.Operation_OPERATION_CORRECT_TRACKING, operator()), [5]cell{no, no, stays(updated), no, no}},
-		"correct tracking to what it is": {func(ctx context.Context, o *ordersv1.Order) error {
+		"correct tracking to the same value": {func(ctx context.Context, o *ordersv1.Order) error {
 			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
 				Actor: operator(), TenantId: tenantID, OrderId: o.GetId(), Shipment: parcel("T-1"),
 			})
@@ -121,7 +120,7 @@ func (f *fixture) requireCell(t *testing.T, want cell, before *ordersv1.Order, e
 		require.Equal(t, before.GetVersion()+1, after.GetVersion())
 		require.True(t, after.GetUpdatedAt().AsTime().After(before.GetUpdatedAt().AsTime()))
 	default:
-		require.True(t, proto.Equal(before, after), "neither version nor time moves")
+		require.True(t, proto.Equal(before, after), "neither version nor time changes")
 	}
 	if want.event == "" {
 		require.Zero(t, recorded)
@@ -138,7 +137,7 @@ func (f *fixture) requireCell(t *testing.T, want cell, before *ordersv1.Order, e
 	}
 }
 
-// recordedBefore is how many events brought the order where it is: one for each version.
+// recordedBefore is how many events the order has: one for each version.
 func recordedBefore(o *ordersv1.Order) int { return int(o.GetVersion()) + 1 }
 
 func TestEveryStatusCorrectedToEveryOther(t *testing.T) {

@@ -59,7 +59,7 @@ func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 		require.True(t, proto.Equal(resp, again))
 		require.Equal(t, 2, f.count(t, "outbox"))
 	})
-	t.Run("one that changes nothing records nothing", func(t *testing.T) {
+	t.Run("a correction without changes records nothing", func(t *testing.T) {
 		same, err := f.UpdateDelivery(f.as(t, "u2"), street(order.GetId(), 1, "Marked Street 2"))
 		require.NoError(t, err)
 		require.True(t, proto.Equal(got, same.GetOrder()))
@@ -87,13 +87,13 @@ func TestACorrectionOfAnOrderOutOfReachIsNotFound(t *testing.T) {
 		"an invalid id": {"x", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := f.UpdateDelivery(f.as(t, name, tc.brands...), street(tc.id, 5, "")) // Everything is wrong with it.
+			_, err := f.UpdateDelivery(f.as(t, name, tc.brands...), street(tc.id, 5, "")) // It has all errors.
 			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 		})
 	}
 }
 
-func TestWhatTheEdgeFoundIsAnsweredAfterStatusAndVersion(t *testing.T) {
+func TestViolationsOfTheEdgeAreReportedAfterStatusAndVersion(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
@@ -115,7 +115,7 @@ func TestWhatTheEdgeFoundIsAnsweredAfterStatusAndVersion(t *testing.T) {
 	require.True(t, problem.Is(correct("sent"), problem.NotEditable))
 }
 
-func TestOfManyCorrectionsAtOnceOneWins(t *testing.T) {
+func TestOfManyConcurrentCorrectionsOneWins(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
@@ -141,7 +141,7 @@ func TestOfManyCorrectionsAtOnceOneWins(t *testing.T) {
 	require.EqualValues(t, 1, f.read(t, order.GetId()).GetVersion())
 }
 
-func TestACancellationAndACorrectionAtOnce(t *testing.T) {
+func TestAConcurrentCancellationAndCorrection(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.catalog.stocked = true

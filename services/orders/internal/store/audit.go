@@ -20,19 +20,19 @@ const (
   status_before, version_before, status_after, version_after)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
-	// An order that does not exist adds no row.
+	// For an unknown order no row is added.
 	insertReadAudit = `INSERT INTO order_audit (id, tenant_id, order_id, actor_kind, actor_id, operation,
   status_before, version_before, status_after, version_after)
 SELECT $1, tenant_id, id, $4, $5, $6, status, version, status, version FROM orders WHERE tenant_id = $2 AND id = $3`
 )
 
-// QueueAudit adds the row of an operation on an order to its transaction. before is nil for an order that is placed.
+// QueueAudit adds the audit row of an operation to its transaction. before is nil for a new order.
 func QueueAudit(b *pgx.Batch, a rules.Audit, before, after *ordersv1.Order) {
 	args := append(auditArgs(a), state(before)...)
 	b.Queue(insertAudit, append(args, state(after)...)...)
 }
 
-// AuditRead records that an order is about to be read. It returns ErrNotFound when the tenant has no such order.
+// AuditRead records that an order is about to be read. It returns ErrNotFound if the tenant has no such order.
 func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
 	tag, err := s.pool.Exec(ctx, insertReadAudit, auditArgs(a)...)
 	if err != nil {
@@ -71,10 +71,10 @@ const selectAudit = `SELECT id, at, actor_kind, actor_id, operation, status_befo
 FROM order_audit WHERE tenant_id = $1 AND order_id = $2 AND (at, id) > ($3, $4)
 ORDER BY at, id LIMIT $5`
 
-// firstID sorts before every id.
+// firstID sorts before every other id.
 const firstID = "00000000-0000-0000-0000-000000000000"
 
-// ListAudit reads a page of an order's audit, oldest first; after nil: from the first entry.
+// ListAudit reads a page of an order's audit, oldest first. With after nil it starts at the first entry.
 func (s *Store) ListAudit(
 	ctx context.Context, tenantID, orderID string, after *cursor.Position, limit int,
 ) ([]*ordersv1.AuditEntry, error) {
@@ -102,8 +102,8 @@ func scanAudit(row pgx.CollectableRow) (*ordersv1.AuditEntry, error) {
 }
 
 const (
-	// The time of an order's last change is that of its completion or cancellation: nothing else
-	// changes an order afterwards. An order that was reopened is skipped.
+	// The last change of a completed or cancelled order is its completion or cancellation. A reopened order has another status
+	// and is skipped.
 	eraseDetails = `UPDATE orders SET details_sealed = '', details_erased_at = COALESCE($1::timestamptz, now())
 WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM orders

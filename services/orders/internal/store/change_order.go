@@ -14,11 +14,11 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// Action is how one call changes an order; R is its answer.
+// Action is how one call changes an order; R is its response.
 type Action[R proto.Message] struct {
 	TenantID string
 	OrderID  string
-	// OriginKeyID is the key whose request it is; 0 when it is no key's.
+	// OriginKeyID is the key that made the request; 0 if no key did.
 	OriginKeyID int32
 	// Read adds further reads, which run after the order is locked. Nil: none.
 	Read func(b *pgx.Batch, tenantID, orderID string)
@@ -26,12 +26,12 @@ type Action[R proto.Message] struct {
 	Decide func(current *rules.Current) (*rules.Change, error)
 	// Also adds rows to a change, such as a message or an audit entry. Nil: none.
 	Also func(b *pgx.Batch, before *rules.Current, change *rules.Change)
-	// Answer makes the answer from the record as it is after the action.
+	// Answer makes the response from the record after the action.
 	Answer func(record *ordersv1.Order) R
 }
 
 const (
-	// A statement of its own: it sees what the lock's last holder committed.
+	// A separate statement, so that it sees what the previous holder of the lock committed.
 	selectHold = `SELECT order_id FROM reservation_outcomes WHERE outcome = 'PLACED' AND order_id =
   (SELECT COALESCE(stock_hold_id, id) FROM orders WHERE tenant_id = $1 AND id = $2)`
 
@@ -46,9 +46,9 @@ var (
   ` + assignments(5) + ` WHERE tenant_id = $1 AND id = $2`
 )
 
-// ChangeOrder locks an order, lets the action decide, and commits the change with its event and the stored answer in
-// one transaction of two round trips. Calls on one order run one after the other; of two at once the second decides on
-// what the first left. ErrNotFound when the tenant has no such order.
+// ChangeOrder locks an order, lets the action decide, and commits the change with its event and the stored answer in one
+// transaction of two round trips. Calls on one order run one after another; of two concurrent ones, the second sees the changes
+// of the first. It returns ErrNotFound if the tenant has no such order.
 func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R, error) {
 	l := &lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
 	read := func(b *pgx.Batch) {
@@ -101,7 +101,7 @@ func (l *lockedOrder) scanHold(row pgx.Row) error {
 	return err
 }
 
-// queueChange returns the statements of a change: the record, what belongs to it, and last its event.
+// queueChange returns the statements of a change: first the record and related rows, last the event.
 func (s *Store) queueChange(
 	ctx context.Context, originKeyID int32, before *rules.Current, change *rules.Change,
 	also func(b *pgx.Batch, before *rules.Current, change *rules.Change),
@@ -135,7 +135,7 @@ func (s *Store) queueChange(
 	}, nil
 }
 
-// changeArguments are those of updateOrder; nil for a change that keeps the record.
+// changeArguments are the arguments of updateOrder; nil if the record does not change.
 func (s *Store) changeArguments(tenantID string, change *rules.Change) (args []any, err error) {
 	if change.Record == nil {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// row is an order as the table orders holds it.
+// row is a row of the table orders.
 type row struct {
 	*ordersv1.Order
 
@@ -24,7 +24,7 @@ type row struct {
 	tenantID      string
 	placedByKeyID *int32
 	sealed        []byte
-	// What the record holds in another form.
+	// Columns whose form in the record is different.
 	catalogSelection                        bool
 	variations                              map[string]string
 	carrier, trackingReference, trackingURL *string
@@ -38,7 +38,7 @@ const (
 	placed   use = 1 << iota // Written when the order is placed.
 	changed                  // Written by each later change.
 	inRecord                 // Read with the record.
-	inFile                   // Read with the rest of the order's file.
+	inFile                   // Read with an order's file (type File).
 )
 
 // columns lists every column of an order once. The statements, their arguments and the targets of
@@ -82,7 +82,7 @@ var columns = []column{
 	field("branded_packaging_requested", placed|inFile, func(r *row) *bool { return &r.fulfilment.BrandedPackagingRequested }),
 }
 
-// The parts of columns and of statements, made once.
+// Groups of columns and parts of statements, made once.
 var (
 	placedColumns, changedColumns = columnsFor(placed), columnsFor(changed)
 	readColumns, fileColumns      = columnsFor(inRecord), columnsFor(inFile)
@@ -91,11 +91,11 @@ var (
 	recordColumns = selected(readColumns)
 )
 
-// column says how one column is written and where a read puts it.
+// column says how one column is written and read.
 type column struct {
 	name string
 	use  use
-	// write returns the argument for a row, read the target in a row.
+	// write returns the argument of a row, read the scan target in a row.
 	write, read func(r *row) any
 	// Casts of the argument and of the column read.
 	argumentCast, readCast string
@@ -106,7 +106,7 @@ func (c column) cast(argument, read string) column {
 	return c
 }
 
-// field is a column that holds a member as it is.
+// field is a column that holds a member unchanged.
 func field[T any](name string, u use, at func(r *row) *T) column {
 	return column{
 		name: name, use: u, write: func(r *row) any { return *at(r) }, read: func(r *row) any { return at(r) },
@@ -172,7 +172,7 @@ func (r *row) arguments(args []any, of []column) []any {
 	return args
 }
 
-// recordRow is the row of a record, without what only placing writes.
+// recordRow is the row of a record, without the columns that only placing writes.
 func recordRow(o *ordersv1.Order) *row {
 	r := &row{Order: o, item: o.GetItems()[0], catalogSelection: o.Selection != nil, variations: o.GetItems()[0].GetVariations()}
 	if r.variations == nil {
@@ -185,7 +185,7 @@ func recordRow(o *ordersv1.Order) *row {
 	return r
 }
 
-// placedRow is the row of an order that is placed.
+// placedRow is the row of a new order.
 func placedRow(o *rules.NewOrder, sealed []byte) *row {
 	r := recordRow(o.Record)
 	r.tenantID, r.sealed, r.fulfilment = o.TenantID, sealed, o.Fulfilment
@@ -200,7 +200,7 @@ func placedRow(o *rules.NewOrder, sealed []byte) *row {
 
 func scanOrder(from pgx.CollectableRow) (*ordersv1.Order, error) { return scanRecord(from) }
 
-// scanRecord reads recordColumns, and into more what the statement selects after them.
+// scanRecord reads recordColumns, and the further columns of the statement into more.
 func scanRecord(from pgx.CollectableRow, more ...any) (*ordersv1.Order, error) {
 	r := &row{}
 	if err := r.scan(from, readColumns, more...); err != nil {

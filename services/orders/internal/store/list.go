@@ -27,7 +27,7 @@ type Filter struct {
 	After               *cursor.Position
 	Limit               int
 
-	// Bounds of one part of a page.
+	// Bounds of one part of a page (method parts).
 	placedSince, placedBefore *time.Time
 }
 
@@ -62,8 +62,8 @@ func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	return orders, nil
 }
 
-// statement reads a page. For a key limited to brands it reads a page of each brand: no index gives the
-// newest orders of several brands, and their orders may be few among those of the tenant.
+// statement reads a page. For a key limited to brands it reads a page of each brand, because no index returns the newest orders
+// of several brands.
 func (f Filter) statement() (string, []any) {
 	w := f.where()
 	limit := w.Arg(f.Limit)
@@ -75,7 +75,7 @@ func (f Filter) statement() (string, []any) {
 	return page, w.Args()
 }
 
-// reach lists the brands that a limited key reads.
+// reach lists the brands that a limited key may see.
 func (f Filter) reach() []string {
 	if f.BrandID == nil {
 		return f.BrandIDs
@@ -119,12 +119,12 @@ func placedBetween(w *postgres.Where, since, before *time.Time, after *cursor.Po
 	}
 }
 
-// parts are the statements a page is read by, one after the other until it is full.
+// parts are the filters of the statements that read a page, one after another until it is full.
 //
-// Orders placed since an instant also changed since then, and a list shows them before all earlier
-// ones. An index has them in order. The earlier ones that changed since then must all be collected to
-// find the newest of them, so they are read only for a page that the first part does not fill. With a
-// further filter the first part would hardly ever fill a page, so there is one statement only.
+// With a filter on the time of the last change there are two parts. Orders placed since that time also changed since then, and
+// they come first in the list. An index returns them in order. Earlier orders that changed since then must all be read and
+// sorted, so they are read only if the first part does not fill the page. With a further filter the first part would hardly
+// ever fill a page, so there is only one statement.
 func (f Filter) parts() []Filter {
 	if f.UpdatedSince == nil || f.BrandID != nil || f.Status != nil || f.ExternalOrderID != nil || f.ExternalRecipientID != nil {
 		return []Filter{f}

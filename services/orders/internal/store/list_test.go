@@ -25,9 +25,9 @@ const (
 	doneBrand   = "0198f2e4-0000-7000-8000-0000000000f7"
 )
 
-// fill gives one tenant many completed orders of one brand, the oldest few of them requested, of
-// another brand and of a campaign; the brand and the status are common at another tenant. Many are
-// processed and many of a third brand, none both.
+// fill gives one tenant many completed orders of one brand. Its few oldest orders are requested, of another brand and of a
+// campaign; that brand and status are common at another tenant. Many of its orders are processed and many are of a third brand,
+// but none is both.
 const fill = `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, campaign_id, status, item_kind,
   product_id, product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 SELECT CASE WHEN big THEN '` + bigTenant + `' ELSE '` + smallTenant + `' END::uuid, gen_random_uuid(), 'R' || i, 'e' || i, 'API',
@@ -46,7 +46,7 @@ func setup(t *testing.T) *Store {
 	return New(pool, nil)
 }
 
-// TestAPageIsReadWithoutScanningTheTenant counts the rows a page costs, which must not grow with the tenant.
+// TestAPageIsReadWithoutScanningTheTenant counts the rows read for a page, which must not grow with the tenant.
 func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -97,7 +97,7 @@ func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 	})
 }
 
-// A plan that PostgreSQL keeps suits the average tenant.
+// A cached plan fits the average tenant only.
 func TestListsAreNotPrepared(t *testing.T) {
 	t.Parallel()
 	s := New(pgtest.New(t, Migrations()), nil)
@@ -144,8 +144,8 @@ func planOf(t *testing.T, pool *pgxpool.Pool, sql string, args []any) plan {
 	return plans[0].Plan
 }
 
-// Ten orders of two brands in turn, one each minute, but the seventh in the same minute as the sixth. Those with odd
-// numbers changed when the last was placed.
+// Ten orders of two brands, one each minute, but the seventh in the same minute as the sixth. Those with odd numbers changed
+// when the last was placed.
 const fillChanged = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_id, product_name,
   delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API', CASE WHEN i % 4 < 2 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
@@ -153,7 +153,7 @@ SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API', CASE WHEN i 
   $1::timestamptz + CASE WHEN i % 2 = 1 THEN 10 ELSE i END * interval '1 minute'
 FROM generate_series(1, 10) AS i`
 
-// What changed is read in two parts, and a page may have some of both.
+// Changed orders are read in two parts, and a page may have orders of both.
 func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
 	t.Parallel()
 	s := New(pgtest.New(t, Migrations()), nil)
@@ -165,12 +165,12 @@ func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
 		since  time.Duration
 		want   []int
 	}{
-		"placed and changed since":    {Filter{AllBrands: true}, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
-		"less than what is kept":      {Filter{AllBrands: true}, 6*time.Minute + 500*time.Nanosecond, []int{10, 9, 8, 7, 6, 5, 3, 1}},
-		"all placed since":            {Filter{AllBrands: true}, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
-		"nothing since":               {Filter{AllBrands: true}, 11 * time.Minute, nil},
-		"of a brand":                  {Filter{AllBrands: true, BrandID: new(bigBrand)}, 6 * time.Minute, []int{9, 8, 5, 1}},
-		"of a key limited to a brand": {Filter{BrandIDs: []string{smallBrand}}, 6 * time.Minute, []int{10, 7, 6, 3}},
+		"placed and changed since":            {Filter{AllBrands: true}, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
+		"below the precision of the database": {Filter{AllBrands: true}, 6*time.Minute + 500*time.Nanosecond, []int{10, 9, 8, 7, 6, 5, 3, 1}},
+		"all placed since":                    {Filter{AllBrands: true}, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
+		"nothing since":                       {Filter{AllBrands: true}, 11 * time.Minute, nil},
+		"of a brand":                          {Filter{AllBrands: true, BrandID: new(bigBrand)}, 6 * time.Minute, []int{9, 8, 5, 1}},
+		"of a key limited to a brand":         {Filter{BrandIDs: []string{smallBrand}}, 6 * time.Minute, []int{10, 7, 6, 3}},
 	} {
 		for limit := 1; limit <= 11; limit++ {
 			t.Run(name+", "+strconv.Itoa(limit)+" at a time", func(t *testing.T) {

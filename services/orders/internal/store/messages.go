@@ -33,8 +33,8 @@ WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq DESC LIMIT 
 WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3`
 )
 
-// Posting completes an action to one that posts the message. check reports the errors of the request;
-// they are the answer only if the order exists.
+// Posting returns the action with the steps that post the message. check returns the errors of the request, which are reported
+// only if the order exists.
 func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time.Time) Action[R] {
 	var last time.Time
 	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
@@ -60,8 +60,8 @@ func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time
 	return a
 }
 
-// Messages reads the newest messages of an order, oldest first, and its brand. ErrNotFound when the
-// tenant has no such order.
+// Messages reads the newest messages of an order, oldest first, and the order's brand. It returns ErrNotFound if the tenant has
+// no such order.
 func (s *Store) Messages(
 	ctx context.Context, tenantID, orderID string, withInternal bool, limit int,
 ) (brandID string, messages []*rules.Message, err error) {
@@ -86,7 +86,7 @@ func (s *Store) Messages(
 	return brandID, messages, nil
 }
 
-// scanMessage reads messageColumns, and into more what the statement selects after them.
+// scanMessage reads messageColumns, and the further columns of the statement into more.
 func scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
 	m := &rules.Message{Record: &ordersv1.OrderMessage{Author: &ordersv1.MessageAuthor{}}}
 	r := m.Record
@@ -96,10 +96,10 @@ func scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
 	return m, row.Scan(append(into, more...)...)
 }
 
-// ErrMessageIDTaken means that the id of a message is that of another one.
+// ErrMessageIDTaken means that another message has the id.
 var ErrMessageIDTaken = errors.New("message id is taken")
 
-// PostedMessage is where and what a message with a chosen id is.
+// PostedMessage is a message found by its id, with its tenant and order.
 type PostedMessage struct {
 	TenantID string
 	OrderID  string
@@ -108,7 +108,7 @@ type PostedMessage struct {
 
 const selectPosted = `SELECT ` + messageColumns + `, tenant_id, order_id FROM order_messages WHERE id = $1`
 
-// QueueFindMessage adds the look-up of a message by its id: into is nil without one.
+// QueueFindMessage adds the look-up of a message by its id; into gets nil if there is none.
 func QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
 	*into = nil
 	b.Queue(selectPosted, id).Query(func(rows pgx.Rows) error {

@@ -16,8 +16,7 @@ import (
 var (
 	ErrExternalOrderIDTaken = errors.New("external order id is taken")
 	ErrReferenceTaken       = errors.New("reference is taken")
-	// ErrOrderIDSpent: an order has the id already, or recovery returned the stock reserved under it
-	// before this order committed.
+	// ErrOrderIDSpent means that another order has the id, or that the reconciler abandoned the id before this order committed.
 	ErrOrderIDSpent = errors.New("order id is spent")
 )
 
@@ -30,7 +29,7 @@ const (
 
 var insertOrder = insertStatement()
 
-// QueuePlaceOrder returns what adds the order and its event to a transaction.
+// QueuePlaceOrder returns a function that adds the order and its event to a transaction.
 func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b *pgx.Batch), error) {
 	sealed, err := s.sealDetails(o.Record.GetId(), o.Details)
 	if err != nil {

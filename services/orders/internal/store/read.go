@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// ErrNotFound is the answer to an order that does not exist in the tenant.
+// ErrNotFound means that the tenant has no such order.
 var ErrNotFound = errors.New("no such order")
 
 var selectOrder = `SELECT ` + recordColumns + ` FROM orders WHERE tenant_id = $1 AND id = $2`
@@ -34,19 +34,19 @@ func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, 
 	return order, nil
 }
 
-// File is an order with all that those who fulfil it see.
+// File is an order with everything that the team and the operator may see.
 type File struct {
 	Record     *ordersv1.Order
 	Fulfilment *ordersv1.Fulfilment
-	// DetailsErased: their retention has passed.
+	// DetailsErased means that the details were erased.
 	DetailsErased bool
-	// Details opens the sealed column; it fails once they are erased.
+	// Details decrypts the sealed column; it fails once the details are erased.
 	Details func() (rules.Details, error)
 }
 
 var selectFile = `SELECT ` + recordColumns + `, ` + selected(fileColumns) + ` FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// GetFile reads an order's file. ErrNotFound when the tenant has no such order.
+// GetFile reads an order's file. It returns ErrNotFound if the tenant has no such order.
 func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error) {
 	rows, err := s.pool.Query(ctx, selectFile, tenantID, id)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
 	}, nil
 }
 
-var errDetails = errors.New("sealed details are not what was sealed")
+var errDetails = errors.New("sealed details cannot be decoded")
 
 func (s *Store) openDetails(orderID string, sealed []byte) (details rules.Details, err error) {
 	plain, err := s.ring.Open(sealed, associatedData(orderID))
@@ -94,7 +94,7 @@ func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, erro
 	return s.ring.Seal(plain, associatedData(orderID)), nil
 }
 
-// associatedData binds sealed details to their column and order.
+// associatedData binds the sealed details to their column and order.
 func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
 
 // SealedColumns are the columns that hold sealed values.

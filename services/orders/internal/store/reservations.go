@@ -10,15 +10,15 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// decideAbandoned abandons the orders that were not placed. Its insert waits for an order that is
-// committing under the same id.
+// decideAbandoned abandons the orders that were not placed. Its insert waits for a concurrent commit of an order with the same
+// id.
 const decideAbandoned = `INSERT INTO reservation_outcomes (order_id, outcome)
 SELECT id, 'ABANDONED' FROM unnest($1::uuid[]) AS id ORDER BY id
 ON CONFLICT (order_id) DO NOTHING`
 
 const selectOutcomes = `SELECT order_id, outcome = 'PLACED' FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
 
-// Abandon makes sure that none of the orders will be placed any more, and returns which already were.
+// Abandon ensures that none of the orders can be placed any more, and returns those that already were and those it abandoned.
 func (s *Store) Abandon(ctx context.Context, orderIDs []string) (placed, abandoned []string, err error) {
 	if _, err := s.pool.Exec(ctx, decideAbandoned, orderIDs); err != nil {
 		return nil, nil, fmt.Errorf("abandon reservations: %w", err)
@@ -55,7 +55,7 @@ WHERE order_id = ANY($1::uuid[]) AND outcome = 'RELEASING'`
   ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
-// Releasing lists the holds of cancelled orders that were not yet reported to catalog.
+// Releasing lists the holds of cancelled orders that have not been reported to catalog.
 func (s *Store) Releasing(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.pool.Query(ctx, selectReleasing, limit)
 	if err != nil {
@@ -76,8 +76,7 @@ func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
 	return nil
 }
 
-// DeleteOutcomes deletes up to limit outcomes that have been over for longer than keep, by the
-// database's clock, and returns how many.
+// DeleteOutcomes deletes up to limit final outcomes that are older than keep by the database's clock, and returns how many.
 func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, deleteOver, keep, limit)
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit in
 const (
 	selectTombstone = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
 
-	// Waits for an order that is committing under the same id, and then leaves it alone.
+	// Waits for a concurrent commit of an order with the same id and then changes nothing.
 	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
 )
 
@@ -104,12 +103,12 @@ func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order 
 	return order, abandoned, nil
 }
 
-// AbandonClaim makes sure that no order will be placed under the id any more, unless one was: that is the answer.
+// AbandonClaim ensures that no order will be placed under the id. If one was placed, it returns that order.
 func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, err error) {
 	b := &pgx.Batch{}
 	b.Queue(abandonClaim, orderID)
 	queueFind(b, tenantID, orderID, &order)
-	// Statements sent alone would share one implicit transaction, but each sees what committed before it began.
+	// The statements share one implicit transaction, but each sees what was committed before the statement began.
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("abandon claimed order: %w", err)
 	}

@@ -1,4 +1,4 @@
-// Package store is the database of orders: its schema and every statement on it.
+// Package store holds the schema of the orders database and all its statements.
 package store
 
 import (
@@ -25,8 +25,8 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("orders", files)
 }
 
-// planPerCall lets PostgreSQL plan a list for the values of each call. The plan it keeps for a prepared
-// statement suits the average tenant and would read all orders of a large one.
+// planPerCall makes PostgreSQL plan a list for the values of each call. The cached plan of a prepared statement fits the
+// average tenant and would read all orders of a large one.
 const planPerCall = pgx.QueryExecModeCacheDescribe
 
 // Store reads and writes orders.
@@ -35,14 +35,13 @@ type Store struct {
 	ring *seal.Ring
 }
 
-// New makes a store on the pool; ring seals the delivery details.
+// New makes a store on the pool. ring seals the delivery details.
 func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
 
-// Pool is the database the store's transactions run on.
+// Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// newEvent builds the row of the outbox for an event of the order. originKeyID is the key whose
-// request it is; 0 when it is no key's.
+// newEvent builds the outbox row of an event of the order. originKeyID is the key that made the request; 0 if no key did.
 func newEvent(tenantID string, order *ordersv1.Order, originKeyID int32, e rules.Event) (outbox.Event, error) {
 	data, err := restjson.Marshal(e.Data)
 	if err != nil {

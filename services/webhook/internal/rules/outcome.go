@@ -43,7 +43,7 @@ const (
 	statusesOfClass = 100
 )
 
-// Delivered says whether the receiver has accepted the event.
+// Delivered reports whether the receiver has accepted the event.
 func (o Outcome) Delivered() bool { return o.Status >= firstSuccess && o.Status < afterSuccess }
 
 // Answered is the outcome of a POST with a response. Redirects are not followed, so a 3xx is a failure like any other.

@@ -54,7 +54,7 @@ type Progress struct {
 // Verdict is the new state of a delivery after an outcome.
 type Verdict struct {
 	State State
-	// Counted says whether the outcome used up an attempt.
+	// Counted reports whether the outcome used up an attempt.
 	Counted bool
 	// Wait is the time until the next attempt; zero when the state is final.
 	Wait time.Duration

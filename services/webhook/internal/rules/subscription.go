@@ -18,7 +18,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Receives says whether the endpoint receives the change: its key has the scope of the type and access to
+// Receives reports whether the endpoint receives the change: its key has the scope of the type and access to
 // the brand, and the change was not made by the key's own request.
 func Receives(e *tenantsv1.EndpointSubscription, c *eventsv1.Change) bool {
 	if e.GetKeyId() == c.GetOriginKeyId() {

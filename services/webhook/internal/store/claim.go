@@ -195,7 +195,7 @@ func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
 	return found, err
 }
 
-// filled says whether the claim leaves an endpoint without a slot.
+// filled reports whether the claim leaves an endpoint without a slot.
 func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
 	for _, d := range deliveries {
 		if l[d.Endpoint]++; l[d.Endpoint] >= perEndpoint {

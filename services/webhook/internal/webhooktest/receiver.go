@@ -20,7 +20,7 @@ import (
 type Arrival struct {
 	Header http.Header
 	Body   []byte
-	// Verified says whether the signature is that of the body with the receiver's secret.
+	// Verified reports whether the signature is that of the body with the receiver's secret.
 	Verified bool
 }
 
