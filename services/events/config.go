@@ -16,23 +16,23 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/relay"
 )
 
-// Config of the service. Database is the feed's; it also has the lock of the relay's leader, so its URL
-// must lead to the server itself and not to a transaction pooler.
+// Config of the service. Database is the feed's. It also has the lock of the relay's leader, so its URL must lead directly to
+// the server, not to a transaction pooler.
 type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
 	Telemetry   telemetry.Config
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: named in every event."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"The deployment, which is named in every event."`
 
 	Kafka           kafka.Config `envPrefix:"KAFKA_"`
 	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
-	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Partitions of the topic when it is created; never changed later."`
+	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
 	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
 
 	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes, as name=postgres://…, separated by commas."`
 	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How far the clocks of the outboxes' servers may differ; 0 on one server."`
-	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits."`
-	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Rows taken from each outbox at a time."`
+	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again."`
+	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`
 
 	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long events stay in the feed."`
 }
@@ -51,7 +51,7 @@ func (c Config) Validate() error {
 // Source is a database whose outbox the relay publishes.
 type Source = relay.Source
 
-// Sources is read from text such as orders=postgres://…,links=postgres://…
+// Sources is parsed from a text such as orders=postgres://…,links=postgres://…
 type Sources []Source
 
 var (

@@ -1,6 +1,5 @@
-// Package events is the service that brings changes to their readers: the relay
-// publishes the outboxes of all services to Kafka in one order, and the feed keeps what it reads
-// from Kafka for GET /events (API specification, section Events).
+// Package events is the service for the event feed. The relay publishes the outboxes of all services to Kafka in one order. The
+// feed stores the events from Kafka for GET /events (API specification, section Events).
 package events
 
 import (
@@ -31,7 +30,7 @@ type Service struct {
 	topic    *relay.Topic
 	relay    *relay.Relay
 	consumer *kafka.Consumer
-	// maintenance keeps the feed's partitions.
+	// maintenance creates and drops the feed's partitions.
 	maintenance daemon.Part
 }
 
@@ -96,7 +95,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// Run serves until ctx ends and then closes what New opened.
+// Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "rpc", Run: s.rpc.Run},

@@ -117,7 +117,7 @@ func (f *fixture) add(t *testing.T, n int) []string {
 	return ids
 }
 
-// feed reads the whole feed over gRPC with a key that may see all of it, up to a call that fails.
+// feed reads the whole feed over gRPC with a key that may see all of it. It stops at the first call that fails.
 func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
 	t.Helper()
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{
@@ -166,16 +166,16 @@ func TestFromOutboxToFeed(t *testing.T) {
 		f.requireFeed(t, want)
 	})
 
-	t.Run("changes made while it is down reach the feed when it is back, once", func(t *testing.T) {
+	t.Run("changes made while it is down reach the feed once, when it is back", func(t *testing.T) {
 		stop()
 		want = append(want, f.add(t, 20)...)
 		stop = f.start(t)
 		f.requireFeed(t, want)
 	})
 
-	t.Run("a feed rebuilt by Kafka's redelivery stays as it was", func(t *testing.T) {
+	t.Run("redelivery by Kafka does not change the feed", func(t *testing.T) {
 		stop()
-		f.cfg.KafkaGroup = "test." + uuid.NewString() // A new group reads the topic from its beginning.
+		f.cfg.KafkaGroup = "test." + uuid.NewString() // A new group reads the topic from the beginning.
 		stop = f.start(t)
 		want = append(want, f.add(t, 2)...)
 		f.requireFeed(t, want)

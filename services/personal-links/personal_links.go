@@ -1,6 +1,6 @@
-// Package personallinks is the service that owns personal links. A tenant passes a link to a player,
-// who chooses a gift and says where it goes (API specification, section Personal link). The service
-// reads settings from tenants and gifts from catalog, and has orders place what a player claims.
+// Package personallinks is the service for personal links. A tenant passes a link to a player, who chooses a gift and enters a
+// delivery address (API specification, section Personal link). The service reads settings from tenants and gifts from catalog,
+// and places the order of a claim with orders.
 package personallinks
 
 import (
@@ -44,8 +44,8 @@ type Config struct {
 	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
 	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	// ClaimURL and a token make the claimUrl of a link. A link keeps the one it was made with.
-	ClaimURL         string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site in front of a token, such as https://gifts.example.com/c."`
+	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
+	ClaimURL         string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
 	Idempotency      idempotency.Config
 	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of an ended link are kept."`
 	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
@@ -84,12 +84,12 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
 }
 
-// schema is what the service's database is made of.
+// schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
 	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations()}
 }
 
-// New opens what the service needs. Run closes it.
+// New opens the service's database and connections. Run closes them.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, er
 	return conn, err
 }
 
-// Run serves until ctx ends and then closes what New opened.
+// Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
 	return daemon.Run(ctx, s.tel.Logger,
@@ -191,8 +191,8 @@ func (s *Service) close(ctx context.Context) {
 	}
 }
 
-// Reencrypt moves all sealed values of the links to the first of the seal keys while the service runs. After it has
-// succeeded, another key is needed only for the stored answers that were sealed under it, until their retention ends.
+// Reencrypt seals all sealed values of the links again with the first of the seal keys while the service runs. After success,
+// older keys are needed only for stored answers, until the retention of those ends.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
 }

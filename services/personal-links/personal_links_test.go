@@ -31,7 +31,7 @@ func config(t *testing.T) personallinks.Config {
 		Database: postgres.Config{URL: pgtest.NewURL(t)},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 		ClaimURL: "https://gifts.example.com/c",
-		// New connects to no peer.
+		// New does not connect to the peers.
 		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1",
 	}
 }

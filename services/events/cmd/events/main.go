@@ -1,4 +1,4 @@
-// Command events relays changes to Kafka and answers GET /events.
+// Command events runs the events service: the relay and the feed.
 package main
 
 import (

@@ -94,7 +94,7 @@ func TestWriter(t *testing.T) {
 		require.Empty(t, f.rows(t))
 	})
 
-	t.Run("partitions of coming days are created where maintenance has not run", func(t *testing.T) {
+	t.Run("missing partitions of coming days are created", func(t *testing.T) {
 		f := setup(t)
 		for offset := range int64(4) {
 			m, _ := f.message(t, offset)
@@ -114,7 +114,7 @@ func TestMaintenance(t *testing.T) {
 
 	f.clock = start.Add(retention)
 	f.maintain(t)
-	require.Len(t, f.rows(t), 1, "kept for its whole retention")
+	require.Len(t, f.rows(t), 1, "a day is kept for the whole retention")
 
 	f.clock = start.Add(retention + 2*time.Minute)
 	f.maintain(t)

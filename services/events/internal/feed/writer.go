@@ -1,8 +1,8 @@
-// Package feed moves changes from Kafka into the feed's table and maintains the table's partitions.
+// Package feed writes changes from Kafka to the feed's table and maintains the table's partitions.
 //
-// The Writer is the handler of a Kafka consumer. It may receive a batch twice, and a consumer that has
-// lost its partition may still pass it one; the store makes both harmless. A message that cannot be
-// decoded stops its partition: skipping it would lose an event in silence.
+// The Writer is the handler of a Kafka consumer. It may receive a batch twice, or from a consumer that has lost its partition;
+// the store makes both harmless. A message that cannot be decoded stops its partition, because skipping it would silently lose
+// an event.
 package feed
 
 import (
@@ -35,7 +35,7 @@ type Writer struct {
 // NewWriter makes a writer to a feed that keeps events for the retention.
 func NewWriter(s *store.Store, retention time.Duration, tel *telemetry.Telemetry) (*Writer, error) {
 	delay, err := tel.Meters.Meter(scope).Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
-		metric.WithDescription("From recording a change to its event in the feed."), telemetry.Delays())
+		metric.WithDescription("Time from recording a change until its event is in the feed."), telemetry.Delays())
 	if err != nil {
 		return nil, fmt.Errorf("metric of the feed: %w", err)
 	}
@@ -57,7 +57,7 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		return err
 	}
 	if done.Rewound > 0 {
-		w.log.ErrorContext(ctx, "offsets of the topic start again; its events were appended",
+		w.log.ErrorContext(ctx, "offsets of the topic started again; its events were appended",
 			"partition", partition, "offset", msgs[0].Offset, "events", done.Rewound)
 	}
 	for _, c := range batch.Changes {
@@ -83,8 +83,8 @@ func decode(m kafka.Message) (store.Change, error) {
 
 const retryTopic = time.Second
 
-// Consume creates the topic if it is missing and then consumes it until ctx ends. The feed may be the
-// first to need the topic, and a consumer cannot wait for one that does not exist.
+// Consume creates the topic if it is missing and then consumes it until ctx ends. The feed may be the first program that needs
+// the topic.
 func Consume(ctx context.Context, ensure func(ctx context.Context) error, consumer *kafka.Consumer, log *slog.Logger) error {
 	for {
 		err := ensure(ctx)
@@ -103,21 +103,20 @@ func Consume(ctx context.Context, ensure func(ctx context.Context) error, consum
 }
 
 const (
-	// daysAhead exist before they are needed: nothing waits at midnight, and failures of the maintenance
+	// daysAhead is how many days have a partition in advance, so that nothing waits at midnight and failures of the maintenance
 	// do no harm for days.
 	daysAhead           = 4
 	maintenanceInterval = 30 * time.Minute
 )
 
-// Maintenance creates the partitions of coming days and drops those that are past retention. Any
-// number of instances may run it.
+// Maintenance creates the partitions of coming days and drops those past retention. Any number of instances may run it.
 func Maintenance(s *store.Store, retention time.Duration, log *slog.Logger) daemon.Part {
 	return daemon.Every("feed maintenance", maintenanceInterval, log, func(ctx context.Context) error {
 		return maintain(ctx, s, retention, log)
 	})
 }
 
-// maintain drops a day when its last moment is past retention.
+// maintain creates and drops partitions once. A day is dropped when its last moment is past retention.
 func maintain(ctx context.Context, s *store.Store, retention time.Duration, log *slog.Logger) error {
 	if err := s.EnsureDays(ctx, daysAhead); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 )
 
-// sourcesTimeout bounds what a batch needs from the sources: once before it publishes and once after.
+// sourcesTimeout bounds the time that a batch waits for the sources: once before it publishes and once after.
 const sourcesTimeout = 15 * time.Second
 
 // publishBatch publishes the next rows and returns how many there were.
@@ -30,7 +30,7 @@ func (r *Relay) publishBatch(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	r.metrics.published.Add(ctx, int64(len(rows)))
-	// The published rows are deleted even if the relay has to stop now: the next leader would publish them again.
+	// The published rows are deleted even if the relay has to stop now. Otherwise the next leader would publish them again.
 	return len(rows), r.remove(context.WithoutCancel(ctx), rows)
 }
 
@@ -51,7 +51,7 @@ func (r *Relay) nextRows(ctx context.Context) ([]row, error) {
 	return merge(reads, lowerWatermark(watermark, reads, r.cfg.BatchSize)), nil
 }
 
-// clock returns the earliest of the sources' clocks. It reads all of them before any outbox is read.
+// clock reads the clocks of all sources and returns the earliest. It runs before any outbox is read.
 func (r *Relay) clock(ctx context.Context) (time.Time, error) {
 	clocks := make([]time.Time, len(r.sources))
 	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
@@ -85,7 +85,7 @@ func (r *Relay) remove(ctx context.Context, rows []row) error {
 	})
 }
 
-// forEachSource calls all sources at the same time.
+// forEachSource calls all sources concurrently.
 func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context, i int, s *source) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, s := range r.sources {
@@ -94,8 +94,8 @@ func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context
 	return group.Wait()
 }
 
-// lowerWatermark returns the time up to which all rows of all sources were read: a source that returned
-// as many rows as requested may have more after its last one.
+// lowerWatermark returns the time up to which all rows of all sources were read. A source that returned as many rows as
+// requested may have more after its last one.
 func lowerWatermark(watermark time.Time, reads [][]row, limit int) time.Time {
 	for _, rows := range reads {
 		if len(rows) < limit {
@@ -108,7 +108,7 @@ func lowerWatermark(watermark time.Time, reads [][]row, limit int) time.Time {
 	return watermark
 }
 
-// merge returns the rows recorded up to the watermark in the order in which they are published.
+// merge returns the rows recorded up to the watermark, in the order of publishing.
 func merge(reads [][]row, watermark time.Time) []row {
 	var merged []row
 	for _, rows := range reads {

@@ -17,7 +17,7 @@ import (
 
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	t.Run("a source with more rows than a batch takes holds back later rows of others", func(t *testing.T) {
+	t.Run("a source with more rows than a batch takes delays later rows of the others", func(t *testing.T) {
 		f := setup(t, Config{BatchSize: 2}, telemetry.Discard())
 		want := []string{}
 		for _, source := range []int{0, 0, 1, 0, 0, 1, 1, 1, 0} {
@@ -32,7 +32,7 @@ func TestBatch(t *testing.T) {
 		require.Zero(t, f.left(t))
 	})
 
-	t.Run("nothing is published while a source is down, and all of it when it is back", func(t *testing.T) {
+	t.Run("nothing is published while a source is down, and everything when it is back", func(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
 		first, second := f.add(t, 0), f.add(t, 1)
 		name := f.owners[1].Config().ConnConfig.Database
@@ -63,7 +63,7 @@ func TestBatch(t *testing.T) {
 		require.Zero(t, f.left(t))
 	})
 
-	t.Run("young rows wait while clocks may differ", func(t *testing.T) {
+	t.Run("recent rows wait if clocks may differ", func(t *testing.T) {
 		f := setup(t, Config{ClockSkew: time.Hour}, telemetry.Discard())
 		f.add(t, 0)
 		require.Zero(t, f.publish(t))

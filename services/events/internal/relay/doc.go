@@ -2,8 +2,8 @@
 //
 // # Order
 //
-// The requirement: if the answer to change A reached its caller before change B was requested, A is
-// published before B, even when the two lie in different databases.
+// The requirement: if the response to change A reached its caller before change B was requested, A is published before B, even
+// if the two are in different databases.
 //
 // The relay publishes one batch at a time:
 //
@@ -21,20 +21,19 @@
 // A source that returns as many rows as were requested may have more. Its last row then lowers the watermark of the
 // batch for all sources, because rows of the others may belong after those it did not return.
 //
-// Changes of one record keep their order too: each locks the record's row before it writes to the
-// outbox, so a later change is recorded only after the earlier one is visible.
+// Changes of one record keep their order too: each locks the record's row before it writes to the outbox. So a later change is
+// recorded only after the earlier one is visible.
 //
 // # Nothing is lost
 //
-// A batch takes the rows it can see. It never remembers a position: ids and times become visible out of order, and a
-// position would step over a row that becomes visible late. A row is deleted only after Kafka has confirmed it.
+// A batch takes the rows it can see. It never remembers a position: ids and times become visible out of order, and a position
+// would skip a row that becomes visible late. A row is deleted only after Kafka has confirmed it.
 //
 // # One leader
 //
-// Any number of processes may run the relay. The one that holds an advisory lock leads, the others
-// campaign for leadership. The lock belongs to a connection: it is free as soon as the leader's
-// connection ends, and a leader that loses its connection stops. Two leaders for a moment do no harm:
-// each publishes in order, so the only effect is duplicates.
+// Any number of processes may run the relay. The one that holds an advisory lock leads, the others campaign for leadership. The
+// lock belongs to a connection: it is released when the leader's connection ends, and a leader that loses its connection stops.
+// If there are two leaders for a moment, each publishes in order, so the only effect is duplicates.
 //
 // # Failures
 //
@@ -42,14 +41,14 @@
 //   - Kafka refuses a message: the batch ends there. The next one begins with the oldest row again.
 //   - The relay stops after publishing and before deleting: the rows are published again.
 //
-// So a failure delays and repeats, but never skips or reorders. Readers drop duplicates by event id.
+// So a failure can delay and repeat events, but never skip or reorder them. Readers drop duplicates by event id.
 //
 // # Assumptions
 //
-// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources on different
-// servers are merged by their own clocks, so the order across them holds for changes that are further apart than the
-// clocks differ. ClockSkew is that difference: it keeps the watermark behind all clocks.
+// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources on different servers are
+// merged by their own clocks, so the order across them holds only for changes that are further apart than the difference of the
+// clocks. ClockSkew is the largest difference: it keeps the watermark behind all clocks.
 //
-// Services notify the relay right after a commit, over a channel of their database; polling is the backstop. Listening
-// and leadership need connections that go straight to the server and not through a transaction pooler.
+// Services notify the relay right after a commit, over a channel of their database. Polling finds changes whose notification
+// was lost. Listening and leadership need direct connections to the server, without a transaction pooler.
 package relay

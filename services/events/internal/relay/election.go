@@ -15,8 +15,8 @@ import (
 // checkInterval is how often a quiet connection is checked.
 const checkInterval = 10 * time.Second
 
-// listen wakes the relay at each notification of a source until ctx ends. If a source cannot be listened
-// to, polling finds its changes, later by the poll interval.
+// listen wakes the relay at each notification of a source until ctx ends. If listening to a source fails, polling finds its
+// changes, later by the poll interval.
 func (r *Relay) listen(ctx context.Context) {
 	var group errgroup.Group
 	for _, s := range r.sources {
@@ -33,7 +33,7 @@ func (r *Relay) listen(ctx context.Context) {
 	_ = group.Wait()
 }
 
-// listen calls wake for each notification, over a connection of its own, until that breaks.
+// listen calls wake for each notification, over a connection of its own, until the connection breaks.
 func (s *source) listen(ctx context.Context, wake func()) error {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *source) listen(ctx context.Context, wake func()) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+outbox.Channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	wake() // For rows recorded before.
+	wake() // For rows recorded before LISTEN.
 	for {
 		wait, cancel := context.WithTimeout(ctx, checkInterval)
 		_, err := conn.WaitForNotification(wait)

@@ -16,19 +16,19 @@ import (
 const (
 	// leaderLock is the advisory lock that the leader holds.
 	leaderLock = 0x67696674_72656c79
-	// campaignInterval is how often the others try to take the lock. It is free at once when the leader
-	// ends or its process dies; if its host vanishes, when the server ends its session.
+	// campaignInterval is how often the others try to take the lock. It is released immediately when the leader stops or
+	// crashes. If its host vanishes, it is released when the server ends the session.
 	campaignInterval = 500 * time.Millisecond
-	// pingInterval and pingTimeout bound how long the leader does not notice that its connection is dead.
+	// pingInterval and pingTimeout bound how long a dead connection of the leader goes unnoticed.
 	pingInterval = 2 * time.Second
 	pingTimeout  = 2 * time.Second
-	// idleSession is when the server ends a silent session and frees its lock. It is longer than
-	// pingInterval and pingTimeout together: a leader that is cut off stops before the next one begins.
+	// idleSession is when the server ends an idle session and releases its lock. It is longer than pingInterval and pingTimeout
+	// together, so that a disconnected leader stops before the next one begins.
 	idleSession = 10 * time.Second
 )
 
-// sessionSettings make the server notice a vanished host by itself. The keepalives, in seconds, are
-// for a session that is not idle because a statement or its answer is still in flight.
+// sessionSettings let the server detect a vanished host. The keepalives, in seconds, are for a session that is not idle because
+// a statement or its result is in flight.
 var sessionSettings = map[string]string{
 	"idle_session_timeout":    strconv.FormatInt(idleSession.Milliseconds(), 10),
 	"tcp_keepalives_idle":     "5",
@@ -36,7 +36,7 @@ var sessionSettings = map[string]string{
 	"tcp_keepalives_count":    "3",
 }
 
-// campaign lets one process lead: the one whose session holds the advisory lock.
+// campaign makes one process the leader: the one whose session holds the advisory lock.
 type campaign struct {
 	url string
 	log *slog.Logger
@@ -47,7 +47,7 @@ type campaign struct {
 func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error {
 	for ctx.Err() == nil {
 		if err := c.leadOnce(ctx, lead); err != nil && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "relay does not lead, trying again", "error", err)
+			c.log.WarnContext(ctx, "relay cannot lead, trying again", "error", err)
 		}
 		pause(ctx, campaignInterval, nil)
 	}
@@ -78,7 +78,7 @@ func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) 
 }
 
 func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
-	// The URL may hold settings of a pool, which only the pool's parser knows.
+	// The URL may have pool settings, which only the pool's parser knows.
 	cfg, err := pgxpool.ParseConfig(c.url)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,7 @@ func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 
-// lock returns when the lock is taken. It tries again and again instead of waiting on the server,
-// where a waiting statement would hold back vacuum.
+// lock returns when the lock is taken. It polls instead of waiting on the server, where a waiting statement would delay vacuum.
 func lock(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		var taken bool
@@ -100,8 +99,8 @@ func lock(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// watch returns when ctx ends or the connection is lost. It reads from the connection all the time,
-// so it notices at once when the server closes it.
+// watch returns when ctx ends or the connection is lost. It always reads from the connection, so it notices immediately when
+// the server closes it.
 func watch(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		wait, cancel := context.WithTimeout(ctx, pingInterval)

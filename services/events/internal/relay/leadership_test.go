@@ -28,7 +28,7 @@ func TestTheServerEndsTheSessionOfALeaderThatVanished(t *testing.T) {
 		require.NoError(t, conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got))
 		require.Equal(t, want, got, name)
 	}
-	require.Greater(t, idleSession, pingInterval+pingTimeout, "a leader that is cut off stops before another one leads")
+	require.Greater(t, idleSession, pingInterval+pingTimeout, "a disconnected leader stops before another one leads")
 }
 
 func TestOneRelayLeads(t *testing.T) {
@@ -60,7 +60,7 @@ func TestOneRelayLeads(t *testing.T) {
 JOIN pg_database d ON d.oid = l.database AND d.datname = '`+cfg.Database+`'
 WHERE l.locktype = 'advisory' AND l.granted`)
 	require.Equal(t, first, <-ended)
-	require.Less(t, time.Since(killed), pingInterval, "noticed at once, not by the next ping")
+	require.Less(t, time.Since(killed), pingInterval, "noticed immediately, not by the next ping")
 	<-leading
 	cancel()
 	require.NoError(t, <-done)

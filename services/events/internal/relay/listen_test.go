@@ -44,7 +44,7 @@ func TestACommittedCallWakesTheRelay(t *testing.T) {
 	f.start(t)
 	for i, pool := range f.owners {
 		w := waker(t, pool)
-		// The first calls may come before the relay listens.
+		// The first calls may happen before the relay listens.
 		require.Eventually(t, func() bool {
 			call(t, w, pool, "00000000-0000-4000-8000-000000000000")
 			return len(f.published.subjects(t)) > 0
@@ -60,7 +60,7 @@ func TestACommittedCallWakesTheRelay(t *testing.T) {
 	}
 }
 
-func TestARelayThatLostASourceIsWokenByItAgain(t *testing.T) {
+func TestARelayListensAgainAfterItLostASource(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
 	f.start(t)

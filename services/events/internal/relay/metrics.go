@@ -20,8 +20,8 @@ type metrics struct {
 	readAt time.Time
 }
 
-// oldestRow is the age of a source's oldest row. Until the next read it goes on growing: the row may be
-// one that cannot be read or published any more.
+// oldestRow is the age of a source's oldest row. It grows until the next read, because the row may be one that cannot be read
+// or published.
 type oldestRow struct {
 	source metric.MeasurementOption
 	exists bool
@@ -74,7 +74,7 @@ func (m *metrics) lead(leading bool) {
 	}
 }
 
-// observe notes the age of each source's oldest row by the sources' clock.
+// observe records the age of each source's oldest row by the sources' clock.
 func (m *metrics) observe(now time.Time, reads [][]row) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

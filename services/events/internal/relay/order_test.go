@@ -18,12 +18,12 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// TestOrderUnderWriters has many writers that write to two databases and pause before they commit. Each begins a change
-// only after its last one is committed, in either database, and notes what the others have committed by then.
+// TestOrderUnderWriters runs many writers that write to two databases and pause before they commit. Each begins a change only
+// after its last one is committed, in either database, and records what the others have committed by then.
 func TestOrderUnderWriters(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{BatchSize: 20}, telemetry.Discard())
-	// One source is read later than the other, to give the order every chance to break.
+	// One source is read later than the other, which makes a wrong order likely.
 	f.traceReads(t, 1, readTracer{before: func() { pause(t.Context(), 5*time.Millisecond, nil) }, after: func() {}})
 	f.published.fail = func(n int) int {
 		if rand.IntN(10) > 0 {
@@ -38,8 +38,8 @@ func TestOrderUnderWriters(t *testing.T) {
 	require.Empty(t, violations(published, all))
 }
 
-// TestCauseBeforeEffect commits a change right after its source was read, and one that follows from it right before the
-// other source is read. The check passes with the watermark, and fails when it is far in the future.
+// TestCauseBeforeEffect commits a change right after its source was read, and its effect right before the other source is read.
+// The order is right with the watermark, and wrong with one far in the future.
 func TestCauseBeforeEffect(t *testing.T) {
 	t.Parallel()
 	for name, skew := range map[string]time.Duration{"with the watermark": 0, "without it": -time.Hour} {
@@ -162,7 +162,7 @@ func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) 
 	return c.ID, err
 }
 
-// change is an event for the checker. It is the event's data.
+// change is the data of an event for the checker.
 type change struct {
 	ID string `json:"id"`
 	// The n-th change of a record has version n.
@@ -172,8 +172,8 @@ type change struct {
 	After []string `json:"after"`
 }
 
-// violations lists the errors in a published sequence. Of each event only the first appearance counts,
-// as for a reader that drops duplicates. all are the ids that were committed.
+// violations lists the errors in a published sequence. Only the first appearance of each event counts, as for a reader that
+// drops duplicates. all are the committed ids.
 func violations(published []change, all []string) []string {
 	var wrong []string
 	at := map[string]int{}

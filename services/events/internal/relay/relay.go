@@ -33,14 +33,14 @@ type Config struct {
 	ClockSkew time.Duration
 	// PollInterval is how long an idle relay waits unless it is woken.
 	PollInterval time.Duration
-	// BatchInterval returns how long after the start of a batch of n rows the next one begins. After
-	// an empty or a full batch it does not apply.
+	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after an empty
+	// or a full batch.
 	BatchInterval func(n int) time.Duration
 	// BatchSize is the most rows that a batch takes from each source.
 	BatchSize int
 }
 
-// Publisher writes messages in order, all of them or an error. Topic implements it.
+// Publisher writes messages in order and returns an error unless all were written. Topic implements it.
 type Publisher interface {
 	Publish(ctx context.Context, msgs []kafka.Message) error
 }
@@ -62,7 +62,7 @@ type Relay struct {
 	wake      chan struct{}
 }
 
-// New makes a relay. It connects to nothing before Run.
+// New makes a relay. It does not connect before Run.
 func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	if len(cfg.Sources) == 0 {
 		return nil, errNoSources
@@ -91,7 +91,7 @@ func (r *Relay) Close() {
 	}
 }
 
-// Wake tells the relay that there is work. It never waits, and many calls count as one.
+// Wake notifies the relay of work. It never waits, and many calls count as one.
 func (r *Relay) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -156,7 +156,7 @@ type Topic struct {
 	exists     atomic.Bool
 }
 
-// NewTopic connects to nothing before the first Publish.
+// NewTopic makes a topic. It does not connect before the first Publish.
 func NewTopic(cfg kafka.Config, name string, partitions int, tel *telemetry.Telemetry) (*Topic, error) {
 	producer, err := kafka.NewProducer(cfg, name, tel)
 	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: producer}, err

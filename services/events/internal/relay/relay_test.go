@@ -26,7 +26,7 @@ func TestRelay(t *testing.T) {
 		}
 	})
 
-	t.Run("without being woken it polls", func(t *testing.T) {
+	t.Run("without notifications it polls", func(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
 		f.start(t)
 		subject := f.add(t, 1)
@@ -34,7 +34,7 @@ func TestRelay(t *testing.T) {
 		require.Equal(t, []string{subject}, f.published.subjects(t))
 	})
 
-	t.Run("under load a batch takes all that was committed since the last one", func(t *testing.T) {
+	t.Run("under load a batch takes all rows committed since the last one", func(t *testing.T) {
 		const interval = time.Second
 		each := func(rows int) time.Duration { return time.Duration(rows) * interval }
 		f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())

@@ -32,7 +32,7 @@ const (
 type recorder struct {
 	lock     sync.Mutex
 	messages []kafka.Message
-	// fail returns how many of n messages are written before an error; nil or below zero: no error.
+	// fail returns how many of n messages are written before an error. A nil function or a negative result means no error.
 	fail func(n int) int
 }
 
@@ -73,12 +73,11 @@ func (r *recorder) subjects(t *testing.T) []string {
 type fixture struct {
 	*Relay
 	published *recorder
-	// owners are the databases of the sources, opened as their services do.
+	// owners are the databases of the sources, opened with the role of their services.
 	owners []*pgxpool.Pool
 }
 
-// setup makes a relay of two sources, which it opens with the relay's role. Zero values of cfg are
-// replaced by usable ones.
+// setup makes a relay of two sources, which it opens with the relay's role. Zero values of cfg are replaced with usable ones.
 func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 	t.Helper()
 	f := &fixture{published: &recorder{}}

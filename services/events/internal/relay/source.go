@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// sourceConns: the relay uses one connection at a time; the second is for reconnecting.
+	// The relay uses one connection at a time; the second is for reconnecting.
 	sourceConns      = 2
 	connectTimeout   = 3 * time.Second
 	statementTimeout = "10000"
@@ -56,8 +56,8 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
 	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// The relay only deletes. Rows that a crash of the server brings back are published again, and readers
-	// drop duplicates. So no batch waits for a disk.
+	// No batch waits for a disk: the relay only deletes, so a crash of the server can only bring rows back. They are published
+	// again, and readers drop the duplicates.
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -78,8 +78,8 @@ func (s *source) clock(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// read returns the oldest visible rows recorded up to the watermark. It is a statement of its own, so it
-// sees all that was committed before the call.
+// read returns the oldest visible rows recorded up to the watermark. It is a separate statement, so it sees everything that was
+// committed before the call.
 func (s *source) read(ctx context.Context, index int, watermark time.Time, limit int) ([]row, error) {
 	rows, err := s.pool.Query(ctx, readRows, watermark, limit)
 	if err != nil {

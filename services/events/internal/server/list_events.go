@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// maxScan bounds how many events one call reads when the key may see few of them. The page may
-	// then be short or empty although more follow, but its cursor has moved on.
+	// maxScan bounds how many events one call reads if the key may see few of them. The page may then be short or empty
+	// although more events follow, but its cursor advances.
 	maxScan = 1000
-	// chunkGrowth widens the scan while it finds too little.
+	// chunkGrowth makes each scan of a call larger than the last one.
 	chunkGrowth = 3
 
 	lostEvents = "events after this cursor are no longer retained, so some were lost: " +
@@ -72,13 +72,13 @@ type listing struct {
 	principal caller.Principal
 	filter    store.Filter
 	limit     int
-	// after is the last position read. It begins at the cursor, or at zero without one.
+	// after is the last position read. It starts at the cursor, or at zero without one.
 	after store.Position
 	rows  []store.Row
 }
 
-// lost reports whether events after a cursor were dropped. Without a cursor nothing is lost: the feed then
-// begins with the oldest retained event.
+// lost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
+// oldest retained event.
 func lost(after store.Position, b store.Bounds) bool {
 	return after.Number > 0 && after.Number < b.Dropped
 }
@@ -97,7 +97,7 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 			errs.Add("after", problem.FieldInvalid, lostEvents)
 			return errs.Err()
 		case lost(p.after, bounds):
-			// Dropped while this page was filled: it ends before the loss, and its cursor will be refused.
+			// Dropped while this page was filled: the page ends before the lost events, and its cursor will be refused.
 			return nil
 		}
 		if full := p.take(rows); full || len(rows) < chunk {
@@ -108,7 +108,7 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 	return nil
 }
 
-// take moves the page over the rows up to the one that fills it.
+// take adds rows to the page until it is full.
 func (p *listing) take(rows []store.Row) (full bool) {
 	for _, r := range rows {
 		p.after = r.Position

@@ -91,7 +91,7 @@ func ids(resp *eventsv1.ListEventsResponse) []string {
 
 func TestListEvents(t *testing.T) {
 	t.Parallel()
-	t.Run("pages follow each other and the last one has a cursor too", func(t *testing.T) {
+	t.Run("pages continue each other and the last one has a cursor too", func(t *testing.T) {
 		f := setup(t)
 		want := append(f.add(t, today, 60, nil), f.add(t, today.AddDate(0, 0, 1), 70, nil)...)
 		ctx := f.key(t, nil)
@@ -130,7 +130,7 @@ func TestListEvents(t *testing.T) {
 		require.Empty(t, f.list(f.key(t, nil), t, nil, 0).GetItems())
 	})
 
-	t.Run("events a key cannot see move its cursor on", func(t *testing.T) {
+	t.Run("events that a key may not see advance its cursor", func(t *testing.T) {
 		f := setup(t)
 		other := uuid.NewString()
 		f.add(t, today, 30, nil)
@@ -140,7 +140,7 @@ func TestListEvents(t *testing.T) {
 		require.Empty(t, f.list(f.key(t, nil), t, proto.String(hidden.GetNextCursor()), 0).GetItems(), "the cursor is behind all of them")
 	})
 
-	t.Run("a scan through hidden events is bounded and finds the visible ones in the end", func(t *testing.T) {
+	t.Run("a scan through hidden events is bounded and eventually finds the visible ones", func(t *testing.T) {
 		f := setup(t)
 		var want []string
 		all := f.add(t, today, 2*maxScan+500, func(i int, c *eventsv1.Change) {
@@ -192,7 +192,7 @@ func TestListEventsAfterRetention(t *testing.T) {
 	}
 	drop(today.AddDate(0, 0, 2))
 
-	t.Run("a cursor whose successors were dropped is refused", func(t *testing.T) {
+	t.Run("a cursor is refused if later events were dropped", func(t *testing.T) {
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: early, Limit: proto.Int32(0)})
 		require.Equal(t, map[string]string{
 			"limit": "must be an integer from 1 to 100", "after": lostEvents,
@@ -204,7 +204,7 @@ func TestListEventsAfterRetention(t *testing.T) {
 		require.Equal(t, *quiet, f.list(ctx, t, quiet, 0).GetNextCursor())
 	})
 
-	t.Run("a cursor of a tenant that was quiet stays good", func(t *testing.T) {
+	t.Run("a cursor of a tenant without new events stays valid", func(t *testing.T) {
 		late := f.add(t, today.AddDate(0, 0, 50), 1, nil)
 		require.Equal(t, late, ids(f.list(ctx, t, quiet, 0)))
 		require.Equal(t, late, ids(f.list(ctx, t, nil, 0)))
@@ -275,7 +275,7 @@ func TestListEventsRefuses(t *testing.T) {
 	f.add(t, today, 1, nil)
 	ctx := f.key(t, nil)
 
-	t.Run("a wrong limit and an unknown cursor, together with the gateway's field errors", func(t *testing.T) {
+	t.Run("an invalid limit and an unknown cursor, together with the gateway's field errors", func(t *testing.T) {
 		ctx := caller.WithRequest(ctx, caller.Request{Violations: []problem.Violation{
 			{Field: "other", Code: problem.FieldInvalid, Message: "from the gateway"},
 		}})

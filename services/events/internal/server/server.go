@@ -1,4 +1,4 @@
-// Package server answers the RPCs of the event feed.
+// Package server implements the gRPC methods of the event feed.
 package server
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
-// Feed is what the server reads. The store implements it.
+// Feed are the reads of the server. The store implements it.
 type Feed interface {
 	Bounds(ctx context.Context, tenantID string) (store.Bounds, error)
 	Scan(ctx context.Context, tenantID string, after store.Position, f store.Filter, limit int) ([]store.Row, store.Bounds, error)
 }
 
-// Server is the public plane of the event feed.
+// Server implements EventsService.
 type Server struct {
 	eventsv1.UnimplementedEventsServiceServer
 
@@ -39,7 +39,7 @@ func Collectors() []string {
 const (
 	cursorLen    = 4 + 8
 	secondsOfDay = 24 * 60 * 60
-	// latestDay, counted from 1970, keeps a forged cursor within what the database takes as a date.
+	// latestDay, in days since 1970, keeps the day of a forged cursor within the range of PostgreSQL's dates.
 	latestDay = 1_000_000
 )
 

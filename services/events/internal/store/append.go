@@ -20,7 +20,7 @@ type Change struct {
 	*eventsv1.Change
 }
 
-// Batch is consecutive messages of one Kafka partition.
+// Batch holds consecutive messages of one Kafka partition.
 type Batch struct {
 	Partition int
 	Changes   []Change
@@ -31,14 +31,13 @@ type Batch struct {
 // Appended is the result of appending a batch.
 type Appended struct {
 	Inserted int
-	// Rewound counts events below the partition's offset that the feed did not have, and now has: the
-	// topic was created again, or lost its newest messages.
+	// Rewound counts appended events with offsets below the stored one of their partition: the topic was created again, or lost
+	// its newest messages.
 	Rewound int
 }
 
-// Append inserts those events of the batch that the feed does not have, in order. So appending a batch
-// twice has no effect, and neither has a consumer that lost the partition. Batches of several partitions
-// that arrive at the same time share one transaction.
+// Append inserts the events of the batch that the feed does not have, in order. So a batch that arrives again, also from a
+// consumer that lost the partition, has no effect. Concurrent batches of several partitions share one transaction.
 func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 	if len(b.Changes) == 0 {
 		return Appended{}, nil
@@ -68,7 +67,7 @@ func (s *Store) appendAll(ctx context.Context, batches []*pendingBatch) error {
 	return nil
 }
 
-// firstOfEachPartition returns the first batch of each partition, in the order of the partitions, and the rest.
+// firstOfEachPartition returns the first batch of each partition, in the order of the partitions, and the other batches.
 func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch) {
 	for _, b := range batches {
 		if slices.ContainsFunc(first, func(f *pendingBatch) bool { return f.Partition == b.Partition }) {
@@ -81,7 +80,7 @@ func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch)
 	return first, rest
 }
 
-// An append that finds these missing creates them in another transaction and tries again.
+// After these errors append creates the missing rows or partition in another transaction and tries again.
 var (
 	errDayMissing    = errors.New("partition is missing")
 	errWriterMissing = errors.New("writer is missing")
@@ -104,8 +103,8 @@ func (s *Store) appendInOneTx(ctx context.Context, batches []*pendingBatch) erro
 	}
 }
 
-// tryAppend relies on the isolation level READ COMMITTED: after it has the writers' locks it sees all that
-// earlier holders committed.
+// tryAppend relies on the isolation level READ COMMITTED: once it has the writers' locks, it sees everything that earlier
+// holders committed.
 func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day time.Time, err error) {
 	var w *writers
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
@@ -131,13 +130,13 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 	return day, err
 }
 
-// The search begins on the day on which the oldest event was recorded, or on the writers' last day if
-// that is earlier because a source's clock is ahead; one day earlier, for clocks that differ.
+// The search begins one day before the oldest event was recorded, because clocks differ, or one day before the writers' last
+// day if that is earlier because a source's clock is ahead.
 const knownIDs = `SELECT event_id FROM feed
 WHERE event_id = ANY($1)
   AND day >= least($2::date, (SELECT min(last_day) - 1 FROM feed_writers WHERE kafka_partition = ANY($3)))`
 
-// idsAndFirstDay returns the events' ids and the first day on which one of them can have been inserted.
+// idsAndFirstDay returns the events' ids and the first day on which one of them may have been inserted.
 func idsAndFirstDay(in []*pendingBatch) (ids postgres.UUIDs, from time.Time) {
 	for _, b := range in {
 		for _, c := range b.Changes {
@@ -189,7 +188,7 @@ ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
  WHERE w.kafka_partition = m.kafka_partition`
 )
 
-// queueInsert adds the changes in their order and moves the writers.
+// queueInsert adds the changes in their order and updates the writers' offsets.
 func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[int]int64) {
 	if len(changes) > 0 {
 		b.Queue(insertRows, day,

@@ -38,7 +38,7 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, int64(10), nextOffset(t, s), "an old batch does not move the offset back")
 	})
 
-	t.Run("a batch that overlaps what is stored adds only the rest", func(t *testing.T) {
+	t.Run("a batch that overlaps stored events adds only the others", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 8)
 		appendAt(t, s, today, batch(0, in[:5]))
@@ -61,18 +61,18 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, int64(8), nextOffset(t, s))
 	})
 
-	t.Run("a clock that goes back does not take the feed back", func(t *testing.T) {
+	t.Run("a clock that jumps back does not move the feed's day back", func(t *testing.T) {
 		s := setup(t)
 		ahead, back := changes(tenantA, 0, 2), changes(tenantA, 2, 2)
 		appendAt(t, s, today.AddDate(0, 0, 2), batch(0, ahead))
-		fresh := New(s.pool) // Another process: it knows of no partition yet.
+		fresh := New(s.pool) // Another process, which has not seen any partition yet.
 		appendAt(t, fresh, today, batch(0, back))
 		rows := feedOf(t, s, tenantA)
 		require.Equal(t, idsOf(ahead, back), ids(rows))
 		require.Equal(t, Day(today).AddDate(0, 0, 2), rows[3].Position.Day.UTC())
 	})
 
-	t.Run("a topic whose offsets start again loses nothing", func(t *testing.T) {
+	t.Run("if the offsets of a topic start again, nothing is lost", func(t *testing.T) {
 		s := setup(t)
 		old, restarted := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
 		appendAt(t, s, today, batch(0, old))
@@ -81,7 +81,7 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, int64(4), nextOffset(t, s))
 	})
 
-	t.Run("what retention dropped does not come back from Kafka", func(t *testing.T) {
+	t.Run("dropped events do not come back from Kafka", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
 		appendAt(t, s, today, batch(0, in))
@@ -92,7 +92,7 @@ func TestAppend(t *testing.T) {
 		require.Empty(t, feedOf(t, s, tenantA))
 	})
 
-	t.Run("a batch that fails leaves nothing behind", func(t *testing.T) {
+	t.Run("a batch that fails stores nothing", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
 		in[2].BrandId = "no uuid"
@@ -104,8 +104,8 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Several processes append the same partition at once, as when a consumer has lost its partition and does not know it.
-func TestAppendBesideAZombie(t *testing.T) {
+// Several processes append the same partition concurrently, as when a consumer has lost its partition without noticing.
+func TestAppendWithAConsumerThatLostItsPartition(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	const size, batches, writers = 7, 40, 4
@@ -128,8 +128,8 @@ func TestAppendBesideAZombie(t *testing.T) {
 	require.Equal(t, int64(len(in)), nextOffset(t, s))
 }
 
-// TestReaderBesideWriters reads two tenants' feeds while two partitions take positions from the same
-// sequence: a reader that goes on after the last position it saw must miss nothing.
+// TestReaderBesideWriters reads two tenants' feeds while two partitions take positions from the same sequence. A reader that
+// continues after the last position it saw must miss nothing.
 func TestReaderBesideWriters(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -179,9 +179,8 @@ func nextOffset(t *testing.T, s *Store) (next int64) {
 	return next
 }
 
-// Two instances receive the messages of all partitions at the same time, as after a rebalance that one of them has
-// not noticed.
-func TestBatchesOfManyPartitionsAtOnceAreEachAppendedOnceAndInOrder(t *testing.T) {
+// Two instances receive the messages of all partitions concurrently, as after a rebalance that one of them has not noticed.
+func TestConcurrentBatchesOfManyPartitionsAreAppendedOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	one := setup(t)
 	two := at(today, New(one.pool))
@@ -210,16 +209,16 @@ func TestBatchesOfManyPartitionsAtOnceAreEachAppendedOnceAndInOrder(t *testing.T
 	}
 }
 
-func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
+func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	good, bad := changes(tenantA, 0, 2), changes(tenantB, 0, 2)
 	bad[1].Type = "no text: \x00"
-	// The first batch waits for its writer's row, and the others for the first: so they are appended together.
+	// The first batch waits for its writer's row, and the others wait for the first, so the others are appended together.
 	require.NoError(t, s.ensureWriters(t.Context(), []*pendingBatch{{Batch: Batch{Partition: 0}}}))
 	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
-	// If the test fails before it rolls back, the pool would wait for this connection when it closes.
+	// If the test fails before its rollback, closing the pool would wait for this connection.
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM feed_writers FOR UPDATE`)
 	require.NoError(t, err)
@@ -230,7 +229,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 			_, err := s.Append(t.Context(), batch(i, of))
 			results[i] <- err
 		}()
-		// Running first: before the first batch arrives, none waits either.
+		// Running is checked too: before the first batch arrives, none waits either.
 		require.Eventually(t, func() bool { return s.appends.Running() == 1 && s.appends.Waiting() == i }, 5*time.Second, time.Millisecond)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -241,7 +240,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotKeepOthersOut(t *testing.T) {
 	require.Empty(t, feedOf(t, s, tenantB))
 }
 
-func TestTwoBatchesOfOnePartitionAreAppendedOneAfterTheOther(t *testing.T) {
+func TestTwoBatchesOfOnePartitionAreAppendedOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	c := changes(tenantA, 0, 4)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// daysLock is held by the one process that creates or drops a partition.
+	// daysLock is the advisory lock of the process that creates or drops a partition.
 	daysLock   = 0x67696674_64617973
 	dayPrefix  = "feed_"
 	dayPattern = "20060102"
@@ -20,7 +20,7 @@ const (
 	lockWait = "1s"
 )
 
-// EnsureDays creates the partitions of count days from today on, where they are missing.
+// EnsureDays creates missing partitions of count days from today on.
 func (s *Store) EnsureDays(ctx context.Context, count int) error {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Store) ensureDay(ctx context.Context, day time.Time) error {
 	return nil
 }
 
-// attachDay creates a table and attaches it: readers and writers of the feed go on meanwhile. CREATE TABLE …
-// PARTITION OF would wait for all of them and delay those that come later.
+// attachDay creates a table and attaches it, which does not block readers and writers of the feed. CREATE TABLE … PARTITION OF
+// would wait for all of them and block later ones.
 func attachDay(ctx context.Context, tx pgx.Tx, day time.Time) error {
 	name := pgx.Identifier{dayTable(day)}.Sanitize()
 	if _, err := tx.Exec(ctx, "CREATE TABLE "+name+" (LIKE feed INCLUDING ALL)"); err != nil {
@@ -82,8 +82,8 @@ func (s *Store) forgetDay(day time.Time) {
 	delete(s.days, day)
 }
 
-// DropOlder drops the partitions of days whose last moment is older than the retention, each in a
-// transaction that also notes every tenant's last dropped position. It returns the days it dropped.
+// DropOlder drops the partitions of days whose last moment is older than the retention, each in a transaction that also records
+// every tenant's last dropped position. It returns the dropped days.
 func (s *Store) DropOlder(ctx context.Context, retention time.Duration) ([]time.Time, error) {
 	now, err := s.now(ctx)
 	if err != nil {

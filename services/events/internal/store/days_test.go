@@ -26,7 +26,7 @@ func TestDays(t *testing.T) {
 		require.Len(t, partitions(t, s), 3)
 	})
 
-	t.Run("a dropped day is noted for the tenants who had events in it, and no other", func(t *testing.T) {
+	t.Run("a dropped day is recorded only for tenants with events in it", func(t *testing.T) {
 		s := setup(t)
 		appendAt(t, s, today, batch(0, changes(tenantA, 0, 2)))
 		appendAt(t, s, today, batch(1, changes(tenantB, 0, 1)))
@@ -52,7 +52,7 @@ func TestDays(t *testing.T) {
 		require.Zero(t, none)
 	})
 
-	t.Run("a scan reports what was dropped before it", func(t *testing.T) {
+	t.Run("a scan reports events that were dropped before it", func(t *testing.T) {
 		s := setup(t)
 		appendAt(t, s, today, batch(0, changes(tenantA, 0, 2)))
 		appendAt(t, s, today.AddDate(0, 0, 3), batch(0, changes(tenantA, 2, 1)))
@@ -66,7 +66,7 @@ func TestDays(t *testing.T) {
 	})
 }
 
-func TestTheDayIsTheDatabases(t *testing.T) {
+func TestTheDayIsThatOfTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	s := New(pgtest.New(t, Migrations()))
 	databaseDay := func() (day time.Time) {
@@ -83,7 +83,7 @@ func TestTheDayIsTheDatabases(t *testing.T) {
 	require.NoError(t, s.EnsureDays(t.Context(), 1))
 	dropped, err := s.DropOlder(t.Context(), 24*time.Hour)
 	require.NoError(t, err)
-	today := []time.Time{before, databaseDay()} // It may be midnight.
+	today := []time.Time{before, databaseDay()} // The day may have changed in between.
 
 	require.Equal(t, []time.Time{old}, dropped)
 	for _, day := range partitions(t, s) {

@@ -11,7 +11,7 @@ import (
 
 // Position is a place in a tenant's feed. The zero value is before its first event.
 type Position struct {
-	// Day is the partition in which to begin; within a tenant Number alone decides the order.
+	// Day is the partition in which a scan begins. Within a tenant, Number alone decides the order.
 	Day    time.Time
 	Number int64
 }
@@ -22,7 +22,7 @@ type Filter struct {
 	PersonalLinks bool
 	AllBrands     bool
 	BrandIDs      []string
-	// KeyID is the key that reads: messages that it posted itself are left out.
+	// KeyID is the key that reads. Messages that it posted itself are hidden.
 	KeyID int32
 }
 
@@ -58,8 +58,8 @@ func (s *Store) Bounds(ctx context.Context, tenantID string) (Bounds, error) {
 	return b, nil
 }
 
-// The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row
-// by one descent of the index. What the key may not see stays in the database: its data is not even read.
+// The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row by one
+// descent of the index. Data of hidden events is not read.
 const scan = `SELECT day, position, visible,
   CASE WHEN visible THEN event_id::text ELSE '' END,
   CASE WHEN visible THEN type ELSE '' END,
@@ -77,8 +77,8 @@ FROM (
 ) scanned
 ORDER BY day, position`
 
-// Scan reads up to limit of the tenant's events after a position, visible or not. It reads the bounds
-// afterwards: if Dropped is not beyond the position even then, nothing was dropped during the scan.
+// Scan reads up to limit of the tenant's events after a position, visible or not. It reads the bounds after the events: if
+// Dropped is not beyond the position, nothing was dropped during the scan.
 func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Filter, limit int) ([]Row, Bounds, error) {
 	var (
 		found []Row

@@ -17,7 +17,7 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 	in[2].BrandId = other
 	in[3].Type, in[3].OriginKeyId = "order.message_posted", 7
 	in[4].OriginKeyId = 7
-	in[5].Type = "tenant.renamed" // No scope includes this family.
+	in[5].Type = "tenant.renamed" // No scope includes events of this kind.
 	appendAt(t, s, today, batch(0, in))
 
 	for name, test := range map[string]struct {
@@ -79,11 +79,11 @@ func TestScanPlan(t *testing.T) {
 		require.NotContains(t, p, "Rows Removed by Filter")
 	})
 
-	t.Run("a poll at the end of a long day reads no row of it", func(t *testing.T) {
+	t.Run("a poll at the end of a busy day reads no row of it", func(t *testing.T) {
 		p := plan(rows[len(rows)-1].Position)
 		t.Log(p)
 		require.Regexp(t, `Index Scan using feed_20260315_\S+ on feed_20260315 \S+ \(actual rows=0 loops=1\)`, p)
-		require.Regexp(t, `^Sub.*\n +Buffers: shared hit=[1-4]\n`, p, "one descent of the index, whatever the day holds")
+		require.Regexp(t, `^Sub.*\n +Buffers: shared hit=[1-4]\n`, p, "one descent of the index, whatever the size of the day")
 	})
 }
 

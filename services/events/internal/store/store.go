@@ -3,9 +3,9 @@
 //
 // # Order
 //
-// All events of a tenant are in one Kafka partition. Append locks the partition's row before it takes a position from
-// the sequence, and holds the lock until it has committed. So a tenant's higher position is always committed later than
-// a lower one, and a reader that goes on after the last position it saw misses nothing.
+// All events of a tenant are in one Kafka partition. Append locks the partition's row before it takes a position from the
+// sequence, and holds the lock until it has committed. So of a tenant's positions a higher one is always committed later, and a
+// reader that continues after the last position it saw misses nothing.
 //
 // # Duplicates
 //
@@ -15,8 +15,8 @@
 //
 // # Time
 //
-// The current day and the end of retention come from the database's clock, which all instances share: an
-// instance whose own clock is wrong neither drops days nor writes into coming ones.
+// The current day and the end of retention come from the database's clock, which all instances share. So an instance with a
+// wrong clock drops no day too early and writes into no future day.
 package store
 
 import (
@@ -44,13 +44,13 @@ func Migrations() postgres.Migrations {
 // Store is the feed. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	// clock replaces the database's in tests; otherwise nil.
+	// clock replaces the database's clock in tests; otherwise it is nil.
 	clock func() time.Time
 	// appends collects the batches of all partitions that this process writes.
 	appends *batcher.Batcher[*pendingBatch]
 
 	lock sync.Mutex
-	// days are those whose partition exists, as far as this process knows.
+	// days caches the days whose partition exists.
 	days map[time.Time]bool
 }
 
@@ -59,7 +59,7 @@ func New(pool *pgxpool.Pool) *Store {
 	return NewAt(pool, nil)
 }
 
-// NewAt makes a store with a clock of its own instead of the database's, for tests.
+// NewAt makes a store for tests with another clock than the database's.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
 	s.appends = &batcher.Batcher[*pendingBatch]{
@@ -70,7 +70,7 @@ func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 }
 
 const (
-	// appendTimeout ends an append that hangs; its batches are tried again.
+	// appendTimeout ends an append that takes too long; its batches are tried again.
 	appendTimeout = 30 * time.Second
 	// maxBatches is how many batches one transaction appends: they succeed or fail together.
 	maxBatches = 16
@@ -84,7 +84,7 @@ func Day(t time.Time) time.Time {
 
 const readClock = `SELECT coalesce($1::timestamptz, clock_timestamp())`
 
-// queueClock adds reading the clock to a batch.
+// queueClock adds a read of the clock to a batch.
 func (s *Store) queueClock(b *pgx.Batch, now *time.Time) {
 	b.Queue(readClock, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(now) })
 }
@@ -96,7 +96,7 @@ func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
-// nowOverride is the time to use instead of the database's, or nil.
+// nowOverride is the time to use instead of the database's clock, or nil.
 func (s *Store) nowOverride() *time.Time {
 	if s.clock == nil {
 		return nil

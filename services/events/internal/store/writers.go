@@ -9,14 +9,14 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
-// writers are the locked rows of some partitions, and what was read while they were locked.
+// writers holds the locked rows of some partitions and the values read while they were locked.
 type writers struct {
 	nextOffsets map[int]int64
 	// lastDay is the latest of all partitions: events are never inserted on an earlier day.
 	lastDay time.Time
 	// now is the time after locking.
 	now time.Time
-	// known are the ids of the batches' events that the feed has.
+	// known are the ids of events in the batches that the feed already has.
 	known map[string]bool
 }
 
@@ -28,7 +28,7 @@ const (
 	insertWriters = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day)
 SELECT p, 0, 'epoch' FROM unnest($1::int[]) p ORDER BY p
 ON CONFLICT (kafka_partition) DO NOTHING`
-	// In a fixed order, so that transactions do not deadlock.
+	// The order is fixed, so that transactions do not deadlock.
 	lockWriterRows = `SELECT kafka_partition, next_offset, last_day FROM feed_writers
 WHERE kafka_partition = ANY($1) ORDER BY kafka_partition FOR UPDATE`
 )
@@ -59,7 +59,7 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 		})
 		return err
 	})
-	s.queueClock(b, &w.now) // After the locks, for which the transaction may have waited.
+	s.queueClock(b, &w.now) // The clock is read after the locks, for which the transaction may have waited.
 	ids, from := idsAndFirstDay(of)
 	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var id string
@@ -73,9 +73,9 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 
 // admit returns the events of the batch to insert and moves the partition's offset past the batch.
 //
-// The stored offset passes an event only in the transaction that inserts it. So an unknown event below the offset means
-// that the offsets of the topic started again, and the event must not be lost. The exception is an event past
-// retention: the feed has dropped it, and Kafka, which keeps messages by another rule, delivers it once more.
+// The stored offset passes an event only in the transaction that inserts it. So an unknown event below the offset means that
+// the offsets of the topic started again, and the event must be inserted. The exception is an event past retention: the feed
+// has dropped it, but Kafka still has it and delivers it once more.
 func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
 	b.done = Appended{}

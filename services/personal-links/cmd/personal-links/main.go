@@ -1,4 +1,4 @@
-// Command personal-links keeps personal links.
+// Command personal-links runs the service for personal links.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 
 const batch = 50
 
-// ReconcileExpired reconciles every claim whose lease has ended, as after a crash or a failure of
-// orders. A claim that fails does not block the others; it is tried again after its next lease.
+// ReconcileExpired reconciles every claim whose lease has ended, as after a crash or a failure of orders. A claim that cannot
+// be reconciled does not block the others; it is tried again after another lease.
 func (s *Saga) ReconcileExpired(ctx context.Context) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		expired, err := s.deps.Links.TakeExpiredClaims(ctx, s.lease, limit)
@@ -22,7 +22,7 @@ func (s *Saga) ReconcileExpired(ctx context.Context) error {
 		}
 		for _, link := range expired {
 			if _, err := s.reconcile(ctx, link); err != nil && ctx.Err() == nil {
-				s.deps.Log.WarnContext(ctx, "claim is not reconciled", "link_id", link.Record.GetId(), "error", err)
+				s.deps.Log.WarnContext(ctx, "cannot reconcile a claim", "link_id", link.Record.GetId(), "error", err)
 			}
 		}
 		if len(expired) > 0 {
@@ -32,8 +32,8 @@ func (s *Saga) ReconcileExpired(ctx context.Context) error {
 	})
 }
 
-// Reconcile ends the claim in flight of a locked link. If its order was placed, the link is CLAIMED;
-// else it is open again, and its order will never be placed.
+// Reconcile ends the claim in flight of a locked link. If its order was placed, the link becomes CLAIMED. Otherwise the link is
+// open again and the order will never be placed.
 func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, error) {
 	result, err := s.reconcile(ctx, link)
 	return result.Link, err
@@ -53,7 +53,7 @@ func (s *Saga) reconcile(ctx context.Context, link *rules.Link) (result Result, 
 	return result, err
 }
 
-// Outcome returns the link as it is once no claim of it is in flight.
+// Outcome waits until no claim of the link is in flight and returns the link.
 func (s *Saga) Outcome(ctx context.Context, link *rules.Link) (*rules.Link, error) {
 	link, err := s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package claims turns a personal link into an order, exactly one per link, whatever crashes or repeats.
+// Package claims turns a personal link into exactly one order, despite crashes and repetitions.
 //
-// A claim locks its link with the id of the order to be, places the order under that id, and then ends the link with
-// it. A crash leaves the claim lock behind. It is reconciled by asking orders: AbandonClaimedOrder returns the order
-// that was placed, or makes sure that it never will be. So any instance may reconcile a claim, any number of times,
-// with the same result. An order id is used for one claim only.
+// A claim locks its link with the id of the future order, places the order under that id, and then marks the link as claimed.
+// After a crash the claim lock remains. To reconcile it, the service calls AbandonClaimedOrder of orders, which returns the
+// placed order or ensures that it is never placed. So any instance may reconcile a claim, any number of times, with the same
+// result. An order id is used for one claim only.
 package claims
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// Links is what the saga needs of the store. Each method is one transaction.
+// Links are the methods of the store that the saga uses. Each method is one transaction.
 type Links interface {
 	Get(ctx context.Context, tenantID, id string) (*rules.Link, error)
 	LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error)
@@ -28,11 +28,11 @@ type Links interface {
 }
 
 const (
-	// Lease of a claim lock. It is longer than a claim may take, so that no other instance disturbs the
-	// claim; nothing else depends on it.
+	// Lease of a claim lock. It is longer than a claim may take, so that other instances do not reconcile a running claim.
+	// Correctness does not depend on it.
 	Lease        = 15 * time.Second
 	claimTimeout = 10 * time.Second
-	// A claim that meets another one's lock looks again this often, for at most this long.
+	// How often, and for how long, a claim waits for the lock of another one.
 	pollInterval = 50 * time.Millisecond
 	maxWait      = 3 * time.Second
 	maxAttempts  = 3
@@ -44,7 +44,7 @@ type Deps struct {
 	Orders ordersv1.ClaimsServiceClient
 	Clock  func() time.Time
 	Log    *slog.Logger
-	// Wake is called when a claim was finished outside of a call, so that its event is published at once.
+	// Wake is called when a claim was finished outside of a call, so that its event is published immediately.
 	Wake func()
 }
 
@@ -68,10 +68,10 @@ type Result struct {
 	Order *ordersv1.Order
 }
 
-// Claim places the order for the link and ends the link with it. The request describes the order but for its id. A link
-// that can no longer be claimed is returned as it is. After a problem of orders the link stays open.
+// Claim places the order for the link and marks the link as claimed. The request describes the order without its id. A link
+// that can no longer be claimed is returned unchanged. If orders refuses the order, the link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
-	// The player's browser may go away; the claim goes on.
+	// The claim continues if the player's browser disconnects.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	for range maxAttempts {
@@ -85,7 +85,7 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 			return Result{}, err
 		}
 		if link.ClaimOrderID == nil || *link.ClaimOrderID != orderID {
-			continue // Another claim, or the end of the link, was first.
+			continue // Another claim or a cancellation was first.
 		}
 		result, err := s.place(detached, link, orderID, request)
 		if err != nil || result.Order != nil {
@@ -96,8 +96,7 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 	return Result{}, problem.Unavailable()
 }
 
-// place places the order of a locked link. A result without an order and without an error means that
-// the claim was abandoned.
+// place places the order of a locked link. If both order and error are nil, the claim was abandoned.
 func (s *Saga) place(
 	ctx context.Context, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
@@ -110,8 +109,7 @@ func (s *Saga) place(
 		link, err = s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
 		return Result{Link: link}, err
 	}
-	// The claim is answered as successful only after this has committed: the event of a later request
-	// must come after that of the claim in the feed.
+	// The response is sent only after this commit, so that the events of later requests follow the claim's event in the feed.
 	finished, err := s.deps.Links.FinishClaim(ctx, link.TenantID, link.Record.GetId(), orderID, s.deps.Clock())
 	if err != nil {
 		s.leave(ctx, link, err)
@@ -120,8 +118,7 @@ func (s *Saga) place(
 	return Result{Link: finished, Order: placed.GetOrder()}, nil
 }
 
-// reconcileFailed reconciles the claim after an error of orders. If the order was placed in spite of
-// it, the claim has succeeded.
+// reconcileFailed reconciles the claim after an error of orders. If the order was placed despite the error, the claim succeeds.
 func (s *Saga) reconcileFailed(ctx context.Context, link *rules.Link, cause error) (Result, error) {
 	result, err := s.reconcile(ctx, link)
 	if err != nil {
@@ -129,14 +126,14 @@ func (s *Saga) reconcileFailed(ctx context.Context, link *rules.Link, cause erro
 	} else if result.Order != nil {
 		return result, nil
 	}
-	// The player gets a problem of orders, but no details of a failure.
+	// The player sees a problem of orders, but not the cause of a failure.
 	if p, ok := problem.As(cause); ok && p.Code != problem.InternalError {
 		return Result{}, p
 	}
 	return Result{}, problem.Unavailable()
 }
 
-// leave leaves the claim to ReconcileExpired. A player who tries again learns of its outcome.
+// leave leaves the claim to ReconcileExpired. A player who tries again gets its outcome.
 func (s *Saga) leave(ctx context.Context, link *rules.Link, err error) {
-	s.deps.Log.WarnContext(ctx, "claim is reconciled later", "link_id", link.Record.GetId(), "error", err)
+	s.deps.Log.WarnContext(ctx, "cannot finish a claim, it is reconciled later", "link_id", link.Record.GetId(), "error", err)
 }

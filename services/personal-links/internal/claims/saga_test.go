@@ -15,8 +15,8 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// A claim and its reconciliation are broken at every point: before and after each of their steps.
-func TestAClaimConvergesWhereverItBreaks(t *testing.T) {
+// The test breaks a claim and its reconciliation before and after each of their steps.
+func TestAClaimConvergesAfterAFailureAtAnyStep(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for _, refusal := range []error{nil, problem.New(problem.OutOfStock, "none left")} {
@@ -44,7 +44,7 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 		claim := &failure{at: point, crash: crash}
 		result, claimed := f.instance(claim).Claim(t.Context(), link, request(link))
 		if claimed == nil && result.Order != nil {
-			require.Equal(t, rules.Claimed, f.get(t, link).Record.GetStatus(), "the link is claimed before the player gets the answer")
+			require.Equal(t, rules.Claimed, f.get(t, link).Record.GetStatus(), "the link is claimed before the player gets the response")
 		}
 
 		f.endLeases(t)
@@ -56,7 +56,7 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 		after := f.requireConverged(t, link)
 		outcomes[enumname.String(after.Record.GetStatus())]++
 		if claimed == nil && result.Order != nil {
-			require.Equal(t, result.Order.GetId(), after.Record.GetOrderId(), "the answer to the player is true")
+			require.Equal(t, result.Order.GetId(), after.Record.GetOrderId(), "the response to the player is right")
 		}
 		if !reconciling.met {
 			return claim.met
@@ -64,7 +64,7 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 	}
 }
 
-func TestClaimsOfSeveralInstancesAtOncePlaceOneOrder(t *testing.T) {
+func TestConcurrentClaimsOfSeveralInstancesPlaceOneOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -90,7 +90,7 @@ func TestSeveralInstancesReconcileEveryClaimOnce(t *testing.T) {
 	var links []*rules.Link
 	for i := range 60 {
 		link := f.newLink(t)
-		// Every other claim dies after it placed its order, the others before.
+		// Every second claim crashes after it has placed its order, the others crash before.
 		_, err := f.instance(&failure{at: 2 + i%2*2, crash: true}).Claim(t.Context(), link, request(link))
 		if i%2 == 0 {
 			require.Error(t, err)
@@ -108,7 +108,7 @@ func TestSeveralInstancesReconcileEveryClaimOnce(t *testing.T) {
 	}
 }
 
-func TestALinkThatDoesNotOpenBlocksNoOther(t *testing.T) {
+func TestALinkThatCannotBeDecryptedBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	broken, other := f.newLink(t), f.newLink(t)
@@ -123,7 +123,7 @@ func TestALinkThatDoesNotOpenBlocksNoOther(t *testing.T) {
 	require.Equal(t, rules.Claimed, f.requireConverged(t, other).Record.GetStatus())
 }
 
-func TestAClaimInFlightIsLeftAlone(t *testing.T) {
+func TestAClaimInFlightIsNotReconciled(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -134,7 +134,7 @@ func TestAClaimInFlightIsLeftAlone(t *testing.T) {
 	require.Equal(t, orderID, *f.get(t, link).ClaimOrderID)
 }
 
-func TestAPlayerReconcilesTheClaimThatACrashLeft(t *testing.T) {
+func TestANewClaimReconcilesTheClaimThatACrashLeft(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -164,6 +164,6 @@ func TestAnOrderIsNotPlacedAfterItsClaimWasReconciled(t *testing.T) {
 	require.Nil(t, resp.GetOrder())
 	finished, err := f.store.FinishClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, time.Now())
 	require.NoError(t, err)
-	require.Equal(t, rules.Active, finished.Record.GetStatus(), "the link does not end with it")
+	require.Equal(t, rules.Active, finished.Record.GetStatus(), "the link is not claimed by it")
 	f.requireConverged(t, link)
 }

@@ -36,7 +36,7 @@ type failure struct {
 	mu sync.Mutex
 	// at counts down to the point; negative: never.
 	at int
-	// crash ends everything after the point; else one call fails.
+	// crash means that every later call fails too, not only one.
 	crash bool
 	dead  bool
 	met   bool
@@ -111,7 +111,7 @@ func (o failingOrders) AbandonClaimedOrder(
 	return step(o.b, func() (*ordersv1.AbandonClaimedOrderResponse, error) { return o.Orders.AbandonClaimedOrder(ctx, r) })
 }
 
-// fixture is a database of links beside the orders service.
+// fixture is a database of links and a fake orders service.
 type fixture struct {
 	pool   *pgxpool.Pool
 	store  *store.Store
@@ -127,7 +127,7 @@ func setup(t *testing.T) *fixture {
 	return &fixture{pool: pool, store: store.New(pool, ring), orders: claimstest.New(), tenant: uuid.NewString()}
 }
 
-// instance is one process of the service, which breaks at the failure.
+// instance is a process of the service with the failure.
 func (f *fixture) instance(b *failure) *claims.Saga {
 	return claims.New(claims.Deps{
 		Links: failingLinks{f.store, b}, Orders: failingOrders{f.orders, b},
@@ -167,7 +167,7 @@ func (f *fixture) endLeases(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// requireConverged demands a claimed link with its one order and both events, or an open link and nothing.
+// requireConverged checks that the link is claimed with one order and both events, or open with neither.
 func (f *fixture) requireConverged(t *testing.T, l *rules.Link) *rules.Link {
 	t.Helper()
 	l = f.get(t, l)

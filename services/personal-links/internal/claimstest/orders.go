@@ -1,4 +1,4 @@
-// Package claimstest is the orders service as the tests of claims need it.
+// Package claimstest is a fake of the orders service for tests of claims.
 package claimstest
 
 import (
@@ -12,7 +12,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Orders keeps the contract of ClaimsService: one order per id, and none after it was abandoned.
+// Orders implements the contract of ClaimsService: one order per id, and none after the id was abandoned.
 type Orders struct {
 	ordersv1.ClaimsServiceClient
 
@@ -24,21 +24,21 @@ type Orders struct {
 	during    func()
 }
 
-// New makes orders without any order.
+// New makes a fake without orders.
 func New() *Orders {
 	return &Orders{
 		placed: map[string]*ordersv1.PlaceClaimedOrderRequest{}, created: map[string]time.Time{}, abandoned: map[string]bool{},
 	}
 }
 
-// Refuse makes every further order fail with err; nil ends that.
+// Refuse makes every further order fail with err; with nil, orders succeed again.
 func (o *Orders) Refuse(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.refusal = err
 }
 
-// During runs call once while the next order is being placed.
+// During calls call once while the next order is being placed.
 func (o *Orders) During(call func()) { o.during = call }
 
 // Place places an order as a claim would.

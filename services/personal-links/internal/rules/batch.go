@@ -16,7 +16,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Batch is about to be stored: its links, and the results that are answered.
+// Batch is a batch to be stored: its links, and the results for the response.
 type Batch struct {
 	ID         string
 	TenantID   string
@@ -34,13 +34,13 @@ type NewLink struct {
 	TokenHash []byte
 }
 
-// Sender sends a batch. Its links appear under the brand.
+// Sender is the sender of a batch. Its links appear under the brand.
 type Sender struct {
 	TenantID string
 	KeyID    int32
 	KeyName  string
 	BrandID  string
-	// ClaimURL is the address in front of a token.
+	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
 }
 
@@ -115,12 +115,12 @@ const (
 // NewToken makes the secret part of a claim URL.
 func NewToken() string {
 	raw := make([]byte, tokenBytes)
-	_, _ = rand.Read(raw) // Never fails.
+	_, _ = rand.Read(raw) // It never fails.
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing,
-// because nobody can try all tokens. ok is false for a text that is not a token.
+// HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing, because there are too many
+// tokens to try. ok is false for a text that is not a token.
 func HashToken(token string) (hash []byte, ok bool) {
 	if len(token) != tokenLen {
 		return nil, false
@@ -132,5 +132,5 @@ func HashToken(token string) (hash []byte, ok bool) {
 	return sum[:], true
 }
 
-// ClaimURL is the address to pass to the player.
+// ClaimURL is the address for the player.
 func ClaimURL(base, token string) string { return strings.TrimSuffix(base, "/") + "/" + token }

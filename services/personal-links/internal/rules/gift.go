@@ -29,8 +29,8 @@ func ClaimState(status linksv1.PersonalLinkStatus) linksv1.ClaimState {
 	}
 }
 
-// ClaimPage shows the link. selection is nil for a link that is neither open nor waiting. For the
-// player, a closed selection ends the link.
+// ClaimPage returns the page of the link. selection is nil unless the link is open or waits for approval. If the selection is
+// closed, the player sees an ended link.
 func ClaimPage(
 	l *Link, brands []*tenantsv1.Brand, selection *catalogv1.ListSelectionGiftsResponse,
 ) *linksv1.GetClaimPageResponse {
@@ -41,7 +41,7 @@ func ClaimPage(
 		page.State = linksv1.ClaimState_CLAIM_STATE_EXPIRED
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_EXPIRED {
-		return page // It no longer shows for whom the gift was.
+		return page // The page of an ended link does not show the recipient.
 	}
 	if l.Details != nil {
 		page.Label = l.Details.Label
@@ -99,8 +99,8 @@ var (
 	international   = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
 )
 
-// CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees all of
-// them at once. Orders decides whether a phone number of the right form is possible.
+// CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees them all together. Orders checks
+// whether a well-formed phone number is possible.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
 	if len(req.GetVariations()) > maxDimensions {
@@ -137,7 +137,7 @@ func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
 	}
 }
 
-// FindGift returns the gift that the player chose, or nil when the selection does not have it now.
+// FindGift returns the gift that the player chose, or nil if the selection does not have it now.
 func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.SelectionGift {
 	i := slices.IndexFunc(gifts, func(g *catalogv1.SelectionGift) bool { return g.GetProductId() == productID })
 	if i < 0 {
@@ -146,18 +146,17 @@ func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.Sel
 	return gifts[i]
 }
 
-// CheckGift refuses a gift that is not available as it was chosen. Everything but the choice itself
-// may have changed since the page was shown.
+// CheckGift refuses a choice that is not available. The gift may have changed since the page was shown.
 func CheckGift(gift *catalogv1.SelectionGift, variations map[string]string, toCountry string) error {
 	switch {
 	case gift == nil:
-		return problem.New(problem.ProductNotAvailable, "The gift is not among those of the link any more.")
+		return problem.New(problem.ProductNotAvailable, "The link does not offer this gift any more.")
 	case !slices.Contains(gift.GetCountries(), toCountry):
 		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be sent to this country.")
 	case !choosable(gift, variations):
 		return problem.New(problem.InvalidVariations, "Choose one value for each of the gift's variations.")
 	case !InStock(gift, variations):
-		return problem.New(problem.OutOfStock, "Nothing is left of the gift with these variations.")
+		return problem.New(problem.OutOfStock, "The gift is out of stock with these variations.")
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package rules holds what is right for a personal link: pure functions of the request, the tenant's
-// settings and the clock.
+// Package rules holds the rules of personal links: pure functions of the request, the tenant's settings and the clock.
 package rules
 
 import (
@@ -32,10 +31,10 @@ const (
 	EventCancelled = "personal_link.cancelled"
 )
 
-// ErrClaimLocked says that a claim holds the link's lock. The claim is reconciled before the link can change.
+// ErrClaimLocked means that a claim holds the link's lock. The claim must be reconciled before the link can change.
 var ErrClaimLocked = errors.New("a claim of the link is in flight")
 
-// Link is a personal link: the record that every channel sees, and what only its service knows.
+// Link is a personal link: the record that every channel sees, and the service's own fields.
 type Link struct {
 	Record   *linksv1.PersonalLink
 	TenantID string
@@ -48,16 +47,15 @@ type Link struct {
 	Details *Details
 	// Reason of the cancellation.
 	Reason *string
-	// ClaimOrderID is the claim lock: the id of the order that a claim in flight places. Outside, a
-	// locked link is ACTIVE.
+	// ClaimOrderID is the claim lock: the id of the order that a claim in flight places. Callers see a locked link as ACTIVE.
 	ClaimOrderID *string
-	// ClaimExpired says that the lease of the claim lock has ended: its claim had time to finish.
+	// ClaimExpired means that the lease of the claim lock has ended.
 	ClaimExpired bool
-	// ProductIDs are offered by a link to a selection of the catalog.
+	// ProductIDs are the gifts of a link to a selection of the catalog.
 	ProductIDs []string
 }
 
-// Details name a person, or hold free text that may. They live in one sealed column.
+// Details name a person, or hold free text that may. They are stored in one sealed column.
 type Details struct {
 	Label   string                `json:"label"`
 	Message string                `json:"message,omitempty"`
@@ -65,7 +63,7 @@ type Details struct {
 	Answers []customfields.Answer `json:"answers,omitempty"`
 }
 
-// Approve lets the player claim a link that waits. changed is false for a link that was approved before.
+// Approve lets the player claim a link that waits for approval. changed is false if the link was already approved.
 func (l *Link) Approve(now time.Time) (changed bool, err error) {
 	switch l.Record.GetStatus() {
 	case Active, Claimed:
@@ -81,10 +79,10 @@ func (l *Link) Approve(now time.Time) (changed bool, err error) {
 
 const maxReason = 1000
 
-// CheckReason demands the reason of a cancellation.
+// CheckReason checks the reason of a cancellation.
 func CheckReason(reason string, errs *fields.Errors) { errs.Required("reason", reason, maxReason) }
 
-// Cancel withdraws a link that waits for approval or for its player. The first reason stays.
+// Cancel cancels a link that waits for approval or for its player. A cancelled link keeps its first reason.
 func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	switch {
 	case l.Record.GetStatus() == Cancelled:
@@ -100,8 +98,8 @@ func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	}
 }
 
-// LockClaim locks the link for a claim that is about to place the order. changed is false where the
-// link cannot be claimed or another claim holds the lock.
+// LockClaim locks the link for a claim that is about to place the order. changed is false if the link cannot be claimed or
+// another claim holds the lock.
 func (l *Link) LockClaim(orderID string) (changed bool) {
 	if l.Record.GetStatus() != Active || l.ClaimOrderID != nil {
 		return false
@@ -110,8 +108,8 @@ func (l *Link) LockClaim(orderID string) (changed bool) {
 	return true
 }
 
-// FinishClaim ends the link with the order that its claim has placed. changed is false when the claim
-// does not hold the lock.
+// FinishClaim marks the link as claimed with the order that its claim has placed. changed is false if the claim does not hold
+// the lock.
 func (l *Link) FinishClaim(orderID string, now time.Time) (changed bool) {
 	if !l.UnlockClaim(orderID) {
 		return false
@@ -121,8 +119,7 @@ func (l *Link) FinishClaim(orderID string, now time.Time) (changed bool) {
 	return true
 }
 
-// UnlockClaim opens the link again after its claim placed no order and never will. changed is false
-// when the claim does not hold the lock.
+// UnlockClaim opens the link again after its claim was abandoned. changed is false if the claim does not hold the lock.
 func (l *Link) UnlockClaim(orderID string) (changed bool) {
 	if l.ClaimOrderID == nil || *l.ClaimOrderID != orderID {
 		return false
@@ -131,7 +128,7 @@ func (l *Link) UnlockClaim(orderID string) (changed bool) {
 	return true
 }
 
-// change dates a change. It is always later than the one before, whatever the clock does.
+// change returns the time of a change. It is always later than the last change, even if the clock jumps back.
 func (l *Link) change(now time.Time) *timestamppb.Timestamp {
 	at := now.UTC().Truncate(time.Microsecond)
 	if last := l.Record.GetUpdatedAt().AsTime(); !at.After(last) {

@@ -82,7 +82,7 @@ func TestALockedLinkChangesByItsOwnClaimOnly(t *testing.T) {
 	require.Nil(t, l.ClaimOrderID)
 }
 
-func TestAnUnlockedLinkIsAsBefore(t *testing.T) {
+func TestAnUnlockedLinkIsUnchanged(t *testing.T) {
 	t.Parallel()
 	l, orderID := linkIn(rules.Active), uuid.NewString()
 	before := l.Record.String()
@@ -92,7 +92,7 @@ func TestAnUnlockedLinkIsAsBefore(t *testing.T) {
 	require.Equal(t, before, l.Record.String())
 }
 
-func TestTheTimesOfALinkGrowWhateverTheClockDoes(t *testing.T) {
+func TestTheTimesOfALinkGrowEvenIfTheClockJumpsBack(t *testing.T) {
 	t.Parallel()
 	for _, clock := range []time.Time{noon, noon.Add(-time.Hour), noon.Add(time.Hour)} {
 		l := linkIn(rules.Requested)

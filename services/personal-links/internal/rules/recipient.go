@@ -18,7 +18,7 @@ const (
 	maxEmail   = 255
 	// MaxReference is the length of an id that the integrator chose.
 	MaxReference = 128
-	// maxErrors of one recipient are reported, because the answer to a batch is stored.
+	// maxErrors is how many errors of one recipient are reported. It bounds the response, which is stored.
 	maxErrors = 50
 )
 
@@ -37,7 +37,7 @@ type Recipient struct {
 type Recipients struct {
 	settings *tenantsv1.GetTenantSettingsResponse
 	managers map[string]string
-	// emails of the recipients so far, also of those that were rejected.
+	// emails of the recipients so far, including rejected ones.
 	emails map[string]struct{}
 }
 
@@ -92,7 +92,7 @@ func (r *Recipients) email(text string, errs *fields.Errors) string {
 	errs.Email("email", text, maxEmail)
 	key := strings.ToLower(strings.TrimSpace(text))
 	if _, taken := r.emails[key]; taken {
-		errs.Add("email", problem.FieldDuplicate, "is that of an earlier recipient of the batch")
+		errs.Add("email", problem.FieldDuplicate, "is the address of an earlier recipient of the batch")
 	}
 	r.emails[key] = struct{}{}
 	return text

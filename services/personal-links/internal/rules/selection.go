@@ -10,21 +10,21 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// maxProducts bounds what a page of gifts can hold.
+// maxProducts is how many gifts a page can have.
 const maxProducts = 1000
 
 // MaxRecipients of a batch.
 const MaxRecipients = 1000
 
-// Selection is what the links of a batch offer: a campaign's gifts, or some of the catalog.
+// Selection is the gifts that the links of a batch offer: those of a campaign, or some of the catalog.
 type Selection struct {
-	// CampaignID nil: the links offer gifts of the catalog.
+	// CampaignID is nil if the links offer gifts of the catalog.
 	CampaignID *string
 	BrandID    string
 	ProductIDs []string
 }
 
-// CheckSelection finds every error in the shape of the two selections. Blank ids count as missing.
+// CheckSelection finds all field errors of the two kinds of selection. Blank ids count as missing.
 func CheckSelection(req *linksv1.CreatePersonalLinksRequest, errs *fields.Errors) Selection {
 	s := Selection{CampaignID: errs.OptionalUUID("campaignId", fields.Optional(req.CampaignId))}
 	campaign, brand := s.CampaignID != nil, !fields.Blank(req.GetBrandId())

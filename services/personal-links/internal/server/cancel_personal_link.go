@@ -15,8 +15,8 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// CancelPersonalLink withdraws a link (API specification, POST /personal-links/{linkId}:cancel). A
-// claim in flight is reconciled first: it wins if its order has been placed, else the cancellation.
+// CancelPersonalLink cancels a link (API specification, POST /personal-links/{linkId}:cancel). A claim in flight is reconciled
+// first: if its order has been placed, the link is claimed and not cancelled.
 func (s *Server) CancelPersonalLink(
 	ctx context.Context, req *linksv1.CancelPersonalLinkRequest,
 ) (*linksv1.CancelPersonalLinkResponse, error) {
@@ -57,7 +57,8 @@ func (s *Server) CancelPersonalLink(
 	return resp, a.open(stored, resp)
 }
 
-// cancel cancels a locked link for a key and returns what writes that; nil for a link that is cancelled already.
+// cancel cancels a locked link for a key and returns the function that writes the change, or nil if the link is already
+// cancelled.
 func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Link, reason string) (func(b *pgx.Batch), error) {
 	changed, err := link.Cancel(reason, s.clock())
 	if err != nil || !changed {
@@ -69,7 +70,7 @@ func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Lin
 	})
 }
 
-// CancelPersonalLinkAs withdraws a link for a person, by the rules of CancelPersonalLink.
+// CancelPersonalLinkAs cancels a link for a person, by the rules of CancelPersonalLink.
 func (s *Server) CancelPersonalLinkAs(
 	ctx context.Context, req *linksv1.CancelPersonalLinkAsRequest,
 ) (*linksv1.CancelPersonalLinkAsResponse, error) {

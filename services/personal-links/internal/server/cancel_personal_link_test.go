@@ -104,10 +104,10 @@ func TestErrorsOfACancellation(t *testing.T) {
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 	})
 	require.True(t, proto.Equal(link, f.read(t, link)))
-	require.Equal(t, 1, f.count(t, "idempotency_answers"), "only that of the batch")
+	require.Equal(t, 1, f.count(t, "idempotency_answers"), "only the event of the batch")
 }
 
-func TestALinkIsReadByTheKeysThatReachIt(t *testing.T) {
+func TestALinkIsReadByTheKeysThatMaySeeIt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -133,7 +133,7 @@ func TestALinkIsReadByTheKeysThatReachIt(t *testing.T) {
 
 func TestACancellationReconcilesAClaimInFlightFirst(t *testing.T) {
 	t.Parallel()
-	t.Run("it wins while the order has not been placed", func(t *testing.T) {
+	t.Run("the cancellation wins before the order is placed", func(t *testing.T) {
 		f := setup(t)
 		link := f.newLink(t)
 		f.orders.During(func() {
@@ -146,7 +146,7 @@ func TestACancellationReconcilesAClaimInFlightFirst(t *testing.T) {
 		require.Empty(t, f.orders.Placed())
 		require.Equal(t, []string{"personal_link.created", "personal_link.cancelled"}, f.kinds(t, link.GetId()))
 	})
-	t.Run("it loses once the order has been placed", func(t *testing.T) {
+	t.Run("the claim wins after the order is placed", func(t *testing.T) {
 		f := setup(t)
 		link := f.newLink(t)
 		orderID := newID()
@@ -163,7 +163,7 @@ func TestACancellationReconcilesAClaimInFlightFirst(t *testing.T) {
 	})
 }
 
-func TestAClaimAndACancellationAtOnceHaveOneWinner(t *testing.T) {
+func TestAConcurrentClaimAndCancellationHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	claimed := 0

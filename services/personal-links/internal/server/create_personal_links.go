@@ -62,8 +62,7 @@ func (s *Server) prepareBatch(
 	return effect, err
 }
 
-// edgeErrors are what the edge found, except that there are more recipients than it reads: that is a
-// problem of its own.
+// edgeErrors are the violations that the edge found, without the one for too many recipients, which has its own problem code.
 func edgeErrors(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *fields.Errors {
 	errs := &fields.Errors{}
 	for _, v := range caller.RequestFrom(ctx).Violations {
@@ -74,7 +73,7 @@ func edgeErrors(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *f
 	return errs
 }
 
-// brandOf returns the brand of the links, after a check that the selection can be offered.
+// brandOf checks that the selection can be offered, and returns the brand of the links.
 func (s *Server) brandOf(
 	ctx context.Context, principal caller.Principal, settings *tenantcache.Settings, selection rules.Selection,
 ) (string, error) {
@@ -83,7 +82,7 @@ func (s *Server) brandOf(
 			return "", problem.New(problem.BrandNotFound, "brandId names no brand this key reaches.")
 		}
 		if len(selection.ProductIDs) == 0 {
-			return selection.BrandID, nil // There is nothing to ask the catalog.
+			return selection.BrandID, nil // The catalog is not needed.
 		}
 	}
 	checked, err := s.catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{

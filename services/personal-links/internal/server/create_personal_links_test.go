@@ -19,7 +19,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// post is a POST of a key of the tenant; with brands it is limited to them.
+// post is the context of a POST by a key of the tenant; with brands, the key is limited to them.
 func (f *fixture) post(idempotencyKey string, brands ...string) context.Context {
 	f.t.Helper()
 	p := caller.Principal{TenantID: f.tenant, TenantVersion: f.settings, KeyID: 7, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands}
@@ -84,7 +84,7 @@ func (f *fixture) events(t *testing.T) (all []recorded) {
 	return all
 }
 
-// kinds of the events of one link, in their order.
+// kinds returns the types of a link's events, in their order.
 func (f *fixture) kinds(t *testing.T, linkID string) []string {
 	t.Helper()
 	var kinds []string
@@ -157,7 +157,7 @@ func TestABatchForGiftsOfTheCatalog(t *testing.T) {
 	require.Equal(t, []string{mugID, jerseyID}, stored.ProductIDs, "each once")
 }
 
-func TestLinksWaitWhereTheTenantApproves(t *testing.T) {
+func TestLinksWaitIfTheTenantApprovesThem(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
@@ -186,19 +186,19 @@ func TestEveryErrorOfARecipient(t *testing.T) {
 		change func(r *linksv1.PersonalLinkRecipient)
 		want   []string
 	}{
-		"no label":              {func(r *linksv1.PersonalLinkRecipient) { r.Label = "" }, []string{"label required"}},
-		"a blank label":         {func(r *linksv1.PersonalLinkRecipient) { r.Label = " \t" }, []string{"label required"}},
-		"a label of 256":        {func(r *linksv1.PersonalLinkRecipient) { r.Label = long(256) }, []string{"label too_long"}},
-		"a label of 255":        {func(r *linksv1.PersonalLinkRecipient) { r.Label = long(255) }, nil},
-		"no e-mail address":     {func(r *linksv1.PersonalLinkRecipient) { r.Email = new("ann") }, []string{"email invalid"}},
-		"a blank e-mail":        {func(r *linksv1.PersonalLinkRecipient) { r.Email = new(" ") }, nil},
-		"an e-mail of 256":      {func(r *linksv1.PersonalLinkRecipient) { r.Email = new(strings.Repeat("a", 244) + "@example.com") }, []string{"email too_long"}},
-		"a message of 256":      {func(r *linksv1.PersonalLinkRecipient) { r.Message = new(long(256)) }, []string{"message too_long"}},
-		"a recipient id of 129": {func(r *linksv1.PersonalLinkRecipient) { r.ExternalRecipientId = new(long(129)) }, []string{"externalRecipientId too_long"}},
-		"a locale that is off":  {func(r *linksv1.PersonalLinkRecipient) { r.Locale = new("de-DE") }, []string{"locale not_enabled"}},
-		"a blank locale":        {func(r *linksv1.PersonalLinkRecipient) { r.Locale = new("") }, nil},
-		"an unknown manager":    {func(r *linksv1.PersonalLinkRecipient) { r.ManagerEmail = new("no@example.com") }, []string{"managerEmail manager_not_found"}},
-		"a former manager":      {func(r *linksv1.PersonalLinkRecipient) { r.ManagerEmail = new("gone@example.com") }, []string{"managerEmail manager_not_found"}},
+		"no label":                     {func(r *linksv1.PersonalLinkRecipient) { r.Label = "" }, []string{"label required"}},
+		"a blank label":                {func(r *linksv1.PersonalLinkRecipient) { r.Label = " \t" }, []string{"label required"}},
+		"a label of 256":               {func(r *linksv1.PersonalLinkRecipient) { r.Label = long(256) }, []string{"label too_long"}},
+		"a label of 255":               {func(r *linksv1.PersonalLinkRecipient) { r.Label = long(255) }, nil},
+		"no e-mail address":            {func(r *linksv1.PersonalLinkRecipient) { r.Email = new("ann") }, []string{"email invalid"}},
+		"a blank e-mail":               {func(r *linksv1.PersonalLinkRecipient) { r.Email = new(" ") }, nil},
+		"an e-mail of 256":             {func(r *linksv1.PersonalLinkRecipient) { r.Email = new(strings.Repeat("a", 244) + "@example.com") }, []string{"email too_long"}},
+		"a message of 256":             {func(r *linksv1.PersonalLinkRecipient) { r.Message = new(long(256)) }, []string{"message too_long"}},
+		"a recipient id of 129":        {func(r *linksv1.PersonalLinkRecipient) { r.ExternalRecipientId = new(long(129)) }, []string{"externalRecipientId too_long"}},
+		"a locale that is not enabled": {func(r *linksv1.PersonalLinkRecipient) { r.Locale = new("de-DE") }, []string{"locale not_enabled"}},
+		"a blank locale":               {func(r *linksv1.PersonalLinkRecipient) { r.Locale = new("") }, nil},
+		"an unknown manager":           {func(r *linksv1.PersonalLinkRecipient) { r.ManagerEmail = new("no@example.com") }, []string{"managerEmail manager_not_found"}},
+		"a former manager":             {func(r *linksv1.PersonalLinkRecipient) { r.ManagerEmail = new("gone@example.com") }, []string{"managerEmail manager_not_found"}},
 		"a field id that is not a UUID": {func(r *linksv1.PersonalLinkRecipient) {
 			r.CustomFields = append(r.CustomFields, answer("42", "x"))
 		}, []string{"customFields[1].fieldId invalid"}},
@@ -221,7 +221,7 @@ func TestEveryErrorOfARecipient(t *testing.T) {
 		"answers that fit, and one to an unknown field": {func(r *linksv1.PersonalLinkRecipient) {
 			r.CustomFields = append(r.CustomFields, answer(text, long(2000)), answer(box, false), answer(newID(), "x"))
 		}, nil},
-		"several at once": {func(r *linksv1.PersonalLinkRecipient) {
+		"several errors": {func(r *linksv1.PersonalLinkRecipient) {
 			r.Label, r.Locale, r.Email = "", new("xx"), new("x")
 		}, []string{"label required", "locale not_enabled", "email invalid"}},
 	} {
@@ -259,7 +259,7 @@ func TestEveryErrorOfARecipient(t *testing.T) {
 	}
 }
 
-func TestTheSameEMailTwiceIsADuplicateAlsoOfARejectedRecipient(t *testing.T) {
+func TestTheSameEMailTwiceIsADuplicateEvenOfARejectedRecipient(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	first, second, third := ann(), ann(), ann()
@@ -269,7 +269,7 @@ func TestTheSameEMailTwiceIsADuplicateAlsoOfARejectedRecipient(t *testing.T) {
 	require.Equal(t, "duplicate", results[1].GetErrors().GetErrors()[0].GetCode())
 	require.Equal(t, "email", results[1].GetErrors().GetErrors()[0].GetField())
 	require.NotNil(t, results[2].GetLink())
-	require.NotNil(t, f.create(t, f.toCampaign(second))[0].GetLink(), "another batch knows nothing of it")
+	require.NotNil(t, f.create(t, f.toCampaign(second))[0].GetLink(), "another batch may use the address")
 }
 
 func TestABatchOfRejectedRecipientsOnlyMakesNothing(t *testing.T) {
@@ -316,7 +316,7 @@ func TestErrorsInTheSelectionsAreReportedTogether(t *testing.T) {
 			requireViolations(t, err, c.want...)
 		})
 	}
-	t.Run("with those of the edge", func(t *testing.T) {
+	t.Run("with the errors of the edge", func(t *testing.T) {
 		ctx := f.as(f.everyBrand(), problem.Violation{Field: "recipients[3].label", Code: problem.FieldInvalid, Message: "must be a string"})
 		_, err := f.client.CreatePersonalLinks(ctx, &linksv1.CreatePersonalLinksRequest{})
 		requireViolations(t, err, "recipients[3].label invalid", "campaignId required")
@@ -343,19 +343,19 @@ func TestProblemsOfTheWholeBatch(t *testing.T) {
 		failure error
 		want    problem.Code
 	}{
-		"an unknown campaign":        {f.post(newID()), with(f.toCampaign(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.CampaignId = &foreign }), nil, problem.CampaignNotFound},
-		"a campaign out of reach":    {f.post(newID(), foreign), f.toCampaign(ann()), nil, problem.CampaignNotFound},
-		"a campaign that is over":    {f.post(newID()), f.toCampaign(ann()), problem.New(problem.CampaignNotActive, "over"), problem.CampaignNotActive},
-		"an unknown brand":           {f.post(newID()), with(f.toGifts(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.BrandId = &foreign }), nil, problem.BrandNotFound},
-		"a brand out of reach":       {f.post(newID(), foreign), f.toGifts(ann()), nil, problem.BrandNotFound},
-		"an unknown gift":            {f.post(newID()), with(f.toGifts(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.ProductIds.Ids = []string{foreign} }), nil, problem.ProductNotFound},
-		"a gift that left":           {f.post(newID()), f.toGifts(ann()), problem.New(problem.ProductNotAvailable, "gone"), problem.ProductNotAvailable},
-		"no gifts":                   {f.post(newID()), with(f.toGifts(ann()), noProducts), nil, problem.NoProducts},
-		"no recipients":              {f.post(newID()), f.toCampaign(), nil, problem.NoRecipients},
-		"too many recipients":        {f.post(newID()), f.toCampaign(many...), nil, problem.TooManyRecipients},
-		"the brand before the rest":  {f.post(newID(), foreign), with(f.toGifts(), noProducts), nil, problem.BrandNotFound},
-		"gifts before recipients":    {f.post(newID()), with(f.toGifts(), noProducts), nil, problem.NoProducts},
-		"the campaign before number": {f.post(newID(), foreign), f.toCampaign(many...), nil, problem.CampaignNotFound},
+		"an unknown campaign":         {f.post(newID()), with(f.toCampaign(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.CampaignId = &foreign }), nil, problem.CampaignNotFound},
+		"a campaign out of reach":     {f.post(newID(), foreign), f.toCampaign(ann()), nil, problem.CampaignNotFound},
+		"a campaign that is over":     {f.post(newID()), f.toCampaign(ann()), problem.New(problem.CampaignNotActive, "over"), problem.CampaignNotActive},
+		"an unknown brand":            {f.post(newID()), with(f.toGifts(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.BrandId = &foreign }), nil, problem.BrandNotFound},
+		"a brand out of reach":        {f.post(newID(), foreign), f.toGifts(ann()), nil, problem.BrandNotFound},
+		"an unknown gift":             {f.post(newID()), with(f.toGifts(ann()), func(r *linksv1.CreatePersonalLinksRequest) { r.ProductIds.Ids = []string{foreign} }), nil, problem.ProductNotFound},
+		"a gift that was removed":     {f.post(newID()), f.toGifts(ann()), problem.New(problem.ProductNotAvailable, "gone"), problem.ProductNotAvailable},
+		"no gifts":                    {f.post(newID()), with(f.toGifts(ann()), noProducts), nil, problem.NoProducts},
+		"no recipients":               {f.post(newID()), f.toCampaign(), nil, problem.NoRecipients},
+		"too many recipients":         {f.post(newID()), f.toCampaign(many...), nil, problem.TooManyRecipients},
+		"the brand before the others": {f.post(newID(), foreign), with(f.toGifts(), noProducts), nil, problem.BrandNotFound},
+		"gifts before recipients":     {f.post(newID()), with(f.toGifts(), noProducts), nil, problem.NoProducts},
+		"the campaign before number":  {f.post(newID(), foreign), f.toCampaign(many...), nil, problem.CampaignNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.catalog.failure = c.failure
@@ -378,7 +378,7 @@ func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
 		_, err := f.client.CreatePersonalLinks(f.as(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
 		require.True(t, problem.Is(err, problem.TooManyRecipients), "%d: %v", n, err)
 	}
-	t.Run("after the errors of those that were read", func(t *testing.T) {
+	t.Run("after the errors of the recipients that were read", func(t *testing.T) {
 		req := &linksv1.CreatePersonalLinksRequest{}
 		body := fmt.Sprintf(`{"campaignId":%q,"recipients":[{"label":1}%s]}`, f.campaign, strings.Repeat(`,{}`, 3000))
 		_, err := f.client.CreatePersonalLinks(f.as(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
@@ -392,7 +392,7 @@ func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
 	})
 }
 
-func TestARepeatedBatchGetsTheFirstAnswerWhateverHappenedToItsLinks(t *testing.T) {
+func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	recipients := make([]*linksv1.PersonalLinkRecipient, 1000)
@@ -427,7 +427,7 @@ func TestARepeatedBatchGetsTheFirstAnswerWhateverHappenedToItsLinks(t *testing.T
 	})
 }
 
-func TestTheSameBatchManyTimesAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentRequestsForTheSameBatchMakeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	var answered, refused atomic.Int32
@@ -452,7 +452,7 @@ func TestTheSameBatchManyTimesAtOnceIsMadeOnce(t *testing.T) {
 	require.Equal(t, 2, f.count(t, "outbox"))
 }
 
-// BenchmarkABatchOfAThousand measures the making of a thousand links in one call.
+// BenchmarkABatchOfAThousand measures a call that makes a thousand links.
 func BenchmarkABatchOfAThousand(b *testing.B) {
 	f := setup(b)
 	recipients := make([]*linksv1.PersonalLinkRecipient, 1000)

@@ -34,7 +34,7 @@ func (s *Server) GetPersonalLink(
 	return &linksv1.GetPersonalLinkResponse{Link: record}, nil
 }
 
-// ReadPersonalLink reads a link with what only the team and the operator see.
+// ReadPersonalLink reads a link with the fields that only the team and the operator may see.
 func (s *Server) ReadPersonalLink(
 	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
 ) (*linksv1.ReadPersonalLinkResponse, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// ClaimLink places the order of the player's choice and ends the link with it.
+// ClaimLink places the order of the player's choice and marks the link as claimed.
 func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
 	link, err := s.byToken(ctx, req.GetToken())
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	return s.claim(ctx, link, req)
 }
 
-// refuse answers a choice that is not available. If another claim of the link succeeds, perhaps with
-// the last unit, the link is gone instead.
+// refuse returns the problem of a choice that is not available. But if another claim of the link succeeds, perhaps with the
+// last unit, it returns the claimed link.
 func (s *Server) refuse(ctx context.Context, link *rules.Link, refused error) (*linksv1.ClaimLinkResponse, error) {
 	link, err := s.claims.Outcome(ctx, link)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.Claim
 	return resp, nil
 }
 
-// orderOf describes the claimed order but for its id.
+// orderOf describes the claimed order without its id.
 func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaimedOrderRequest {
 	r := req.GetRecipient()
 	order := &ordersv1.PlaceClaimedOrderRequest{
@@ -94,7 +94,7 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 	return order
 }
 
-// onPage names the fields of a refusal as the page does.
+// onPage translates the field paths of a refusal to those of the page.
 func onPage(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Code != problem.InvalidRequest {
@@ -109,13 +109,13 @@ func onPage(err error) error {
 	return &onPage
 }
 
-// GetClaimPage shows the link as it is now.
+// GetClaimPage returns the page of the link in its current state.
 func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
 	link, err := s.byToken(ctx, req.GetToken())
 	if err != nil {
 		return nil, err
 	}
-	// The brand may just have changed its looks, and the call carries no version of the settings.
+	// The brand may have changed, and the call carries no version of the settings.
 	settings, err := s.tenants.Fresh(ctx, link.TenantID)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequ
 	return rules.ClaimPage(link, settings.GetBrands(), selection), nil
 }
 
-// byToken finds the link of a token. Its errors do not name the token.
+// byToken finds the link of a token. Its errors do not contain the token.
 func (s *Server) byToken(ctx context.Context, token string) (*rules.Link, error) {
 	unknown := problem.New(problem.NotFound, "There is no such link.")
 	hash, ok := rules.HashToken(token)
@@ -143,7 +143,7 @@ func (s *Server) byToken(ctx context.Context, token string) (*rules.Link, error)
 	return link, err
 }
 
-// listGifts returns the gifts of a link as they can be chosen now.
+// listGifts returns the gifts of a link that can be chosen now.
 func (s *Server) listGifts(ctx context.Context, l *rules.Link) (*catalogv1.ListSelectionGiftsResponse, error) {
 	return s.catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
 		TenantId:  l.TenantID,

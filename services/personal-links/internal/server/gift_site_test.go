@@ -69,7 +69,7 @@ func TestThePageOfAnOpenLink(t *testing.T) {
 		require.True(t, gift.GetOutOfStock())
 		require.Empty(t, gift.GetChoices())
 	})
-	t.Run("of a selection of the catalog shows its gifts only", func(t *testing.T) {
+	t.Run("of a selection of the catalog shows only its gifts", func(t *testing.T) {
 		link := f.create(t, f.toGifts(ann()))[0].GetLink()
 		require.Len(t, f.page(t, link).GetGifts(), 1)
 	})
@@ -173,7 +173,7 @@ func TestAClaimPlacesTheOrderAndEndsTheLink(t *testing.T) {
 	require.Contains(t, last.data, claimed.GetOrderId())
 	require.Zero(t, last.origin, "no key made the claim")
 
-	t.Run("a second claim is answered that the link is claimed", func(t *testing.T) {
+	t.Run("the response to a second claim is that the link is claimed", func(t *testing.T) {
 		again, err := f.site.ClaimLink(t.Context(), claimOf(link))
 		require.NoError(t, err)
 		require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, again.GetState())
@@ -204,7 +204,7 @@ func TestErrorsOfAClaimLeaveTheLinkOpen(t *testing.T) {
 		"no e-mail address":              {func(r req) { r.Recipient.Email = new("x") }, []string{"recipient.email invalid"}},
 		"no country":                     {func(r req) { r.Recipient.Country = "XX" }, []string{"recipient.country invalid"}},
 		"no postal code":                 {func(r req) { r.Recipient.PostalCode = nil }, []string{"recipient.postalCode required"}},
-		"all at once":                    {func(r req) { r.ProductId, r.Recipient.City = "", "" }, []string{"productId required", "recipient.city required"}},
+		"all errors":                     {func(r req) { r.ProductId, r.Recipient.City = "", "" }, []string{"productId required", "recipient.city required"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := claimOf(link)
@@ -217,14 +217,14 @@ func TestErrorsOfAClaimLeaveTheLinkOpen(t *testing.T) {
 		change func(r req)
 		want   problem.Code
 	}{
-		"a gift of another selection":     {func(r req) { r.ProductId = newID() }, problem.ProductNotAvailable},
-		"a country it does not go to":     {func(r req) { r.Recipient.Country = "IE" }, problem.NotDeliverableToCountry},
-		"no size":                         {func(r req) { r.Variations = nil }, problem.InvalidVariations},
-		"an unknown size":                 {func(r req) { r.Variations["Size"] = "XXL" }, problem.InvalidVariations},
-		"a dimension too many":            {func(r req) { r.Variations["Colour"] = "Red" }, problem.InvalidVariations},
-		"a size that is not offered":      {func(r req) { r.Variations["Size"] = "L" }, problem.InvalidVariations},
-		"a size of which there is none":   {func(r req) { r.Variations["Size"] = "S" }, problem.OutOfStock},
-		"a variation of a gift with none": {func(r req) { r.ProductId = mugID }, problem.InvalidVariations},
+		"a gift of another selection":         {func(r req) { r.ProductId = newID() }, problem.ProductNotAvailable},
+		"a country the gift does not ship to": {func(r req) { r.Recipient.Country = "IE" }, problem.NotDeliverableToCountry},
+		"no size":                             {func(r req) { r.Variations = nil }, problem.InvalidVariations},
+		"an unknown size":                     {func(r req) { r.Variations["Size"] = "XXL" }, problem.InvalidVariations},
+		"a dimension too many":                {func(r req) { r.Variations["Colour"] = "Red" }, problem.InvalidVariations},
+		"a combination that is not offered":   {func(r req) { r.Variations["Size"] = "L" }, problem.InvalidVariations},
+		"a size that is out of stock":         {func(r req) { r.Variations["Size"] = "S" }, problem.OutOfStock},
+		"a variation of a gift with none":     {func(r req) { r.ProductId = mugID }, problem.InvalidVariations},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := claimOf(link)
@@ -238,7 +238,7 @@ func TestErrorsOfAClaimLeaveTheLinkOpen(t *testing.T) {
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, f.page(t, link).GetState())
 }
 
-func TestARefusalOfOrdersLeavesTheLinkOpenForAnotherChoice(t *testing.T) {
+func TestIfOrdersRefusesTheLinkStaysOpenForAnotherChoice(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -270,7 +270,7 @@ func TestARefusalOfOrdersLeavesTheLinkOpenForAnotherChoice(t *testing.T) {
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, resp.GetState())
 }
 
-func TestFiftyClaimsOfOneLinkAtOncePlaceOneOrder(t *testing.T) {
+func TestFiftyConcurrentClaimsOfOneLinkPlaceOneOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
@@ -306,7 +306,7 @@ func TestALinkWithAClaimInFlightIsShownOpen(t *testing.T) {
 	link := f.newLink(t)
 	_, err := f.store.LockClaim(t.Context(), f.tenant, link.GetId(), newID(), time.Hour)
 	require.NoError(t, err)
-	require.True(t, proto.Equal(link, f.read(t, link)), "outside nothing has changed")
+	require.True(t, proto.Equal(link, f.read(t, link)), "callers see no change")
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, f.page(t, link).GetState())
 }
 
@@ -331,7 +331,7 @@ func TestAnUnavailableChoiceIsRefusedUnlessAnotherClaimSucceeds(t *testing.T) {
 			require.Empty(t, f.orders.Placed(), "the other claim placed no order")
 		})
 	}
-	t.Run("unless the other one won", func(t *testing.T) {
+	t.Run("unless the other claim succeeded", func(t *testing.T) {
 		link := f.create(t, f.toGifts(ann()))[0].GetLink()
 		orderID := newID()
 		_, err := f.store.LockClaim(t.Context(), f.tenant, link.GetId(), orderID, -time.Second)

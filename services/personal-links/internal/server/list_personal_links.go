@@ -45,7 +45,7 @@ func (s *Server) ListPersonalLinks(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	query.Limit = limit + 1 // One more shows that another page follows.
+	query.Limit = limit + 1 // One more link shows that another page follows.
 	links, err := s.store.List(ctx, query)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,7 @@ func (s *Server) ListPersonalLinks(
 	return &linksv1.ListPersonalLinksResponse{Items: items, NextCursor: next}, nil
 }
 
-// since rounds up to whole microseconds, in which links are stored: a link that changed before the
-// instant is not listed.
+// since rounds up to the whole microseconds of stored times, so that a link that changed before the instant is not listed.
 func since(ts *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	if ts == nil {
 		return nil
@@ -73,8 +72,8 @@ func since(ts *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	return new(ts.AsTime().Add(time.Microsecond - time.Nanosecond).Truncate(time.Microsecond))
 }
 
-// bind ties cursors to the tenant, the filters and, through updatedSince, the order. A key's brands
-// are not part of it: they are applied to each page.
+// bind returns the binding of cursors to the tenant, the filters and, by updatedSince, the sort order. A key's brands are not
+// part of it, because they are applied to each page.
 func bind(q store.Query) cursor.Binding {
 	since, status := "", linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
 	if q.UpdatedSince != nil {
@@ -115,7 +114,7 @@ func (s *Server) ListPersonalLinkBatch(
 	return resp, nil
 }
 
-// indexAfter reads a cursor, which holds the index of the last link of the page before.
+// indexAfter reads a cursor, which holds the index of the last link of the previous page.
 func indexAfter(after *string, binding cursor.Binding, errs *fields.Errors) int {
 	if after == nil {
 		return -1

@@ -14,7 +14,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-func TestALinkIsGivenWithAllItsFields(t *testing.T) {
+func TestALinkIsReturnedWithAllItsFields(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	claimed := f.link(0)
@@ -62,10 +62,10 @@ func TestOnlyLinksOfTheKeyAreListed(t *testing.T) {
 	f.insert(first, second, foreign)
 	all := &linksv1.ListPersonalLinksRequest{}
 
-	t.Run("a key of all brands sees the tenant's", func(t *testing.T) {
+	t.Run("a key of all brands sees all links of the tenant", func(t *testing.T) {
 		require.Equal(t, []string{second.id, first.id}, f.ids(t, f.everyBrand(), all))
 	})
-	t.Run("a limited key sees its brands'", func(t *testing.T) {
+	t.Run("a limited key sees the links of its brands", func(t *testing.T) {
 		p := caller.Principal{TenantID: f.tenant, BrandIDs: []string{first.brand, foreign.brand}}
 		require.Equal(t, []string{first.id}, f.ids(t, p, all))
 	})
@@ -99,13 +99,13 @@ func TestFilters(t *testing.T) {
 			[]string{claimed.id, campaign.id},
 		},
 		"by status": {&linksv1.ListPersonalLinksRequest{Status: &status}, []string{claimed.id}},
-		"by several at once": {
+		"by several filters": {
 			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: new("player-2")},
 			[]string{campaign.id},
 		},
 		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: new(newID())}, []string{}},
 		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("unknown")}, []string{}},
-		"by last change, oldest first, from the very instant": {
+		"by last change, oldest first, from the exact instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
 			[]string{campaign.id, claimed.id},
 		},
@@ -117,11 +117,11 @@ func TestFilters(t *testing.T) {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(epoch), Status: &status},
 			[]string{claimed.id},
 		},
-		"from the first instant there is": {
+		"from the first possible instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -62135596800}},
 			[]string{plain.id, campaign.id, claimed.id},
 		},
-		"from the last instant there is": {
+		"from the last possible instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 253402300799, Nanos: 999_999_999}},
 			[]string{},
 		},
@@ -132,7 +132,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestFaultsAreListedTogether(t *testing.T) {
+func TestErrorsAreListedTogether(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	unknown := linksv1.PersonalLinkStatus(9)
@@ -142,7 +142,7 @@ func TestFaultsAreListedTogether(t *testing.T) {
 		_, err := f.list(&linksv1.ListPersonalLinksRequest{CampaignId: new("spring")})
 		requireViolations(t, err, "campaignId invalid")
 	})
-	t.Run("everything at once, those of the edge too", func(t *testing.T) {
+	t.Run("all errors, with those of the edge", func(t *testing.T) {
 		ctx := f.as(f.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
 		_, err := f.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
 			CampaignId: new(""), ExternalRecipientId: new(strings.Repeat("å", 129)), Status: &unknown,

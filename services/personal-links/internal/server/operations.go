@@ -17,7 +17,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// operation is what every request of PersonalLinkOperationsService holds.
+// operation has the fields of every request of PersonalLinkOperationsService.
 type operation interface {
 	GetActor() *commonv1.Actor
 	GetTenantId() string
@@ -26,8 +26,8 @@ type operation interface {
 // permission is a rule of package rules.
 type permission func(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
 
-// permit checks the actor, reports that together with errs, and refuses an actor who may not act for
-// the tenant as its team is now. It returns the tenant's id.
+// permit checks the actor, reports its errors together with errs, and refuses an actor without permission in the tenant's
+// current team. It returns the tenant's id.
 func (s *Server) permit(ctx context.Context, req operation, allowed permission, errs *fields.Errors) (tenantID string, err error) {
 	actor.Check(req.GetActor(), errs)
 	tenantID = errs.UUID("tenantId", req.GetTenantId())
@@ -41,7 +41,7 @@ func (s *Server) permit(ctx context.Context, req operation, allowed permission, 
 	return tenantID, allowed(req.GetActor(), settings.GetTeam())
 }
 
-// changeOf turns the result of a rule into the change to write, with its event and audit.
+// changeOf converts the result of a rule to a change with its event and audit.
 func changeOf(req operation, event, action string) func(changed bool, err error) (*store.Change, error) {
 	return func(changed bool, err error) (*store.Change, error) {
 		if err != nil || !changed {
@@ -56,7 +56,7 @@ func auditOf(req operation, action string) store.Audit {
 	return store.Audit{Action: action, ActorKind: enumname.String(req.GetActor().GetKind()), ActorID: req.GetActor().GetId()}
 }
 
-// idOrUnknown replaces an invalid id by one that no record has.
+// idOrUnknown replaces an invalid id with one that no record has.
 func idOrUnknown(text string) string {
 	if id, ok := fields.ParseUUID(text); ok {
 		return id
@@ -64,7 +64,7 @@ func idOrUnknown(text string) string {
 	return uuid.Nil.String()
 }
 
-// notFound answers for a record that the tenant does not have.
+// notFound translates the store's ErrNotFound.
 func notFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.New(problem.NotFound, "The tenant has no such record.")
@@ -82,7 +82,7 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 	return d
 }
 
-// ApprovePersonalLink lets the player claim a link that waits.
+// ApprovePersonalLink approves a link that waits for approval.
 func (s *Server) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
@@ -99,7 +99,7 @@ func (s *Server) ApprovePersonalLink(
 	return &linksv1.ApprovePersonalLinkResponse{Link: link.Record}, nil
 }
 
-// ApprovePersonalLinkBatch approves every link of the batch that waits.
+// ApprovePersonalLinkBatch approves every link of the batch that waits for approval.
 func (s *Server) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {

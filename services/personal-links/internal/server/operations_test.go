@@ -120,7 +120,7 @@ func TestActorsWithoutPermissionAreRefused(t *testing.T) {
 	requireViolations(t, err, "actor.id invalid")
 }
 
-func TestAWholeBatchIsApprovedAtOnce(t *testing.T) {
+func TestAWholeBatchIsApprovedByOneCall(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	batchID, links := f.waiting(t, 3)
@@ -141,14 +141,14 @@ func TestAWholeBatchIsApprovedAtOnce(t *testing.T) {
 	require.Equal(t, []string{"personal_link.created", "personal_link.approved"}, f.kinds(t, links[2].GetId()))
 	require.Equal(t, []string{"personal_link.created", "personal_link.approved"}, f.kinds(t, links[0].GetId()))
 	require.Equal(t, rules.Cancelled, f.read(t, links[1]).GetStatus())
-	require.Equal(t, rules.Requested, f.read(t, other[0]).GetStatus(), "another batch waits on")
+	require.Equal(t, rules.Requested, f.read(t, other[0]).GetStatus(), "another batch still waits")
 
 	req.BatchId = newID()
 	_, err = f.operations.ApprovePersonalLinkBatch(t.Context(), req)
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 }
 
-func TestTheTeamAndTheOperatorCancelAndReadWhatTheyWrote(t *testing.T) {
+func TestTheTeamAndTheOperatorCancelLinksAndReadTheReason(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for _, a := range []*commonv1.Actor{account(aMember), operator()} {
@@ -157,7 +157,7 @@ func TestTheTeamAndTheOperatorCancelAndReadWhatTheyWrote(t *testing.T) {
 			&linksv1.CancelPersonalLinkAsRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId(), Reason: "Marked reason"})
 		require.NoError(t, err)
 		require.Equal(t, rules.Cancelled, resp.GetLink().GetStatus())
-		require.Zero(t, f.events(t)[len(f.events(t))-1].origin, "no key did it")
+		require.Zero(t, f.events(t)[len(f.events(t))-1].origin, "the change has no key as its origin")
 		read, err := f.operations.ReadPersonalLink(t.Context(), &linksv1.ReadPersonalLinkRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, "Marked reason", read.GetDetails().GetCancellationReason())
@@ -219,7 +219,7 @@ func TestTheAuditIsAppendOnly(t *testing.T) {
 const undated = `SELECT count(*) FROM outbox
 WHERE occurred_at IS DISTINCT FROM (convert_from(data, 'UTF8')::jsonb->>'updatedAt')::timestamptz`
 
-func TestEveryEventIsDatedByTheChangeItShows(t *testing.T) {
+func TestTheTimeOfAnEventIsThatOfItsChange(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	_, links := f.waiting(t, 2)

@@ -44,7 +44,7 @@ func idsOf(items []*linksv1.PersonalLink) []string {
 	return out
 }
 
-// many inserts n links, five to each instant, so that pages end between links of equal time.
+// many inserts n links, five for each instant, so that pages end between links of equal time.
 func (f *fixture) many(n int) []string {
 	f.t.Helper()
 	ids := make([]string, n)
@@ -56,7 +56,7 @@ func (f *fixture) many(n int) []string {
 	return ids
 }
 
-func TestPagesJoinWithoutGapOrDouble(t *testing.T) {
+func TestPagesHaveNoGapAndNoDuplicate(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	oldestFirst := f.many(53)
@@ -70,7 +70,7 @@ func TestPagesJoinWithoutGapOrDouble(t *testing.T) {
 		require.Equal(t, oldestFirst, idsOf(changed))
 	}
 
-	t.Run("a page holds 50 when nothing is said", func(t *testing.T) {
+	t.Run("a page has 50 links without a limit", func(t *testing.T) {
 		resp, err := f.list(&linksv1.ListPersonalLinksRequest{})
 		require.NoError(t, err)
 		require.Len(t, resp.GetItems(), 50)
@@ -83,11 +83,11 @@ func TestPagesJoinWithoutGapOrDouble(t *testing.T) {
 	})
 }
 
-func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
+func TestPagesHaveNoGapWhileLinksAreInserted(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	before := f.many(60)
-	// The writer lets the reader go on only when it has written something, and ends with it.
+	// The reader continues only after the writer has inserted something, and stops the writer at its end.
 	ctx, stop := context.WithCancel(t.Context())
 	wrote := make(chan struct{})
 	var writer errgroup.Group
@@ -110,7 +110,7 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 	meanwhile := func(int) { <-wrote }
 	meanwhile(0)
 
-	t.Run("newest first: what was there is listed once, what came later is not", func(t *testing.T) {
+	t.Run("newest first: existing links are listed once, new ones are not", func(t *testing.T) {
 		items := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: new(int32(7))}, meanwhile)
 		old := slices.DeleteFunc(idsOf(items), func(id string) bool { return !slices.Contains(before, id) })
 		slices.Reverse(old)
@@ -120,7 +120,7 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 			return y.GetCreatedAt().AsTime().Compare(x.GetCreatedAt().AsTime())
 		}))
 	})
-	t.Run("by last change: what came later follows", func(t *testing.T) {
+	t.Run("by last change: new links follow", func(t *testing.T) {
 		req := &linksv1.ListPersonalLinksRequest{Limit: new(int32(7)), UpdatedSince: timestamppb.New(epoch)}
 		resp := f.walk(t, req, func(page int) {
 			if page < 5 {
@@ -128,7 +128,7 @@ func TestPagesJoinWhileLinksAreInserted(t *testing.T) {
 			}
 		})
 		require.Equal(t, before, idsOf(resp)[:len(before)])
-		require.Greater(t, len(resp), len(before), "links inserted while reading are reached")
+		require.Greater(t, len(resp), len(before), "links inserted while reading are listed")
 		requireDistinct(t, resp)
 	})
 }
@@ -149,14 +149,14 @@ func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
 	items := f.walk(t, &linksv1.ListPersonalLinksRequest{
 		Limit: new(int32(4)), UpdatedSince: timestamppb.New(epoch),
 	}, func(page int) {
-		if page == 0 { // One that was read and one that was not move to the end.
+		if page == 0 { // One that was already read and one that was not yet read move to the end.
 			_, err := f.pool.Exec(t.Context(), `UPDATE links SET updated_at = $2 WHERE id = ANY($1)`,
 				[]string{ids[0], ids[10]}, epoch.Add(time.Hour))
 			require.NoError(t, err)
 		}
 	})
 	got := idsOf(items)
-	require.Len(t, got, 21, "the one that was read comes again, with its change")
+	require.Len(t, got, 21, "the one already read is listed again, with its change")
 	require.ElementsMatch(t, []string{ids[0], ids[10]}, got[19:])
 	for _, id := range ids {
 		require.Contains(t, got, id)
@@ -197,11 +197,11 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 		_, err := f.client.ListPersonalLinks(f.as(other), &linksv1.ListPersonalLinksRequest{After: after})
 		requireViolations(t, err, "after invalid")
 	})
-	t.Run("made-up cursors are refused", func(t *testing.T) {
+	t.Run("forged cursors are refused", func(t *testing.T) {
 		binding := cursor.Bind("personal-links", f.tenant, "", "", strconv.Itoa(0), "")
 		known := binding.EncodePosition(cursor.Position{Time: epoch, ID: newID()})
 		_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &known})
-		require.NoError(t, err, "the binding of this test is the list's")
+		require.NoError(t, err, "the binding of this test equals that of the list")
 		for _, micros := range []int64{-1 << 63, 1<<63 - 1} {
 			text := binding.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: newID()})
 			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})

@@ -63,7 +63,7 @@ func TestPersonalDataAndTokensAreNowhereInClear(t *testing.T) {
 		require.NotContains(t, everything, hex.EncodeToString([]byte(strings.ToUpper(secret[:1])+secret[1:])))
 	}
 
-	t.Run("of tokens, the events alone hold those of their links", func(t *testing.T) {
+	t.Run("only events hold tokens, each that of its link", func(t *testing.T) {
 		_, err := f.pool.Exec(t.Context(), "DELETE FROM outbox")
 		require.NoError(t, err)
 		rows := f.everyRow(t) + f.logged.String() + strings.Join(answers, "")

@@ -1,4 +1,5 @@
-// Package server answers the gRPC calls of personal links: it decodes, authorizes and decides each of them.
+// Package server implements the gRPC methods of personal links. Each method decodes and authorizes the call, applies the rules
+// and commits.
 package server
 
 import (
@@ -49,7 +50,7 @@ type Deps struct {
 
 // Config of a server.
 type Config struct {
-	// ClaimURL is the address in front of a token.
+	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
 }
 
@@ -70,11 +71,11 @@ func Collectors() []string {
 	}
 }
 
-// maxReconciled bounds how many claims one change reconciles: a player may try again in between.
+// maxReconciled bounds how many claims one change reconciles: a player may start another claim in between.
 const maxReconciled = 3
 
-// withoutClaim makes a change of a link. If the link that change returns has a claim in flight, the
-// claim is reconciled and the change tried again.
+// withoutClaim calls change. If the link that change returns has a claim in flight, it reconciles the claim and calls change
+// again.
 func (s *Server) withoutClaim(ctx context.Context, change func() (*rules.Link, error)) error {
 	for range maxReconciled {
 		link, err := change()
@@ -88,8 +89,7 @@ func (s *Server) withoutClaim(ctx context.Context, change func() (*rules.Link, e
 	return problem.Unavailable()
 }
 
-// Answers of this service hold claim URLs, which let their holder claim a gift. So the answer is stored
-// sealed and opened for the caller only.
+// Answers of this service hold claim URLs, with which anyone can claim a gift. So answers are stored sealed.
 type (
 	sealed       = wrapperspb.BytesValue
 	sealedEffect = idempotency.Effect[*sealed]
@@ -104,7 +104,7 @@ type answers struct {
 func (a answers) associatedData() string { return "idempotency_answers.answer/" + a.tenantID }
 
 func (a answers) seal(m proto.Message) (*sealed, error) {
-	// Deterministic, so that a repetition gets the very same bytes.
+	// Deterministic, so that a repetition gets the same bytes.
 	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)

@@ -40,15 +40,14 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
 
 // fixture serves personal links over real gRPC and PostgreSQL.
 type fixture struct {
-	t          testing.TB
-	pool       *pgxpool.Pool
-	ring       *seal.Ring
-	client     linksv1.PersonalLinksServiceClient
-	site       linksv1.GiftSiteServiceClient
-	operations linksv1.PersonalLinkOperationsServiceClient
-	store      *store.Store
-	tenant     string
-	// brand and campaign are the tenant's.
+	t               testing.TB
+	pool            *pgxpool.Pool
+	ring            *seal.Ring
+	client          linksv1.PersonalLinksServiceClient
+	site            linksv1.GiftSiteServiceClient
+	operations      linksv1.PersonalLinkOperationsServiceClient
+	store           *store.Store
+	tenant          string
 	brand, campaign string
 	directory       *directorytest.Directory
 	settings        int64 // Version of the tenant's settings.
@@ -132,7 +131,7 @@ func mug() *catalogv1.SelectionGift {
 	return &catalogv1.SelectionGift{ProductId: mugID, Name: "Mug", Description: "A mug", Countries: []string{"SE", "IE"}}
 }
 
-// jersey comes in two sizes, of which one is gone.
+// jersey comes in two sizes, one of which is out of stock.
 func jersey() *catalogv1.SelectionGift {
 	return &catalogv1.SelectionGift{
 		ProductId: jerseyID, Name: "Jersey", Countries: []string{"SE"},
@@ -147,7 +146,7 @@ func jersey() *catalogv1.SelectionGift {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// row is a link as a test puts it into the table.
+// row is a link that a test inserts into the table.
 type row struct {
 	id, tenant, brand   string
 	campaign, recipient *string
@@ -183,7 +182,7 @@ func (f *fixture) insert(rows ...row) {
 	}
 }
 
-// as is the context of a call of the principal, with the errors that the edge found.
+// as is the context of a call by the principal, with violations of the edge.
 func (f *fixture) as(p caller.Principal, violations ...problem.Violation) context.Context {
 	f.t.Helper()
 	ctx, err := caller.Outgoing(f.t.Context(), p, caller.Request{Violations: violations})
@@ -199,7 +198,7 @@ func (f *fixture) list(req *linksv1.ListPersonalLinksRequest) (*linksv1.ListPers
 	return f.client.ListPersonalLinks(f.as(f.everyBrand()), req)
 }
 
-// ids of one page, which must be the last.
+// ids returns the ids of one page, which must be the last.
 func (f *fixture) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalLinksRequest) []string {
 	t.Helper()
 	resp, err := f.client.ListPersonalLinks(f.as(p), req)
@@ -212,7 +211,7 @@ func (f *fixture) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersona
 	return out
 }
 
-// requireViolations demands an invalid_request with exactly these `field code` pairs.
+// requireViolations checks for an invalid_request with exactly these `field code` pairs.
 func requireViolations(t *testing.T, err error, want ...string) {
 	t.Helper()
 	p, ok := problem.As(err)
@@ -225,7 +224,7 @@ func requireViolations(t *testing.T, err error, want ...string) {
 	require.ElementsMatch(t, want, got)
 }
 
-// gifts is the catalog: one campaign, and the gifts that everybody may choose.
+// gifts is a fake catalog: one campaign, and the gifts that are open to every brand.
 type gifts struct {
 	catalogv1.SelectionsServiceClient
 	campaignID, brandID string

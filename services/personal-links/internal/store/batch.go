@@ -17,7 +17,7 @@ import (
 const insertBatch = `INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
 VALUES ($1, $2, $3, $4, $5, $6)`
 
-// One statement for all links: a batch of a thousand is one round trip.
+// One statement inserts all links of a batch.
 const insertLinks = `INSERT INTO links (tenant_id, batch_id, brand_id, campaign_id, status, created_at, updated_at,
   id, batch_index, external_recipient_id, locale, manager_id, claim_url_sealed, token_hash, details_sealed)
 SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::text, $6::timestamptz, $6::timestamptz, x.*
@@ -34,8 +34,8 @@ type linkRows struct {
 	tokens, details [][]byte
 }
 
-// QueueBatch returns what adds the batch, its links and their events to a transaction. A batch
-// without links adds nothing.
+// QueueBatch returns a function that adds the batch, its links and their events to a transaction. It returns nil for a batch
+// without links.
 func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx.Batch), error) {
 	if len(batch.Links) == 0 {
 		return nil, nil //nolint:nilnil // There is nothing to do.
@@ -89,7 +89,7 @@ WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l
 FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE l.tenant_id = $1 AND l.id = x.id`
 )
 
-// ApproveBatch approves every link of the batch that waits, in one transaction, and returns how many.
+// ApproveBatch approves every link of the batch that waits for approval, in one transaction, and returns how many.
 func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by Audit, now time.Time) (int, error) {
 	var exists bool
 	var links []*rules.Link

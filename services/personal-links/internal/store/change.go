@@ -23,7 +23,7 @@ const updateLink = `UPDATE links SET status = $3, order_id = $4, approved_at = $
   claim_lease_until = CASE WHEN $10::uuid IS NULL THEN NULL ELSE now() + $11::interval END
 WHERE tenant_id = $1 AND id = $2`
 
-// QueueLock locks a link and sets into; a link that does not exist leaves it nil.
+// QueueLock locks a link and sets into, or leaves it nil if there is no such link.
 func (s *Store) QueueLock(b *pgx.Batch, tenantID, id string, into **rules.Link) {
 	*into = nil
 	b.Queue(lockLink, tenantID, id).Query(func(rows pgx.Rows) error {
@@ -42,12 +42,12 @@ type Change struct {
 	Lease time.Duration
 	// Event is the type of event to record; empty for a change that is not visible outside.
 	Event string
-	// OriginKeyID is the key whose request made the change; 0 when it was no key.
+	// OriginKeyID is the key whose request made the change; 0 if no key did.
 	OriginKeyID int32
 	Audit       *Audit
 }
 
-// QueueChange returns what writes the change, its audit and its event.
+// QueueChange returns a function that writes the change, its audit and its event.
 func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), error) {
 	l, r := c.Link, c.Link.Record
 	var reason []byte
@@ -74,8 +74,8 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 	}, nil
 }
 
-// Update locks the link, lets decide change it, commits the change and returns the link. Where decide
-// returns nil, nothing is written.
+// Update locks the link, lets decide change it, commits the change and returns the link. If decide returns nil, nothing is
+// written.
 func (s *Store) Update(
 	ctx context.Context, tenantID, id string, decide func(l *rules.Link) (*Change, error),
 ) (link *rules.Link, err error) {
@@ -105,8 +105,7 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return new(t.AsTime())
 }
 
-// newEvent builds the row of the outbox for the change that has just been made to the link.
-// originKeyID is the key whose request made it; 0 when it was no key's.
+// newEvent builds the outbox row for the link after a change. originKeyID is the key that made the request; 0 if no key did.
 func newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, error) {
 	data, err := restjson.Marshal(l.Record)
 	if err != nil {

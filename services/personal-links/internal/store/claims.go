@@ -11,29 +11,29 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// LockClaim locks the link for a claim that is about to place the order, for as long as the lease.
-// Where the link cannot be claimed, or another claim holds the lock, it is returned as it is.
+// LockClaim locks the link for a claim that is about to place the order, for as long as the lease. If the link cannot be
+// claimed or another claim holds the lock, it is returned unchanged.
 func (s *Store) LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
 		return changeIf(l.LockClaim(orderID), Change{Lease: lease})
 	})
 }
 
-// FinishClaim ends the link with the order that its claim has placed.
+// FinishClaim marks the link as claimed with the order that its claim has placed.
 func (s *Store) FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
 		return changeIf(l.FinishClaim(orderID, now), Change{Event: rules.EventClaimed})
 	})
 }
 
-// UnlockClaim opens the link again after its claim placed no order and never will.
+// UnlockClaim opens the link again after its claim was abandoned.
 func (s *Store) UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
 		return changeIf(l.UnlockClaim(orderID), Change{})
 	})
 }
 
-// changeIf returns nil where nothing changes, such as when another call was first.
+// changeIf returns nil if nothing changes, for instance because another call was first.
 func changeIf(changed bool, c Change) (*Change, error) {
 	if !changed {
 		return nil, nil //nolint:nilnil // Nothing changes.
@@ -41,7 +41,7 @@ func changeIf(changed bool, c Change) (*Change, error) {
 	return &c, nil
 }
 
-// Several instances share the work: each takes other links, and for no longer than the lease.
+// Several instances share the work: each takes different links for the time of the lease.
 const takeExpired = `UPDATE links l SET claim_lease_until = now() + $1::interval
 FROM (
   SELECT tenant_id, id FROM links WHERE claim_order_id IS NOT NULL AND claim_lease_until < now()
@@ -50,8 +50,8 @@ FROM (
 WHERE l.tenant_id = expired.tenant_id AND l.id = expired.id
 RETURNING l.tenant_id, l.id, l.claim_order_id`
 
-// TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on them. They have
-// only what reconciling needs and nothing sealed, so that a link that does not open does not block the others.
+// TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on them. They have only
+// the fields that reconciling needs and no sealed ones, so that a link that cannot be decrypted does not block the others.
 func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
 	rows, err := s.pool.Query(ctx, takeExpired, lease, limit)
 	if err != nil {

@@ -21,7 +21,7 @@ const linkColumns = recordColumns + `, l.tenant_id, l.batch_id, l.batch_index, l
 
 func (s *Store) scanRecord(row pgx.CollectableRow) (*linksv1.PersonalLink, error) { return s.scan(row) }
 
-// scan reads recordColumns, and into more what the statement selects after them.
+// scan reads recordColumns, and the further columns of the statement into more.
 func (s *Store) scan(row pgx.CollectableRow, more ...any) (*linksv1.PersonalLink, error) {
 	l := &linksv1.PersonalLink{}
 	var url []byte
@@ -44,7 +44,7 @@ func (s *Store) scan(row pgx.CollectableRow, more ...any) (*linksv1.PersonalLink
 	return l, nil
 }
 
-// scanLink reads linkColumns and opens what is sealed.
+// scanLink reads linkColumns and decrypts the sealed ones.
 func (s *Store) scanLink(row pgx.CollectableRow) (l *rules.Link, err error) {
 	l = &rules.Link{}
 	var details, reason []byte
@@ -73,7 +73,7 @@ func (s *Store) scanLink(row pgx.CollectableRow) (l *rules.Link, err error) {
 	return l, nil
 }
 
-// Associated data binds a sealed value to its link, and to its column.
+// The associated data bind a sealed value to its link and column.
 func ofURL(linkID string) string     { return linkID }
 func ofDetails(linkID string) string { return "links.details_sealed/" + linkID }
 func ofReason(linkID string) string  { return "links.reason_sealed/" + linkID }

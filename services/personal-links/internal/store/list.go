@@ -24,13 +24,13 @@ type Query struct {
 	Status              *linksv1.PersonalLinkStatus
 	// UpdatedSince lists by last change, oldest first; without it the newest link comes first.
 	UpdatedSince *time.Time
-	// After is the position of the last link of the page before.
+	// After is the position of the last link of the previous page.
 	After *cursor.Position
 	Limit int
 }
 
-// List reads up to q.Limit links. Both orders end in the id and are total, so a page continues exactly
-// where the one before it ended, whatever was written meanwhile.
+// List reads up to q.Limit links. Both sort orders end with the id and are total, so a page continues exactly after the
+// previous one, even if links were written in between.
 func (s *Store) List(ctx context.Context, q Query) ([]*linksv1.PersonalLink, error) {
 	sql, args := q.statement()
 	rows, err := s.pool.Query(ctx, sql, args...)
@@ -44,14 +44,14 @@ func (s *Store) List(ctx context.Context, q Query) ([]*linksv1.PersonalLink, err
 	return links, nil
 }
 
-// statement has only the conditions that are set, so that each combination is planned for itself and uses its index.
+// statement has only the conditions that are set, so that each combination has its own plan and uses its index.
 func (q Query) statement() (sql string, args []any) {
 	w := &postgres.Where{}
 	w.And("tenant_id = ?", q.TenantID)
 	switch {
 	case q.AllBrands:
 	case len(q.BrandIDs) == 1:
-		w.And("brand_id = ?", q.BrandIDs[0]) // Unlike a list of one, it is read in the index's order.
+		w.And("brand_id = ?", q.BrandIDs[0]) // Unlike ANY with one element, an equality can be read in the index's order.
 	default:
 		w.And("brand_id = ANY(?)", append([]string{}, q.BrandIDs...))
 	}

@@ -15,7 +15,7 @@ const (
 	aTenant = "0198f2e4-0000-7000-8000-000000000001"
 	aBrand  = "0198f2e4-0000-7000-8000-000000000002"
 
-	// One link of a thousand is of the brand, and another one waits.
+	// Of a thousand links one is of the brand, and another one waits for approval.
 	insertMany = `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, created_at, updated_at)
 SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid ELSE gen_random_uuid() END,
   CASE WHEN i % 1000 = 1 THEN 'REQUESTED' ELSE 'ACTIVE' END, '', at, at
@@ -33,9 +33,9 @@ func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
 		query Query
 		index string
 	}{
-		"those of a status":                {Query{AllBrands: true, Status: new(linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED)}, "links_status"},
-		"those of a limited key":           {Query{BrandIDs: []string{aBrand}}, "links_brand"},
-		"those of a key of several brands": {Query{BrandIDs: []string{aBrand, aTenant}}, "links_brand"},
+		"the links of a status":                {Query{AllBrands: true, Status: new(linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED)}, "links_status"},
+		"the links of a limited key":           {Query{BrandIDs: []string{aBrand}}, "links_brand"},
+		"the links of a key of several brands": {Query{BrandIDs: []string{aBrand, aTenant}}, "links_brand"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.query.TenantID, c.query.Limit = aTenant, 50

@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// ErrNotFound is the answer to a link that the tenant does not have, or to an unknown token.
+// ErrNotFound means that the tenant has no such link, or that the token is unknown.
 var ErrNotFound = errors.New("no such link")
 
 const (

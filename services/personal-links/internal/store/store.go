@@ -21,7 +21,7 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("links", files)
 }
 
-// Store of one database. The ring opens what is sealed in it.
+// Store reads and writes links. Its ring seals and opens the sealed columns.
 type Store struct {
 	pool *pgxpool.Pool
 	ring *seal.Ring
@@ -30,10 +30,10 @@ type Store struct {
 // New makes the store over a migrated database.
 func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
 
-// Pool is the database the store's transactions run on.
+// Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// The end of a link is its last change.
+// The last change of an ended link is its end.
 const eraseDetails = `UPDATE links SET details_sealed = NULL WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM links
   WHERE details_sealed IS NOT NULL AND status IN ('CLAIMED', 'EXPIRED', 'CANCELLED') AND updated_at < now() - $1::interval
