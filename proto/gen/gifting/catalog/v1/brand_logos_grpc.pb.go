@@ -26,8 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BrandLogosService is the part of the operations plane that stores the logos of brands. The brand with
-// the URL of its logo belongs to the tenants service.
+// BrandLogosService is the part of the operations plane that stores the logos of brands. The tenants service
+// stores the brand itself, with the URL of its logo.
 type BrandLogosServiceClient interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
 	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
@@ -56,8 +56,8 @@ func (c *brandLogosServiceClient) UploadBrandLogo(ctx context.Context, in *Uploa
 // All implementations must embed UnimplementedBrandLogosServiceServer
 // for forward compatibility.
 //
-// BrandLogosService is the part of the operations plane that stores the logos of brands. The brand with
-// the URL of its logo belongs to the tenants service.
+// BrandLogosService is the part of the operations plane that stores the logos of brands. The tenants service
+// stores the brand itself, with the URL of its logo.
 type BrandLogosServiceServer interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
 	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.

@@ -126,7 +126,7 @@ func (x *CampaignRecord) GetOfferings() []*OfferingRecord {
 	return nil
 }
 
-// An offering as it is kept, whatever its status.
+// An offering with all its data, whatever its status.
 type OfferingRecord struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -135,7 +135,7 @@ type OfferingRecord struct {
 	ProductPublished bool           `protobuf:"varint,3,opt,name=product_published,json=productPublished,proto3" json:"product_published,omitempty"`
 	Status           OfferingStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.OfferingStatus" json:"status,omitempty"`
 	SupplyType       SupplyType     `protobuf:"varint,5,opt,name=supply_type,json=supplyType,proto3,enum=gifting.catalog.v1.SupplyType" json:"supply_type,omitempty"`
-	// Those that are offered.
+	// Only SKUs that are offered.
 	Skus          []*Sku `protobuf:"bytes,6,rep,name=skus,proto3" json:"skus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -950,7 +950,7 @@ func (*ResumeOfferingResponse) Descriptor() ([]byte, []int) {
 
 type CorrectStockRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUID chosen by the caller; names the correction over retries.
+	// UUID chosen by the caller. It identifies the correction over retries.
 	CorrectionId string `protobuf:"bytes,1,opt,name=correction_id,json=correctionId,proto3" json:"correction_id,omitempty"`
 	TenantId     string `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	CampaignId   string `protobuf:"bytes,3,opt,name=campaign_id,json=campaignId,proto3" json:"campaign_id,omitempty"`
@@ -1072,7 +1072,7 @@ type isCorrectStockRequest_Change interface {
 }
 
 type CorrectStockRequest_Add struct {
-	// Units that came or, negative, went. Stock never goes below zero.
+	// Number of units to add, or if negative to remove. Stock never goes below zero.
 	Add int32 `protobuf:"varint,5,opt,name=add,proto3,oneof"`
 }
 
@@ -1084,10 +1084,10 @@ func (*CorrectStockRequest_Add) isCorrectStockRequest_Change() {}
 
 func (*CorrectStockRequest_Recount) isCorrectStockRequest_Change() {}
 
-// Recount replaces the stock that was counted, unless it has changed since.
+// Recount sets the stock to a counted number, unless the stock has changed since the count.
 type Recount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Stock before; another answers version_conflict.
+	// Stock at the time of the count. If it is different now: version_conflict.
 	Expected      int32 `protobuf:"varint,1,opt,name=expected,proto3" json:"expected,omitempty"`
 	Stock         int32 `protobuf:"varint,2,opt,name=stock,proto3" json:"stock,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -33,23 +33,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// CampaignOperationsService is the operations plane of campaigns: their course, single offerings and
-// stock. CatalogOperationsService.PutCampaign creates and replaces them. An unknown campaign, or one
-// of another tenant: not_found.
+// CampaignOperationsService is the operations plane of campaigns: their lifecycle, single offerings and
+// stock. CatalogOperationsService.PutCampaign creates and replaces campaigns. A campaign that is unknown or
+// of another tenant returns not_found.
 type CampaignOperationsServiceClient interface {
-	// One campaign as it is kept, with its offerings and their stock.
+	// Returns one campaign with all its data, offerings and stock.
 	GetCampaignRecord(ctx context.Context, in *GetCampaignRecordRequest, opts ...grpc.CallOption) (*GetCampaignRecordResponse, error)
-	// A tenant's campaigns, newest first, without offerings.
+	// Lists a tenant's campaigns, newest first, without offerings.
 	ListCampaignRecords(ctx context.Context, in *ListCampaignRecordsRequest, opts ...grpc.CallOption) (*ListCampaignRecordsResponse, error)
-	// Opens a campaign in preparation for orders. One that runs is left as it is; a completed one:
-	// not_editable.
+	// Opens a campaign in preparation for orders. An active campaign does not change. A completed one
+	// returns not_editable.
 	StartCampaign(ctx context.Context, in *StartCampaignRequest, opts ...grpc.CallOption) (*StartCampaignResponse, error)
-	// Ends a campaign for orders. A completed one is left as it is.
+	// Closes a campaign for orders. A completed campaign does not change.
 	CompleteCampaign(ctx context.Context, in *CompleteCampaignRequest, opts ...grpc.CallOption) (*CompleteCampaignResponse, error)
-	// Adds an offering after the others or replaces the one of the same gift in its place. Existing SKUs
-	// keep their stock; those that are not in the request are no longer offered.
+	// Adds an offering after the others, or replaces the one of the same gift at its position. Existing SKUs
+	// keep their stock. SKUs that are not in the request are no longer offered.
 	PutOffering(ctx context.Context, in *PutOfferingRequest, opts ...grpc.CallOption) (*PutOfferingResponse, error)
-	// Stops offering a gift. Its stock is kept for when it is offered again.
+	// Stops offering a gift. Its stock is kept in case the gift is offered again.
 	RemoveOffering(ctx context.Context, in *RemoveOfferingRequest, opts ...grpc.CallOption) (*RemoveOfferingResponse, error)
 	// Ends NEEDS_REVIEW. The gift must be published and come in every combination that is offered.
 	ResumeOffering(ctx context.Context, in *ResumeOfferingRequest, opts ...grpc.CallOption) (*ResumeOfferingResponse, error)
@@ -150,23 +150,23 @@ func (c *campaignOperationsServiceClient) CorrectStock(ctx context.Context, in *
 // All implementations must embed UnimplementedCampaignOperationsServiceServer
 // for forward compatibility.
 //
-// CampaignOperationsService is the operations plane of campaigns: their course, single offerings and
-// stock. CatalogOperationsService.PutCampaign creates and replaces them. An unknown campaign, or one
-// of another tenant: not_found.
+// CampaignOperationsService is the operations plane of campaigns: their lifecycle, single offerings and
+// stock. CatalogOperationsService.PutCampaign creates and replaces campaigns. A campaign that is unknown or
+// of another tenant returns not_found.
 type CampaignOperationsServiceServer interface {
-	// One campaign as it is kept, with its offerings and their stock.
+	// Returns one campaign with all its data, offerings and stock.
 	GetCampaignRecord(context.Context, *GetCampaignRecordRequest) (*GetCampaignRecordResponse, error)
-	// A tenant's campaigns, newest first, without offerings.
+	// Lists a tenant's campaigns, newest first, without offerings.
 	ListCampaignRecords(context.Context, *ListCampaignRecordsRequest) (*ListCampaignRecordsResponse, error)
-	// Opens a campaign in preparation for orders. One that runs is left as it is; a completed one:
-	// not_editable.
+	// Opens a campaign in preparation for orders. An active campaign does not change. A completed one
+	// returns not_editable.
 	StartCampaign(context.Context, *StartCampaignRequest) (*StartCampaignResponse, error)
-	// Ends a campaign for orders. A completed one is left as it is.
+	// Closes a campaign for orders. A completed campaign does not change.
 	CompleteCampaign(context.Context, *CompleteCampaignRequest) (*CompleteCampaignResponse, error)
-	// Adds an offering after the others or replaces the one of the same gift in its place. Existing SKUs
-	// keep their stock; those that are not in the request are no longer offered.
+	// Adds an offering after the others, or replaces the one of the same gift at its position. Existing SKUs
+	// keep their stock. SKUs that are not in the request are no longer offered.
 	PutOffering(context.Context, *PutOfferingRequest) (*PutOfferingResponse, error)
-	// Stops offering a gift. Its stock is kept for when it is offered again.
+	// Stops offering a gift. Its stock is kept in case the gift is offered again.
 	RemoveOffering(context.Context, *RemoveOfferingRequest) (*RemoveOfferingResponse, error)
 	// Ends NEEDS_REVIEW. The gift must be published and come in every combination that is offered.
 	ResumeOffering(context.Context, *ResumeOfferingRequest) (*ResumeOfferingResponse, error)

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The course of a campaign.
+// The status of a campaign.
 type CampaignStatus int32
 
 const (
@@ -83,7 +83,7 @@ type OfferingStatus int32
 const (
 	OfferingStatus_OFFERING_STATUS_UNSPECIFIED OfferingStatus = 0
 	OfferingStatus_OFFERING_STATUS_ACTIVE      OfferingStatus = 1
-	// A change of the gift has suspended it in the campaign.
+	// The gift is suspended in the campaign, because it has changed in the catalog.
 	OfferingStatus_OFFERING_STATUS_NEEDS_REVIEW OfferingStatus = 2
 )
 
@@ -128,7 +128,7 @@ func (OfferingStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_catalog_v1_catalog_proto_rawDescGZIP(), []int{1}
 }
 
-// What limits an offering.
+// Whether the stock of an offering is limited.
 type SupplyType int32
 
 const (
@@ -185,7 +185,7 @@ type ListProductsRequest struct {
 	// Required. ISO 3166-1 alpha-2.
 	Country string  `protobuf:"bytes,1,opt,name=country,proto3" json:"country,omitempty"`
 	Locale  *string `protobuf:"bytes,2,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
-	// Entries changed since this instant, with those that left the catalog.
+	// Only gifts that changed or left the catalog since this time.
 	UpdatedSince *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=updated_since,json=updatedSince,proto3,oneof" json:"updated_since,omitempty"`
 	After        *string                `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	// 1 to 100; absent: 50.
@@ -311,10 +311,10 @@ func (x *ListProductsResponse) GetNextCursor() string {
 	return ""
 }
 
-// ProductEntry is a gift, or the mark of one that left the catalog.
+// ProductEntry is a gift, or the id of one that left the catalog.
 type ProductEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A gift that is in the catalog of the country, or one that has left it.
+	// A gift of the catalog, or one that has left it.
 	//
 	// Types that are valid to be assigned to Entry:
 	//
@@ -396,7 +396,7 @@ func (*ProductEntry_Product) isProductEntry_Entry() {}
 
 func (*ProductEntry_Unlisted) isProductEntry_Entry() {}
 
-// A gift that is not in the catalog of the country any more.
+// A gift that is no longer in the catalog.
 type UnlistedProduct struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -727,7 +727,7 @@ func (x *Product) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Variation is a dimension in which a gift comes, such as Size.
+// Variation is a dimension in which a gift varies, such as Size.
 type Variation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Dimension     string                 `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
@@ -923,7 +923,7 @@ func (x *ListCategoriesResponse) GetCategories() []*Category {
 	return nil
 }
 
-// A shelf of the catalog.
+// A category of gifts.
 type Category struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -984,7 +984,7 @@ func (x *Category) GetSubcategories() []*Subcategory {
 	return nil
 }
 
-// A part of a category.
+// A subcategory of gifts.
 type Subcategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in a product's categories: <CATEGORY>__<SUBCATEGORY>.
@@ -1165,7 +1165,7 @@ type CampaignSummary struct {
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	BrandId string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	Name    string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// As of the read: a campaign completes at expires_at, whether or not anybody calls.
+	// Status at the time of the read: a campaign completes at expires_at by itself.
 	Status CampaignStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
 	// When the campaign completes on its own; null when it never expires.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
@@ -1334,7 +1334,7 @@ func (x *GetCampaignResponse) GetCampaign() *Campaign {
 	return nil
 }
 
-// A campaign with what it offers.
+// A campaign with its offerings.
 type Campaign struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

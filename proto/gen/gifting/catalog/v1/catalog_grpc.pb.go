@@ -32,16 +32,16 @@ const (
 //
 // CatalogService is the public plane of the gift catalog.
 type CatalogServiceClient interface {
-	// Gifts for a delivery country, in a stable order that paging can follow while the catalog
+	// Lists the gifts for a country of delivery. The order is stable, so paging works while the catalog
 	// changes.
 	ListProducts(ctx context.Context, in *ListProductsRequest, opts ...grpc.CallOption) (*ListProductsResponse, error)
-	// One gift as a country sees it.
+	// Returns one gift for a country of delivery.
 	GetProduct(ctx context.Context, in *GetProductRequest, opts ...grpc.CallOption) (*GetProductResponse, error)
-	// All categories, in the order of the catalog.
+	// Lists all categories, in display order.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
-	// Campaigns of the brands the key reaches, newest first.
+	// Lists the campaigns of the brands that the key reaches, newest first.
 	ListCampaigns(ctx context.Context, in *ListCampaignsRequest, opts ...grpc.CallOption) (*ListCampaignsResponse, error)
-	// One campaign with its offerings.
+	// Returns one campaign with its offerings.
 	GetCampaign(ctx context.Context, in *GetCampaignRequest, opts ...grpc.CallOption) (*GetCampaignResponse, error)
 }
 
@@ -109,16 +109,16 @@ func (c *catalogServiceClient) GetCampaign(ctx context.Context, in *GetCampaignR
 //
 // CatalogService is the public plane of the gift catalog.
 type CatalogServiceServer interface {
-	// Gifts for a delivery country, in a stable order that paging can follow while the catalog
+	// Lists the gifts for a country of delivery. The order is stable, so paging works while the catalog
 	// changes.
 	ListProducts(context.Context, *ListProductsRequest) (*ListProductsResponse, error)
-	// One gift as a country sees it.
+	// Returns one gift for a country of delivery.
 	GetProduct(context.Context, *GetProductRequest) (*GetProductResponse, error)
-	// All categories, in the order of the catalog.
+	// Lists all categories, in display order.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
-	// Campaigns of the brands the key reaches, newest first.
+	// Lists the campaigns of the brands that the key reaches, newest first.
 	ListCampaigns(context.Context, *ListCampaignsRequest) (*ListCampaignsResponse, error)
-	// One campaign with its offerings.
+	// Returns one campaign with its offerings.
 	GetCampaign(context.Context, *GetCampaignRequest) (*GetCampaignResponse, error)
 	mustEmbedUnimplementedCatalogServiceServer()
 }

@@ -24,7 +24,7 @@ const (
 type GetImageRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	FileId string                 `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
-	// True: the answer has no content, which saves reading the file.
+	// True: the response has no content, and the file is not read.
 	HeadOnly      bool `protobuf:"varint,2,opt,name=head_only,json=headOnly,proto3" json:"head_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -80,7 +80,7 @@ type GetImageResponse struct {
 	Content     []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
 	// SHA-256 of the content, lower-case hex.
 	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
-	// Bytes of the content, also when it is left out.
+	// Size of the content in bytes, even if the content is left out.
 	Size          int64 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

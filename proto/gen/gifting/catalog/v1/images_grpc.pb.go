@@ -26,9 +26,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ImagesService serves the bytes behind an image URL to the gateway.
+// ImagesService returns the files of image URLs to the gateway.
 type ImagesServiceClient interface {
-	// NOT_FOUND for a file that is unknown or not open to the public.
+	// Returns a file. NOT_FOUND if it is unknown or not public.
 	GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error)
 }
 
@@ -54,9 +54,9 @@ func (c *imagesServiceClient) GetImage(ctx context.Context, in *GetImageRequest,
 // All implementations must embed UnimplementedImagesServiceServer
 // for forward compatibility.
 //
-// ImagesService serves the bytes behind an image URL to the gateway.
+// ImagesService returns the files of image URLs to the gateway.
 type ImagesServiceServer interface {
-	// NOT_FOUND for a file that is unknown or not open to the public.
+	// Returns a file. NOT_FOUND if it is unknown or not public.
 	GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error)
 	mustEmbedUnimplementedImagesServiceServer()
 }

@@ -171,7 +171,7 @@ func (x *ImportProductsResponse) GetResults() []*ImportResult {
 type ImportResult struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome ImportOutcome          `protobuf:"varint,1,opt,name=outcome,proto3,enum=gifting.catalog.v1.ImportOutcome" json:"outcome,omitempty"`
-	// At most 20 errors of a rejected gift; empty for the others.
+	// At most 20 errors of a rejected gift. Empty for other gifts.
 	Errors        []*ImportError `protobuf:"bytes,2,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -228,7 +228,7 @@ type ImportError struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// As in the errors of the public API: required, invalid, too_long, duplicate.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// For people.
+	// Text for people. Not for parsing.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

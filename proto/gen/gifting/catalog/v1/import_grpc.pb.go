@@ -26,10 +26,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ImportService is the part of the operations plane that takes many gifts at once.
+// ImportService is the part of the operations plane that imports many gifts at once.
 type ImportServiceClient interface {
-	// Puts gifts by the rules of PutProduct. The valid ones are put in one transaction, the others are
-	// rejected one by one. An unchanged gift is not written, so a repeated call has no second effect.
+	// Puts gifts by the rules of PutProduct. The valid gifts are written in one transaction. Each invalid gift
+	// is rejected with its errors. An unchanged gift is not written, so a repeated call has no second effect.
 	ImportProducts(ctx context.Context, in *ImportProductsRequest, opts ...grpc.CallOption) (*ImportProductsResponse, error)
 }
 
@@ -55,10 +55,10 @@ func (c *importServiceClient) ImportProducts(ctx context.Context, in *ImportProd
 // All implementations must embed UnimplementedImportServiceServer
 // for forward compatibility.
 //
-// ImportService is the part of the operations plane that takes many gifts at once.
+// ImportService is the part of the operations plane that imports many gifts at once.
 type ImportServiceServer interface {
-	// Puts gifts by the rules of PutProduct. The valid ones are put in one transaction, the others are
-	// rejected one by one. An unchanged gift is not written, so a repeated call has no second effect.
+	// Puts gifts by the rules of PutProduct. The valid gifts are written in one transaction. Each invalid gift
+	// is rejected with its errors. An unchanged gift is not written, so a repeated call has no second effect.
 	ImportProducts(context.Context, *ImportProductsRequest) (*ImportProductsResponse, error)
 	mustEmbedUnimplementedImportServiceServer()
 }

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The life of a gift. Integrators see PUBLISHED ones only.
+// The state of a gift. Integrators see only PUBLISHED gifts.
 type ProductState int32
 
 const (
@@ -83,7 +83,7 @@ type PutRegionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Such as NORDICS.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// ISO 3166-1 alpha-2. A country belongs to one region; naming it here takes it from another.
+	// ISO 3166-1 alpha-2. A country belongs to one region. If it was in another one, it is removed there.
 	Countries     []string `protobuf:"bytes,2,rep,name=countries,proto3" json:"countries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -265,7 +265,7 @@ type PutCategoryRequest struct {
 	Category *Category `protobuf:"bytes,1,opt,name=category,proto3" json:"category,omitempty"`
 	// Names in other locales.
 	Translations []*CategoryTranslation `protobuf:"bytes,2,rep,name=translations,proto3" json:"translations,omitempty"`
-	// Place in the display order, lowest first.
+	// Position in the display order, lowest first.
 	Position      int32 `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -432,7 +432,7 @@ type PutProductRequest struct {
 	Variations   []*Variation          `protobuf:"bytes,6,rep,name=variations,proto3" json:"variations,omitempty"`
 	// Codes of subcategories that exist.
 	Categories []string `protobuf:"bytes,7,rep,name=categories,proto3" json:"categories,omitempty"`
-	// Countries the gift can be supplied to.
+	// Countries to which the gift can be sent.
 	AvailableCountries []string       `protobuf:"bytes,8,rep,name=available_countries,json=availableCountries,proto3" json:"available_countries,omitempty"`
 	Prices             []*RegionPrice `protobuf:"bytes,9,rep,name=prices,proto3" json:"prices,omitempty"`
 	// File ids, in display order.
@@ -823,7 +823,7 @@ type PutCampaignRequest struct {
 	// At most 255 characters.
 	Name   string         `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	Status CampaignStatus `protobuf:"varint,5,opt,name=status,proto3,enum=gifting.catalog.v1.CampaignStatus" json:"status,omitempty"`
-	// When the campaign completes on its own; absent: never.
+	// When the campaign completes by itself; absent: never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
 	// In display order.
 	Offerings     []*OfferingInput `protobuf:"bytes,7,rep,name=offerings,proto3" json:"offerings,omitempty"`
@@ -915,7 +915,7 @@ type OfferingInput struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	ProductId  string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
 	SupplyType SupplyType             `protobuf:"varint,2,opt,name=supply_type,json=supplyType,proto3,enum=gifting.catalog.v1.SupplyType" json:"supply_type,omitempty"`
-	// One per combination of the gift's variations that is offered.
+	// One SKU for each combination of variations that is offered.
 	Skus          []*SkuInput `protobuf:"bytes,3,rep,name=skus,proto3" json:"skus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -972,11 +972,11 @@ func (x *OfferingInput) GetSkus() []*SkuInput {
 	return nil
 }
 
-// The stock of one choice of variations.
+// The stock of one combination of variations.
 type SkuInput struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Variations map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Units to begin with. Stock of a SKU that exists is left as it is.
+	// Units of a new SKU. The stock of an existing SKU does not change.
 	InitialStock  *int32 `protobuf:"varint,2,opt,name=initial_stock,json=initialStock,proto3,oneof" json:"initial_stock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,23 +31,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// CatalogOperationsService is the operations plane: it maintains the catalog. Every Put creates the
-// record or replaces it whole, so a repeated call has no second effect. A Put that changes nothing
-// a reader could see leaves updatedAt alone.
+// CatalogOperationsService is the operations plane of the catalog. Every Put creates the record or replaces
+// all of it, so a repeated call has no second effect. A Put that changes nothing for readers does not change
+// updatedAt.
 type CatalogOperationsServiceClient interface {
-	// A region is a set of countries that share a price.
+	// Puts a region, a set of countries that share a price.
 	PutRegion(ctx context.Context, in *PutRegionRequest, opts ...grpc.CallOption) (*PutRegionResponse, error)
-	// The rate of a currency. It leaves updatedAt of the gifts alone.
+	// Sets the rate of a currency. It does not change updatedAt of gifts.
 	PutExchangeRate(ctx context.Context, in *PutExchangeRateRequest, opts ...grpc.CallOption) (*PutExchangeRateResponse, error)
-	// A category comes whole: subcategories, names in all locales, place in the display order.
+	// Puts a category with its subcategories, names in all locales and position in the display order.
 	PutCategory(ctx context.Context, in *PutCategoryRequest, opts ...grpc.CallOption) (*PutCategoryResponse, error)
-	// A gift comes whole: translations, prices, availability, variations and pictures.
+	// Puts a gift with its translations, prices, availability, variations and images.
 	PutProduct(ctx context.Context, in *PutProductRequest, opts ...grpc.CallOption) (*PutProductResponse, error)
 	// Stores an image with smaller renditions and returns the id of the original, for a gift's
-	// image_file_ids. The image is turned upright and encoded again, which removes all metadata: a JPEG
+	// image_file_ids. The image is rotated upright and encoded again, which removes all metadata. A JPEG
 	// stays a JPEG, a PNG stays a PNG, and a WebP becomes one of them. The same bytes return the same id.
 	UploadImage(ctx context.Context, in *UploadImageRequest, opts ...grpc.CallOption) (*UploadImageResponse, error)
-	// A campaign comes whole, with its offerings and their SKUs.
+	// Puts a campaign with its offerings and their SKUs.
 	PutCampaign(ctx context.Context, in *PutCampaignRequest, opts ...grpc.CallOption) (*PutCampaignResponse, error)
 }
 
@@ -123,23 +123,23 @@ func (c *catalogOperationsServiceClient) PutCampaign(ctx context.Context, in *Pu
 // All implementations must embed UnimplementedCatalogOperationsServiceServer
 // for forward compatibility.
 //
-// CatalogOperationsService is the operations plane: it maintains the catalog. Every Put creates the
-// record or replaces it whole, so a repeated call has no second effect. A Put that changes nothing
-// a reader could see leaves updatedAt alone.
+// CatalogOperationsService is the operations plane of the catalog. Every Put creates the record or replaces
+// all of it, so a repeated call has no second effect. A Put that changes nothing for readers does not change
+// updatedAt.
 type CatalogOperationsServiceServer interface {
-	// A region is a set of countries that share a price.
+	// Puts a region, a set of countries that share a price.
 	PutRegion(context.Context, *PutRegionRequest) (*PutRegionResponse, error)
-	// The rate of a currency. It leaves updatedAt of the gifts alone.
+	// Sets the rate of a currency. It does not change updatedAt of gifts.
 	PutExchangeRate(context.Context, *PutExchangeRateRequest) (*PutExchangeRateResponse, error)
-	// A category comes whole: subcategories, names in all locales, place in the display order.
+	// Puts a category with its subcategories, names in all locales and position in the display order.
 	PutCategory(context.Context, *PutCategoryRequest) (*PutCategoryResponse, error)
-	// A gift comes whole: translations, prices, availability, variations and pictures.
+	// Puts a gift with its translations, prices, availability, variations and images.
 	PutProduct(context.Context, *PutProductRequest) (*PutProductResponse, error)
 	// Stores an image with smaller renditions and returns the id of the original, for a gift's
-	// image_file_ids. The image is turned upright and encoded again, which removes all metadata: a JPEG
+	// image_file_ids. The image is rotated upright and encoded again, which removes all metadata. A JPEG
 	// stays a JPEG, a PNG stays a PNG, and a WebP becomes one of them. The same bytes return the same id.
 	UploadImage(context.Context, *UploadImageRequest) (*UploadImageResponse, error)
-	// A campaign comes whole, with its offerings and their SKUs.
+	// Puts a campaign with its offerings and their SKUs.
 	PutCampaign(context.Context, *PutCampaignRequest) (*PutCampaignResponse, error)
 	mustEmbedUnimplementedCatalogOperationsServiceServer()
 }

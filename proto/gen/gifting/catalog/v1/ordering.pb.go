@@ -25,10 +25,10 @@ const (
 type CheckItemRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// Set for a campaign order. The campaign must belong to the tenant and to a brand the caller
-	// reaches, which the request names.
+	// Set for an order from a campaign. The campaign must belong to the tenant and to a brand that the API
+	// key reaches (all_brands, brand_ids).
 	CampaignId *string `protobuf:"bytes,2,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
-	// False: only brand_ids count as reachable.
+	// False: the key reaches only brand_ids.
 	AllBrands bool     `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds  []string `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	ProductId string   `protobuf:"bytes,5,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
@@ -142,7 +142,7 @@ type CheckItemResponse struct {
 	ProductName string `protobuf:"bytes,1,opt,name=product_name,json=productName,proto3" json:"product_name,omitempty"`
 	// The campaign's brand; empty without campaign.
 	CampaignBrandId string `protobuf:"bytes,2,opt,name=campaign_brand_id,json=campaignBrandId,proto3" json:"campaign_brand_id,omitempty"`
-	// Whether the offering holds finite stock, so that Reserve must be called.
+	// Whether the offering has limited stock. Then Reserve must be called.
 	Stocked       bool `protobuf:"varint,3,opt,name=stocked,proto3" json:"stocked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -201,9 +201,9 @@ func (x *CheckItemResponse) GetStocked() bool {
 
 type ReserveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifies the attempt over retries and crashes.
+	// Identifies the request over retries and crashes.
 	ReservationKey []byte `protobuf:"bytes,1,opt,name=reservation_key,json=reservationKey,proto3" json:"reservation_key,omitempty"`
-	// Id the order will have if this is the first attempt.
+	// Id of the order if this is the first attempt.
 	OrderId       string            `protobuf:"bytes,2,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	TenantId      string            `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	CampaignId    string            `protobuf:"bytes,4,opt,name=campaign_id,json=campaignId,proto3" json:"campaign_id,omitempty"`
@@ -287,9 +287,10 @@ func (x *ReserveRequest) GetVariations() map[string]string {
 
 type ReserveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id the order must have: the first one proposed with this key since the last confirmation or release.
+	// Id that the order must have: that of the first attempt with this key since the last confirmation or
+	// release.
 	OrderId string `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// The order must commit before.
+	// The order must commit before this time.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -32,20 +32,21 @@ const (
 // OrderingService serves the service that places orders: it checks gifts and reserves stock. It is part of
 // neither plane.
 type OrderingServiceClient interface {
-	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
-	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
-	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
-	// invalid_variations, which is the order of the API's code table. Reserves nothing.
+	// Checks a catalog gift for an order. If the gift does not allow customization, the error is
+	// invalid_request on `customization`. Otherwise it is the first of brand_campaign_mismatch,
+	// campaign_not_found, campaign_not_active, product_not_in_campaign, product_not_available,
+	// not_deliverable_to_country and invalid_variations. This is the order of the API's code table. Reserves
+	// nothing.
 	CheckItem(ctx context.Context, in *CheckItemRequest, opts ...grpc.CallOption) (*CheckItemResponse, error)
-	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same reservation
-	// key it returns the first reservation until that is confirmed or released; then it reserves again.
-	// out_of_stock when there is no unit left.
+	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
+	// reservation key, it returns the first reservation until that is confirmed or released. After that it
+	// reserves again. out_of_stock if there is no unit left.
 	Reserve(ctx context.Context, in *ReserveRequest, opts ...grpc.CallOption) (*ReserveResponse, error)
-	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
-	// Orders without a reservation are ignored, so a repeated call is harmless. A confirmed reservation can
-	// still be released by a cancellation.
+	// Confirms or releases reservations. A confirmed one keeps its unit, a released one returns it. Orders
+	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
+	// confirmed reservation.
 	SettleReservations(ctx context.Context, in *SettleReservationsRequest, opts ...grpc.CallOption) (*SettleReservationsResponse, error)
-	// Orders whose reservation was not confirmed or released before its expiry, oldest first.
+	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
 	ListExpiredReservations(ctx context.Context, in *ListExpiredReservationsRequest, opts ...grpc.CallOption) (*ListExpiredReservationsResponse, error)
 }
 
@@ -104,20 +105,21 @@ func (c *orderingServiceClient) ListExpiredReservations(ctx context.Context, in 
 // OrderingService serves the service that places orders: it checks gifts and reserves stock. It is part of
 // neither plane.
 type OrderingServiceServer interface {
-	// Checks a catalog gift for an order: invalid_request on `customization` that the gift does not
-	// allow, then the first of brand_campaign_mismatch, campaign_not_found, campaign_not_active,
-	// product_not_in_campaign, product_not_available, not_deliverable_to_country and
-	// invalid_variations, which is the order of the API's code table. Reserves nothing.
+	// Checks a catalog gift for an order. If the gift does not allow customization, the error is
+	// invalid_request on `customization`. Otherwise it is the first of brand_campaign_mismatch,
+	// campaign_not_found, campaign_not_active, product_not_in_campaign, product_not_available,
+	// not_deliverable_to_country and invalid_variations. This is the order of the API's code table. Reserves
+	// nothing.
 	CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error)
-	// Takes one unit of a stocked SKU for an order about to be placed. Repeated with the same reservation
-	// key it returns the first reservation until that is confirmed or released; then it reserves again.
-	// out_of_stock when there is no unit left.
+	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
+	// reservation key, it returns the first reservation until that is confirmed or released. After that it
+	// reserves again. out_of_stock if there is no unit left.
 	Reserve(context.Context, *ReserveRequest) (*ReserveResponse, error)
-	// Ends reservations: confirmed ones stay taken for good, released ones return their unit.
-	// Orders without a reservation are ignored, so a repeated call is harmless. A confirmed reservation can
-	// still be released by a cancellation.
+	// Confirms or releases reservations. A confirmed one keeps its unit, a released one returns it. Orders
+	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
+	// confirmed reservation.
 	SettleReservations(context.Context, *SettleReservationsRequest) (*SettleReservationsResponse, error)
-	// Orders whose reservation was not confirmed or released before its expiry, oldest first.
+	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
 	ListExpiredReservations(context.Context, *ListExpiredReservationsRequest) (*ListExpiredReservationsResponse, error)
 	mustEmbedUnimplementedOrderingServiceServer()
 }

@@ -23,12 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A gift as it is kept.
+// A gift with all its data.
 type ProductRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What putting the gift again as it is would send.
+	// The gift as PutProduct takes it.
 	Product *PutProductRequest `protobuf:"bytes,1,opt,name=product,proto3" json:"product,omitempty"`
-	// Once published, a gift that is not now is shown to syncing readers as unlisted.
+	// Whether the gift was ever published. If so and it is not published now, readers with updatedSince see
+	// it as unlisted.
 	PublishedOnce bool                   `protobuf:"varint,2,opt,name=published_once,json=publishedOnce,proto3" json:"published_once,omitempty"`
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -396,7 +397,7 @@ func (x *SetProductStateResponse) GetUpdatedAt() *timestamppb.Timestamp {
 type SetProductPricesRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
-	// All prices of the gift; a region that is missing has none.
+	// All prices of the gift. It has no price in other regions.
 	Prices []*RegionPrice `protobuf:"bytes,2,rep,name=prices,proto3" json:"prices,omitempty"`
 	// Required.
 	Actor         *v1.Actor `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
@@ -502,7 +503,7 @@ func (x *SetProductPricesResponse) GetUpdatedAt() *timestamppb.Timestamp {
 type SetProductAvailabilityRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
-	// All countries the gift can be supplied to.
+	// All countries to which the gift can be sent.
 	AvailableCountries []string `protobuf:"bytes,2,rep,name=available_countries,json=availableCountries,proto3" json:"available_countries,omitempty"`
 	// Required.
 	Actor         *v1.Actor `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
@@ -1049,7 +1050,7 @@ func (x *ListAuditResponse) GetNextCursor() string {
 	return ""
 }
 
-// One thing that was done, and by whom.
+// One operation, with the person who did it.
 type AuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1057,7 +1058,7 @@ type AuditEntry struct {
 	Actor *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	// Such as product.state, campaign.start, stock.correct.
 	Action string `protobuf:"bytes,4,opt,name=action,proto3" json:"action,omitempty"`
-	// What was asked for, as JSON.
+	// The request, as JSON.
 	Detail        string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

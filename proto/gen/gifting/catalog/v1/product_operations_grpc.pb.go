@@ -34,29 +34,28 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ProductOperationsService is the operations plane of single gifts: it reads them as they are kept
-// and changes one side of them at a time, where CatalogOperationsService.PutProduct replaces them
-// whole. A change that changes nothing a reader could see leaves updatedAt alone. An unknown gift:
-// not_found.
+// ProductOperationsService is the operations plane of single gifts. It reads them with all their data and
+// changes one aspect of them at a time. CatalogOperationsService.PutProduct replaces all of a gift. A change
+// that readers cannot see does not change updatedAt. An unknown gift returns not_found.
 type ProductOperationsServiceClient interface {
-	// One gift as it is kept, in whatever state.
+	// Returns one gift with all its data, whatever its state.
 	GetProductRecord(ctx context.Context, in *GetProductRecordRequest, opts ...grpc.CallOption) (*GetProductRecordResponse, error)
-	// By id.
+	// Lists gifts, sorted by id.
 	ListProductRecords(ctx context.Context, in *ListProductRecordsRequest, opts ...grpc.CallOption) (*ListProductRecordsResponse, error)
-	// Publishes, unpublishes (DRAFT), archives or makes internal. Leaving PUBLISHED suspends the gift
-	// in every campaign that offers it.
+	// Publishes a gift, unpublishes it (DRAFT), archives it or makes it internal. When a gift leaves
+	// PUBLISHED, it is suspended in every campaign that offers it.
 	SetProductState(ctx context.Context, in *SetProductStateRequest, opts ...grpc.CallOption) (*SetProductStateResponse, error)
 	// Replaces the prices of all regions.
 	SetProductPrices(ctx context.Context, in *SetProductPricesRequest, opts ...grpc.CallOption) (*SetProductPricesResponse, error)
-	// Replaces the countries a gift goes to.
+	// Replaces the countries to which a gift can be sent.
 	SetProductAvailability(ctx context.Context, in *SetProductAvailabilityRequest, opts ...grpc.CallOption) (*SetProductAvailabilityResponse, error)
 	// Replaces the texts of all locales.
 	SetProductTranslations(ctx context.Context, in *SetProductTranslationsRequest, opts ...grpc.CallOption) (*SetProductTranslationsResponse, error)
-	// All regions with their countries, by code.
+	// Lists all regions with their countries, sorted by code.
 	ListRegions(ctx context.Context, in *ListRegionsRequest, opts ...grpc.CallOption) (*ListRegionsResponse, error)
-	// All rates, by currency.
+	// Lists all rates, sorted by currency.
 	ListExchangeRates(ctx context.Context, in *ListExchangeRatesRequest, opts ...grpc.CallOption) (*ListExchangeRatesResponse, error)
-	// What was done with a gift, a campaign or its stock, newest first.
+	// Lists the operations on a gift, a campaign or its stock, newest first.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 }
 
@@ -162,29 +161,28 @@ func (c *productOperationsServiceClient) ListAudit(ctx context.Context, in *List
 // All implementations must embed UnimplementedProductOperationsServiceServer
 // for forward compatibility.
 //
-// ProductOperationsService is the operations plane of single gifts: it reads them as they are kept
-// and changes one side of them at a time, where CatalogOperationsService.PutProduct replaces them
-// whole. A change that changes nothing a reader could see leaves updatedAt alone. An unknown gift:
-// not_found.
+// ProductOperationsService is the operations plane of single gifts. It reads them with all their data and
+// changes one aspect of them at a time. CatalogOperationsService.PutProduct replaces all of a gift. A change
+// that readers cannot see does not change updatedAt. An unknown gift returns not_found.
 type ProductOperationsServiceServer interface {
-	// One gift as it is kept, in whatever state.
+	// Returns one gift with all its data, whatever its state.
 	GetProductRecord(context.Context, *GetProductRecordRequest) (*GetProductRecordResponse, error)
-	// By id.
+	// Lists gifts, sorted by id.
 	ListProductRecords(context.Context, *ListProductRecordsRequest) (*ListProductRecordsResponse, error)
-	// Publishes, unpublishes (DRAFT), archives or makes internal. Leaving PUBLISHED suspends the gift
-	// in every campaign that offers it.
+	// Publishes a gift, unpublishes it (DRAFT), archives it or makes it internal. When a gift leaves
+	// PUBLISHED, it is suspended in every campaign that offers it.
 	SetProductState(context.Context, *SetProductStateRequest) (*SetProductStateResponse, error)
 	// Replaces the prices of all regions.
 	SetProductPrices(context.Context, *SetProductPricesRequest) (*SetProductPricesResponse, error)
-	// Replaces the countries a gift goes to.
+	// Replaces the countries to which a gift can be sent.
 	SetProductAvailability(context.Context, *SetProductAvailabilityRequest) (*SetProductAvailabilityResponse, error)
 	// Replaces the texts of all locales.
 	SetProductTranslations(context.Context, *SetProductTranslationsRequest) (*SetProductTranslationsResponse, error)
-	// All regions with their countries, by code.
+	// Lists all regions with their countries, sorted by code.
 	ListRegions(context.Context, *ListRegionsRequest) (*ListRegionsResponse, error)
-	// All rates, by currency.
+	// Lists all rates, sorted by currency.
 	ListExchangeRates(context.Context, *ListExchangeRatesRequest) (*ListExchangeRatesResponse, error)
-	// What was done with a gift, a campaign or its stock, newest first.
+	// Lists the operations on a gift, a campaign or its stock, newest first.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	mustEmbedUnimplementedProductOperationsServiceServer()
 }

@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Selection is what a link offers: the gifts of a campaign, or some of the catalog.
+// Selection is what a link offers: the gifts of a campaign, or some gifts of the catalog.
 type Selection struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CampaignId    *string                `protobuf:"bytes,1,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
@@ -78,7 +78,7 @@ type CheckSelectionRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	TenantId  string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Selection *Selection             `protobuf:"bytes,2,opt,name=selection,proto3" json:"selection,omitempty"`
-	// False: only brand_ids count as reachable, so a campaign of another brand is not found.
+	// False: the key reaches only brand_ids, so a campaign of another brand returns campaign_not_found.
 	AllBrands     bool     `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds      []string `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -302,18 +302,18 @@ func (x *ListSelectionGiftsResponse) GetOpen() bool {
 	return false
 }
 
-// A gift as a player sees it on the page of a link.
+// A gift on the page of a link.
 type SelectionGift struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	ProductId   string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
 	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	Images      []*Image               `protobuf:"bytes,4,rep,name=images,proto3" json:"images,omitempty"`
-	// As an order must spell them.
+	// Spelled as an order must send them.
 	Variations []*Variation `protobuf:"bytes,5,rep,name=variations,proto3" json:"variations,omitempty"`
-	// Countries the gift can be sent to, ISO 3166-1 alpha-2.
+	// Countries to which the gift can be sent, ISO 3166-1 alpha-2.
 	Countries []string `protobuf:"bytes,6,rep,name=countries,proto3" json:"countries,omitempty"`
-	// Combinations the campaign offers, with their stock; empty: every combination, never limited.
+	// Combinations that the campaign offers, with their stock. Empty: every combination, never limited.
 	Skus          []*SelectionSku `protobuf:"bytes,7,rep,name=skus,proto3" json:"skus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -398,7 +398,7 @@ func (x *SelectionGift) GetSkus() []*SelectionSku {
 	return nil
 }
 
-// A choice of variations, and what is left of it.
+// A combination of variations with its stock.
 type SelectionSku struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Variations map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

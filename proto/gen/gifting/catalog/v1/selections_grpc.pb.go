@@ -27,14 +27,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SelectionsService answers the service that owns personal links: may these gifts be offered, and
-// what does the player see. It is part of neither plane.
+// SelectionsService serves the personal-links service. It says whether links may offer some gifts and what
+// the player sees. It is part of neither plane.
 type SelectionsServiceClient interface {
-	// Whether links can offer the selection: campaign_not_found, campaign_not_active,
-	// product_not_available, product_not_found; the first in that order.
+	// Checks whether links can offer the selection. The error is the first of campaign_not_found,
+	// campaign_not_active, product_not_available and product_not_found.
 	CheckSelection(ctx context.Context, in *CheckSelectionRequest, opts ...grpc.CallOption) (*CheckSelectionResponse, error)
-	// The gifts of a selection as a player may choose among them now, in display order. Gifts that
-	// left the catalog or are suspended in the campaign are left out.
+	// Lists the gifts of a selection that a player can choose now, in display order. Gifts that left the
+	// catalog or are suspended in the campaign are left out.
 	ListSelectionGifts(ctx context.Context, in *ListSelectionGiftsRequest, opts ...grpc.CallOption) (*ListSelectionGiftsResponse, error)
 }
 
@@ -70,14 +70,14 @@ func (c *selectionsServiceClient) ListSelectionGifts(ctx context.Context, in *Li
 // All implementations must embed UnimplementedSelectionsServiceServer
 // for forward compatibility.
 //
-// SelectionsService answers the service that owns personal links: may these gifts be offered, and
-// what does the player see. It is part of neither plane.
+// SelectionsService serves the personal-links service. It says whether links may offer some gifts and what
+// the player sees. It is part of neither plane.
 type SelectionsServiceServer interface {
-	// Whether links can offer the selection: campaign_not_found, campaign_not_active,
-	// product_not_available, product_not_found; the first in that order.
+	// Checks whether links can offer the selection. The error is the first of campaign_not_found,
+	// campaign_not_active, product_not_available and product_not_found.
 	CheckSelection(context.Context, *CheckSelectionRequest) (*CheckSelectionResponse, error)
-	// The gifts of a selection as a player may choose among them now, in display order. Gifts that
-	// left the catalog or are suspended in the campaign are left out.
+	// Lists the gifts of a selection that a player can choose now, in display order. Gifts that left the
+	// catalog or are suspended in the campaign are left out.
 	ListSelectionGifts(context.Context, *ListSelectionGiftsRequest) (*ListSelectionGiftsResponse, error)
 	mustEmbedUnimplementedSelectionsServiceServer()
 }

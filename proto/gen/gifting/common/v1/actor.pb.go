@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Where the acting person was authenticated.
+// What kind of person acts, and where the person was authenticated.
 type ActorKind int32
 
 const (
@@ -81,16 +81,16 @@ func (ActorKind) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_common_v1_actor_proto_rawDescGZIP(), []int{0}
 }
 
-// Actor is the person, or the part of the platform, on whose behalf an operation runs. The calling
-// workspace or back office has authenticated the person; every change keeps its actor.
+// Actor is the person, or the platform itself, on whose behalf an operation runs. The calling workspace or
+// back office has authenticated the person. The audit names the actor of every change.
 type Actor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ActorKind              `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.common.v1.ActorKind" json:"kind,omitempty"`
-	// Id of the person in the caller's directory; of a team member in tenants for TENANT_ACCOUNT. At
-	// most 128 characters; empty for SYSTEM.
+	// Id of the person in the caller's directory. For TENANT_ACCOUNT it is the id of the team member in the
+	// tenants service. At most 128 characters. Empty for SYSTEM.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// Shown as the author of messages; at most 255 characters. Of BACKOFFICE_ACCOUNT the public API
-	// shows the service operator's name instead.
+	// Shown as the author of messages. At most 255 characters. For BACKOFFICE_ACCOUNT the public API shows the
+	// service operator's name instead.
 	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

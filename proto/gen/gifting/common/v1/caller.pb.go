@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Scope is what an API key may reach.
+// Scope is a permission of an API key.
 type Scope int32
 
 const (
@@ -82,11 +82,12 @@ type Principal struct {
 	KeyId    int32                  `protobuf:"varint,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	KeyName  string                 `protobuf:"bytes,3,opt,name=key_name,json=keyName,proto3" json:"key_name,omitempty"`
 	Scopes   []Scope                `protobuf:"varint,4,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
-	// False: the key reaches only brand_ids, which may be empty. True: every brand, later ones too.
+	// False: the key reaches only brand_ids, which may be empty. True: it reaches every brand, including later
+	// ones.
 	AllBrands bool     `protobuf:"varint,5,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds  []string `protobuf:"bytes,6,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
-	// Version of the tenant's settings the gateway last saw. A service that keeps a copy of the
-	// settings must not answer from one that is older.
+	// Latest version of the tenant's settings that the gateway has seen. A service that caches the settings
+	// must not use an older version.
 	TenantVersion int64 `protobuf:"varint,7,opt,name=tenant_version,json=tenantVersion,proto3" json:"tenant_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -234,18 +235,18 @@ func (x *Violation) GetMessage() string {
 	return ""
 }
 
-// Request is what the edge knows of an HTTP request and the owning service must decide with. It
-// travels as binary metadata `gifting-request-bin`.
+// Request is what the owning service must know of the HTTP request. The gateway sends it as binary metadata
+// `gifting-request-bin`.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Value of the Idempotency-Key header; empty where the method takes none.
+	// Value of the Idempotency-Key header. Empty if the method takes none.
 	IdempotencyKey string `protobuf:"bytes,1,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Keyed hash of method, path, query and canonical body.
 	Fingerprint []byte `protobuf:"bytes,2,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	// Violations the edge found while decoding. They are reported together with the service's own, in
-	// the service's order of checks.
+	// Violations that the gateway found while decoding. The service reports them together with its own, in the
+	// order of its checks.
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
-	// The trace id answered as Request-Id.
+	// The trace id, which the response has as Request-Id.
 	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

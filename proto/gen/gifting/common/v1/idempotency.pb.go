@@ -131,7 +131,7 @@ type ReleaseKeyRequest struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	KeyId          int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// The fingerprint of the claim; the claims of another request stay.
+	// The fingerprint of the claim. Claims of another request are kept.
 	Fingerprint   []byte `protobuf:"bytes,3,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,15 +27,15 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The register of Idempotency-Keys: it makes one key name one request of an API key over the operations of all
-// services. The service that owns the register registers the keys of its own operations as it stores their answers;
-// for an operation of another service the gateway claims the key first. For internal use.
+// The register of Idempotency-Keys. It ensures that an Idempotency-Key of an API key belongs to one request, over the
+// operations of all services. The service that owns the register registers the keys of its own operations when it
+// stores their responses. For an operation of another service, the gateway claims the key first. For internal use.
 type IdempotencyRegisterServiceClient interface {
-	// Claims the key for a request of another service. Several claims of one request stand side by side. Answers
-	// idempotency_key_reused when the key names another request, and idempotency_request_in_progress while a request
-	// under the key runs here or is claiming it.
+	// Claims the key for a request of another service. One request may have several claims. The error is
+	// idempotency_key_reused if the key belongs to another request, and idempotency_request_in_progress while a request
+	// with the key runs here or is claiming it.
 	ClaimKey(ctx context.Context, in *ClaimKeyRequest, opts ...grpc.CallOption) (*ClaimKeyResponse, error)
-	// Takes one claim back, because its request had no effect and its answer is not stored. With the last claim the key
+	// Releases one claim, because its request had no effect and its response is not stored. After the last claim the key
 	// is free.
 	ReleaseKey(ctx context.Context, in *ReleaseKeyRequest, opts ...grpc.CallOption) (*ReleaseKeyResponse, error)
 }
@@ -72,15 +72,15 @@ func (c *idempotencyRegisterServiceClient) ReleaseKey(ctx context.Context, in *R
 // All implementations must embed UnimplementedIdempotencyRegisterServiceServer
 // for forward compatibility.
 //
-// The register of Idempotency-Keys: it makes one key name one request of an API key over the operations of all
-// services. The service that owns the register registers the keys of its own operations as it stores their answers;
-// for an operation of another service the gateway claims the key first. For internal use.
+// The register of Idempotency-Keys. It ensures that an Idempotency-Key of an API key belongs to one request, over the
+// operations of all services. The service that owns the register registers the keys of its own operations when it
+// stores their responses. For an operation of another service, the gateway claims the key first. For internal use.
 type IdempotencyRegisterServiceServer interface {
-	// Claims the key for a request of another service. Several claims of one request stand side by side. Answers
-	// idempotency_key_reused when the key names another request, and idempotency_request_in_progress while a request
-	// under the key runs here or is claiming it.
+	// Claims the key for a request of another service. One request may have several claims. The error is
+	// idempotency_key_reused if the key belongs to another request, and idempotency_request_in_progress while a request
+	// with the key runs here or is claiming it.
 	ClaimKey(context.Context, *ClaimKeyRequest) (*ClaimKeyResponse, error)
-	// Takes one claim back, because its request had no effect and its answer is not stored. With the last claim the key
+	// Releases one claim, because its request had no effect and its response is not stored. After the last claim the key
 	// is free.
 	ReleaseKey(context.Context, *ReleaseKeyRequest) (*ReleaseKeyResponse, error)
 	mustEmbedUnimplementedIdempotencyRegisterServiceServer()

@@ -54,7 +54,7 @@ var (
 	//
 	// optional bool decimal = 50101;
 	E_Decimal = &file_gifting_common_v1_options_proto_extTypes[0]
-	// Bytes that are a finished JSON value: written as they stand, never read from a request.
+	// Bytes that are a complete JSON value. They are written unchanged and never read from a request.
 	//
 	// optional bool raw_json = 50102;
 	E_RawJson = &file_gifting_common_v1_options_proto_extTypes[1]
@@ -63,7 +63,7 @@ var (
 // Extension fields to descriptorpb.MessageOptions.
 var (
 	// The message is written as the value of its one field, or of the one oneof member that is set,
-	// instead of an object that holds it. Lets a list be null and a page hold entries of two shapes.
+	// without an object around it. So a list can be null, and a page can have entries of two shapes.
 	//
 	// optional bool inline = 50101;
 	E_Inline = &file_gifting_common_v1_options_proto_extTypes[2]

@@ -138,7 +138,7 @@ type Event struct {
 	Type        string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	OccurredAt  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
 	Environment string                 `protobuf:"bytes,4,opt,name=environment,proto3" json:"environment,omitempty"`
-	// The record after the change, as JSON made by the service that owns it.
+	// The record after the change, as JSON that the owning service has encoded.
 	Data          []byte `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -209,8 +209,8 @@ func (x *Event) GetData() []byte {
 	return nil
 }
 
-// Change is an event between the outbox and its readers: the value of a message on the topic
-// gifting.changes.v1. The message's key is the tenant id.
+// Change is an event on its way from the outbox to its readers. It is the value of a message of the topic
+// gifting.changes.v1. The key of the message is the tenant id.
 type Change struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	EventId string                 `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
@@ -220,11 +220,11 @@ type Change struct {
 	BrandId  string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	// The record the change belongs to: an order id or a personal-link id.
 	SubjectId string `protobuf:"bytes,5,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
-	// Key whose own request made the change; 0 if no key made it.
+	// Id of the API key whose request made the change; 0 if no key made it.
 	OriginKeyId int32 `protobuf:"varint,6,opt,name=origin_key_id,json=originKeyId,proto3" json:"origin_key_id,omitempty"`
 	// Equals the record's updatedAt of this change.
 	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
-	// Database clock when the outbox row was written; orders changes across services.
+	// Time of the database's clock when the outbox row was written. Changes of different services are ordered by it.
 	RecordedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=recorded_at,json=recordedAt,proto3" json:"recorded_at,omitempty"`
 	Data       []byte                 `protobuf:"bytes,9,opt,name=data,proto3" json:"data,omitempty"`
 	// W3C trace context of the request that made the change; may be empty.

@@ -28,7 +28,7 @@ const (
 //
 // EventsService is the public plane of the event feed.
 type EventsServiceClient interface {
-	// The tenant's events that the key may see, in commit order, after the cursor.
+	// Lists the tenant's events that the key may see, in commit order, after the cursor.
 	ListEvents(ctx context.Context, in *ListEventsRequest, opts ...grpc.CallOption) (*ListEventsResponse, error)
 }
 
@@ -56,7 +56,7 @@ func (c *eventsServiceClient) ListEvents(ctx context.Context, in *ListEventsRequ
 //
 // EventsService is the public plane of the event feed.
 type EventsServiceServer interface {
-	// The tenant's events that the key may see, in commit order, after the cursor.
+	// Lists the tenant's events that the key may see, in commit order, after the cursor.
 	ListEvents(context.Context, *ListEventsRequest) (*ListEventsResponse, error)
 	mustEmbedUnimplementedEventsServiceServer()
 }

@@ -31,13 +31,13 @@ type PlaceClaimedOrderRequest struct {
 	// Set for a link of a campaign; absent for a selection of the catalog.
 	CampaignId          *string `protobuf:"bytes,5,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
 	ExternalRecipientId *string `protobuf:"bytes,6,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
-	// The link's label; who the gift is for.
+	// The link's label: the person the gift is for.
 	Client *OrderClient `protobuf:"bytes,7,opt,name=client,proto3" json:"client,omitempty"`
-	// As on a placed order; errors name `recipient.…`.
+	// The same as in POST /orders. Errors name fields as `recipient.…`.
 	Recipient  *OrderRecipient   `protobuf:"bytes,8,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	ProductId  string            `protobuf:"bytes,9,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
 	Variations map[string]string `protobuf:"bytes,10,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The link's answers to the tenant's fields, checked when the link was made.
+	// The link's answers to the tenant's fields. They were checked when the link was created.
 	CustomFields []*CustomFieldAnswer `protobuf:"bytes,11,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
 	// Id of the team member who then owns the order; absent: none.
 	ManagerId     *string `protobuf:"bytes,12,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
@@ -161,7 +161,7 @@ func (x *PlaceClaimedOrderRequest) GetManagerId() string {
 
 type PlaceClaimedOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent when the claim was abandoned before.
+	// Absent if the claim was abandoned before.
 	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -258,7 +258,7 @@ func (x *AbandonClaimedOrderRequest) GetTenantId() string {
 
 type AbandonClaimedOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent: there is none and there will be none.
+	// Absent: the order does not exist and will never be placed.
 	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

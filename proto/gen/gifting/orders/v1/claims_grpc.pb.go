@@ -27,16 +27,16 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ClaimsService places the orders of players who claim personal links. It answers the service that
-// owns the links and is part of neither plane.
+// ClaimsService places the orders of players who claim personal links. The personal-links service calls it.
+// It is part of neither plane.
 type ClaimsServiceClient interface {
-	// Places the order of a claim under the id the claim chose. Repeated with the same id it answers
-	// that order, whatever the rest of the request says. invalid_request names fields of
-	// `recipient`; else product_not_in_campaign, product_not_available, not_deliverable_to_country,
-	// invalid_variations, campaign_not_active or out_of_stock, and nothing has been placed.
+	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
+	// order, even if other fields of the request differ. After an error nothing has been placed. The error is
+	// invalid_request with fields of `recipient`, product_not_in_campaign, product_not_available,
+	// not_deliverable_to_country, invalid_variations, campaign_not_active or out_of_stock.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
-	// Ends a claim whose outcome is unknown: answers the order if it was placed, else makes sure that
-	// it never will be and returns its stock.
+	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
+	// sure that the order is never placed, and returns its stock.
 	AbandonClaimedOrder(ctx context.Context, in *AbandonClaimedOrderRequest, opts ...grpc.CallOption) (*AbandonClaimedOrderResponse, error)
 }
 
@@ -72,16 +72,16 @@ func (c *claimsServiceClient) AbandonClaimedOrder(ctx context.Context, in *Aband
 // All implementations must embed UnimplementedClaimsServiceServer
 // for forward compatibility.
 //
-// ClaimsService places the orders of players who claim personal links. It answers the service that
-// owns the links and is part of neither plane.
+// ClaimsService places the orders of players who claim personal links. The personal-links service calls it.
+// It is part of neither plane.
 type ClaimsServiceServer interface {
-	// Places the order of a claim under the id the claim chose. Repeated with the same id it answers
-	// that order, whatever the rest of the request says. invalid_request names fields of
-	// `recipient`; else product_not_in_campaign, product_not_available, not_deliverable_to_country,
-	// invalid_variations, campaign_not_active or out_of_stock, and nothing has been placed.
+	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
+	// order, even if other fields of the request differ. After an error nothing has been placed. The error is
+	// invalid_request with fields of `recipient`, product_not_in_campaign, product_not_available,
+	// not_deliverable_to_country, invalid_variations, campaign_not_active or out_of_stock.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
-	// Ends a claim whose outcome is unknown: answers the order if it was placed, else makes sure that
-	// it never will be and returns its stock.
+	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
+	// sure that the order is never placed, and returns its stock.
 	AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error)
 	mustEmbedUnimplementedClaimsServiceServer()
 }

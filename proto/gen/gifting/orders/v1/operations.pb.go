@@ -23,15 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Whether delivery details are in an answer, and why not.
+// Whether the response has delivery details, and if not, why.
 type DetailsState int32
 
 const (
 	DetailsState_DETAILS_STATE_UNSPECIFIED DetailsState = 0
 	DetailsState_DETAILS_STATE_READABLE    DetailsState = 1
-	// The retention after completion or cancellation has passed.
+	// They were erased some time after completion or cancellation.
 	DetailsState_DETAILS_STATE_ERASED DetailsState = 2
-	// A player claimed the order, and the actor is of the tenant's team.
+	// A player claimed the order, and the actor is in the tenant's team.
 	DetailsState_DETAILS_STATE_WITHHELD DetailsState = 3
 )
 
@@ -78,7 +78,7 @@ func (DetailsState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_operations_proto_rawDescGZIP(), []int{0}
 }
 
-// What was done, in the audit.
+// The operation that the audit records.
 type Operation int32
 
 const (
@@ -491,7 +491,7 @@ type CancelOrderAsRequest struct {
 	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	OrderId  string                 `protobuf:"bytes,3,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// Required, at most 1000 characters; part of the order every channel sees.
+	// Required, at most 1000 characters. Everybody who sees the order sees it.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -725,7 +725,7 @@ type CorrectTrackingRequest struct {
 	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	OrderId  string                 `protobuf:"bytes,3,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// As of DispatchOrder.
+	// The same as in DispatchOrder.
 	Shipment      *Shipment `protobuf:"bytes,4,opt,name=shipment,proto3" json:"shipment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -976,7 +976,7 @@ type PlaceOrderAsRequest struct {
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// UUID chosen by the caller for this order.
 	OrderId string `protobuf:"bytes,3,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// As of POST /orders, but without external_order_id: that is for orders placed through the API.
+	// The same as in POST /orders, but without external_order_id, which is only for orders of the API.
 	Order         *PlaceOrderRequest `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1495,7 +1495,7 @@ func (x *ReadOrderRequest) GetOrderId() string {
 type ReadOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Order *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
-	// What those who fulfil the order see beside the record.
+	// Further data for the people who fulfil the order.
 	Fulfilment   *Fulfilment  `protobuf:"bytes,2,opt,name=fulfilment,proto3" json:"fulfilment,omitempty"`
 	DetailsState DetailsState `protobuf:"varint,3,opt,name=details_state,json=detailsState,proto3,enum=gifting.orders.v1.DetailsState" json:"details_state,omitempty"`
 	// Set when details_state is READABLE.
@@ -1562,14 +1562,14 @@ func (x *ReadOrderResponse) GetDetails() *DeliveryDetails {
 	return nil
 }
 
-// Fulfilment is what an order asks of the operator.
+// Fulfilment has the wishes that the operator must know to fulfil an order.
 type Fulfilment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of a custom request.
+	// Only of a custom request.
 	Budget *v1.Money `protobuf:"bytes,1,opt,name=budget,proto3,oneof" json:"budget,omitempty"`
 	// Id of the team member who owns the order.
 	ManagerId *string `protobuf:"bytes,2,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
-	// Name of the API key that placed the order, as it was then.
+	// Name of the API key that placed the order, at that time.
 	PlacedByKey               *string `protobuf:"bytes,3,opt,name=placed_by_key,json=placedByKey,proto3,oneof" json:"placed_by_key,omitempty"`
 	AfterHoursServiceAccepted bool    `protobuf:"varint,4,opt,name=after_hours_service_accepted,json=afterHoursServiceAccepted,proto3" json:"after_hours_service_accepted,omitempty"`
 	BrandedPackagingRequested bool    `protobuf:"varint,5,opt,name=branded_packaging_requested,json=brandedPackagingRequested,proto3" json:"branded_packaging_requested,omitempty"`
@@ -1646,7 +1646,7 @@ func (x *Fulfilment) GetBrandedPackagingRequested() bool {
 type DeliveryDetails struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Client *OrderClient           `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
-	// The phone number in E.164.
+	// Phone number in E.164 format.
 	Recipient         *OrderRecipient      `protobuf:"bytes,2,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	CourierComment    string               `protobuf:"bytes,3,opt,name=courier_comment,json=courierComment,proto3" json:"courier_comment,omitempty"`
 	AdditionalDetails string               `protobuf:"bytes,4,opt,name=additional_details,json=additionalDetails,proto3" json:"additional_details,omitempty"`
@@ -1728,11 +1728,11 @@ func (x *DeliveryDetails) GetCustomFields() []*CustomFieldAnswer {
 	return nil
 }
 
-// SearchOrdersRequest narrows by every member that is set.
+// SearchOrdersRequest finds orders that match every member that is set.
 type SearchOrdersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Actor *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
-	// Optional for the operator, who must then give a reference or a status; required for all others.
+	// Optional for the operator, who must then send a reference or a status. Required for all others.
 	TenantId        *string      `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3,oneof" json:"tenant_id,omitempty"`
 	Reference       *string      `protobuf:"bytes,3,opt,name=reference,proto3,oneof" json:"reference,omitempty"`
 	ExternalOrderId *string      `protobuf:"bytes,4,opt,name=external_order_id,json=externalOrderId,proto3,oneof" json:"external_order_id,omitempty"`
@@ -1745,7 +1745,7 @@ type SearchOrdersRequest struct {
 	PlacedBefore *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=placed_before,json=placedBefore,proto3,oneof" json:"placed_before,omitempty"`
 	// 1 to 100; absent: 50.
 	Limit *int32 `protobuf:"varint,10,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// next_cursor of the page before, with the same filters.
+	// next_cursor of the previous page, with the same filters.
 	After         *string `protobuf:"bytes,11,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2094,8 +2094,7 @@ func (x *ListAuditResponse) GetNextCursor() string {
 	return ""
 }
 
-// AuditEntry is one accepted call of this service. It holds no personal data: the person is named
-// by id.
+// AuditEntry is one accepted call of this service. It has no personal data, only the id of the person.
 type AuditEntry struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2104,11 +2103,11 @@ type AuditEntry struct {
 	// Empty for SYSTEM.
 	ActorId   string    `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	Operation Operation `protobuf:"varint,5,opt,name=operation,proto3,enum=gifting.orders.v1.Operation" json:"operation,omitempty"`
-	// Absent where the order did not exist before: it was placed.
+	// Absent if the call placed the order.
 	StatusBefore  *OrderStatus `protobuf:"varint,6,opt,name=status_before,json=statusBefore,proto3,enum=gifting.orders.v1.OrderStatus,oneof" json:"status_before,omitempty"`
 	StatusAfter   OrderStatus  `protobuf:"varint,7,opt,name=status_after,json=statusAfter,proto3,enum=gifting.orders.v1.OrderStatus" json:"status_after,omitempty"`
 	VersionBefore *int64       `protobuf:"varint,8,opt,name=version_before,json=versionBefore,proto3,oneof" json:"version_before,omitempty"`
-	// As version_before where nothing changed.
+	// Equal to version_before if nothing changed.
 	VersionAfter  int64 `protobuf:"varint,9,opt,name=version_after,json=versionAfter,proto3" json:"version_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2213,7 +2212,7 @@ type ConversationEntry struct {
 	Message *OrderMessage          `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// Id of the API key, or of the person in the caller's directory; empty for SYSTEM.
 	AuthorId string `protobuf:"bytes,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The operator's own note.
+	// Whether it is an internal note of the operator.
 	Internal      bool `protobuf:"varint,3,opt,name=internal,proto3" json:"internal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

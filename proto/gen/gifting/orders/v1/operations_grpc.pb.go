@@ -42,55 +42,55 @@ const (
 // OrderOperationsService is the operations plane of orders: the tenant's workspace and the service
 // operator's back office approve, fulfil and correct orders through it.
 //
-// Every call names the acting person and the tenant, and every call that is accepted leaves one row
-// in the audit. A person who may not do it is refused with insufficient_scope; for TENANT_ACCOUNT
-// that includes everybody who is no active member of the tenant's team. An order of another tenant
-// does not exist: not_found.
+// Every call names the acting person and the tenant. Every accepted change adds one row to the audit. A person
+// who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's
+// team. An order of another tenant returns not_found.
 //
-// A call that finds what it asks for answers it again, with no new version and no event, so every
-// call can be repeated.
+// Every call can be repeated. If the change has been made already, the call returns the order without a new
+// version and without an event.
 type OrderOperationsServiceClient interface {
-	// REQUESTED to PROCESSING, by an Administrator or a Coordinator of the tenant's team. Any status
-	// but those two: not_editable.
+	// Approves an order: REQUESTED becomes PROCESSING. For an Administrator or a Coordinator of the tenant's
+	// team. Any other status returns not_editable.
 	ApproveOrder(ctx context.Context, in *ApproveOrderRequest, opts ...grpc.CallOption) (*ApproveOrderResponse, error)
-	// PROCESSING to SENT with the one shipment, by the operator. SENT with this shipment answers it;
-	// anything else: not_editable.
+	// Dispatches an order with one shipment: PROCESSING becomes SENT. For the operator. An order that is SENT
+	// with this shipment is returned unchanged. Anything else returns not_editable.
 	DispatchOrder(ctx context.Context, in *DispatchOrderRequest, opts ...grpc.CallOption) (*DispatchOrderResponse, error)
-	// SENT to COMPLETED, by the operator. Any status but those two: not_editable.
+	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. Any other status returns
+	// not_editable.
 	DeliverOrder(ctx context.Context, in *DeliverOrderRequest, opts ...grpc.CallOption) (*DeliverOrderResponse, error)
-	// REQUESTED or PROCESSING to CANCELLED, by the tenant's team or the operator; the stock goes back.
-	// Refusing a request is its cancellation. CANCELLED stays with its first reason; SENT and
-	// COMPLETED: not_cancellable.
+	// Cancels an order: REQUESTED or PROCESSING becomes CANCELLED, and its stock is returned. For the tenant's
+	// team and the operator. To reject a REQUESTED order, cancel it. An order that is CANCELLED keeps its first
+	// reason. SENT and COMPLETED return not_cancellable.
 	CancelOrderAs(ctx context.Context, in *CancelOrderAsRequest, opts ...grpc.CallOption) (*CancelOrderAsResponse, error)
-	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it returns the stock. Leaving SENT empties the shipments, as does
-	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
-	// and the target is neither COMPLETED nor CANCELLED.
+	// Changes any status to any other. For the operator. From CANCELLED it reserves stock again, and returns
+	// out_of_stock if there is none. To CANCELLED it returns the stock. From SENT, and from COMPLETED to anything
+	// but SENT, it removes the shipment. If the delivery details have been erased, only COMPLETED and CANCELLED
+	// are possible; other statuses return not_editable.
 	CorrectStatus(ctx context.Context, in *CorrectStatusRequest, opts ...grpc.CallOption) (*CorrectStatusResponse, error)
-	// Replaces the shipment of a SENT order, by the operator. Any other status: not_editable.
+	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(ctx context.Context, in *CorrectTrackingRequest, opts ...grpc.CallOption) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
-	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
+	// /orders/{orderId}:update-delivery. For the tenant's team and the operator.
 	CorrectDelivery(ctx context.Context, in *CorrectDeliveryRequest, opts ...grpc.CallOption) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders; errors name its fields as there. The source is
-	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id
-	// it answers the same order, whatever the rest of the request says. idempotency_key_reused when
-	// that order came through another channel, or a failed attempt has spent the id: choose another.
+	// Places an order by the rules of POST /orders, with the same field names in errors. The source is
+	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id, it
+	// returns the same order, even if other fields differ. idempotency_key_reused means that an order of
+	// another channel has this id, or that a failed attempt has used it. Then choose another order_id.
 	PlaceOrderAs(ctx context.Context, in *PlaceOrderAsRequest, opts ...grpc.CallOption) (*PlaceOrderAsResponse, error)
-	// Posts a message that everybody on the order reads. The public API names the operator as the author
-	// of what a BACKOFFICE_ACCOUNT posts. The same message_id again answers that message;
-	// idempotency_key_reused when that is another one.
+	// Posts a message that everybody who sees the order can read. For a BACKOFFICE_ACCOUNT the public API shows
+	// the operator's name as the author. Repeated with the same message_id and the same message, it returns
+	// that message. With another message it returns idempotency_key_reused.
 	PostMessageAs(ctx context.Context, in *PostMessageAsRequest, opts ...grpc.CallOption) (*PostMessageAsResponse, error)
-	// Adds a note only the operator reads, as PostMessageAs does but without an event.
+	// Adds a note that only the operator can read. It works like PostMessageAs, but there is no event.
 	AddInternalNote(ctx context.Context, in *AddInternalNoteRequest, opts ...grpc.CallOption) (*AddInternalNoteResponse, error)
-	// Messages of an order, oldest first; for the operator with its internal notes.
+	// Lists the messages of an order, oldest first. The operator also gets internal notes.
 	ListConversation(ctx context.Context, in *ListConversationRequest, opts ...grpc.CallOption) (*ListConversationResponse, error)
-	// One order with its delivery details. The tenant's team is not shown those of an order a player
-	// claimed.
+	// Returns one order with its delivery details. If a player claimed the order, the tenant's team does not
+	// get the delivery details.
 	ReadOrder(ctx context.Context, in *ReadOrderRequest, opts ...grpc.CallOption) (*ReadOrderResponse, error)
-	// Orders by what is known of them, newest placed first, without delivery details.
+	// Searches orders, newest first, without delivery details.
 	SearchOrders(ctx context.Context, in *SearchOrdersRequest, opts ...grpc.CallOption) (*SearchOrdersResponse, error)
-	// What was done to an order through this service, oldest first; for the operator and the tenant's
+	// Lists the changes of an order through this service, oldest first. For the operator and the tenant's
 	// Administrators.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 }
@@ -250,55 +250,55 @@ func (c *orderOperationsServiceClient) ListAudit(ctx context.Context, in *ListAu
 // OrderOperationsService is the operations plane of orders: the tenant's workspace and the service
 // operator's back office approve, fulfil and correct orders through it.
 //
-// Every call names the acting person and the tenant, and every call that is accepted leaves one row
-// in the audit. A person who may not do it is refused with insufficient_scope; for TENANT_ACCOUNT
-// that includes everybody who is no active member of the tenant's team. An order of another tenant
-// does not exist: not_found.
+// Every call names the acting person and the tenant. Every accepted change adds one row to the audit. A person
+// who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's
+// team. An order of another tenant returns not_found.
 //
-// A call that finds what it asks for answers it again, with no new version and no event, so every
-// call can be repeated.
+// Every call can be repeated. If the change has been made already, the call returns the order without a new
+// version and without an event.
 type OrderOperationsServiceServer interface {
-	// REQUESTED to PROCESSING, by an Administrator or a Coordinator of the tenant's team. Any status
-	// but those two: not_editable.
+	// Approves an order: REQUESTED becomes PROCESSING. For an Administrator or a Coordinator of the tenant's
+	// team. Any other status returns not_editable.
 	ApproveOrder(context.Context, *ApproveOrderRequest) (*ApproveOrderResponse, error)
-	// PROCESSING to SENT with the one shipment, by the operator. SENT with this shipment answers it;
-	// anything else: not_editable.
+	// Dispatches an order with one shipment: PROCESSING becomes SENT. For the operator. An order that is SENT
+	// with this shipment is returned unchanged. Anything else returns not_editable.
 	DispatchOrder(context.Context, *DispatchOrderRequest) (*DispatchOrderResponse, error)
-	// SENT to COMPLETED, by the operator. Any status but those two: not_editable.
+	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. Any other status returns
+	// not_editable.
 	DeliverOrder(context.Context, *DeliverOrderRequest) (*DeliverOrderResponse, error)
-	// REQUESTED or PROCESSING to CANCELLED, by the tenant's team or the operator; the stock goes back.
-	// Refusing a request is its cancellation. CANCELLED stays with its first reason; SENT and
-	// COMPLETED: not_cancellable.
+	// Cancels an order: REQUESTED or PROCESSING becomes CANCELLED, and its stock is returned. For the tenant's
+	// team and the operator. To reject a REQUESTED order, cancel it. An order that is CANCELLED keeps its first
+	// reason. SENT and COMPLETED return not_cancellable.
 	CancelOrderAs(context.Context, *CancelOrderAsRequest) (*CancelOrderAsResponse, error)
-	// Any status to any other, by the operator. Leaving CANCELLED takes stock again: out_of_stock when
-	// there is none. Entering it returns the stock. Leaving SENT empties the shipments, as does
-	// leaving COMPLETED for anything but SENT. not_editable where the delivery details have been erased
-	// and the target is neither COMPLETED nor CANCELLED.
+	// Changes any status to any other. For the operator. From CANCELLED it reserves stock again, and returns
+	// out_of_stock if there is none. To CANCELLED it returns the stock. From SENT, and from COMPLETED to anything
+	// but SENT, it removes the shipment. If the delivery details have been erased, only COMPLETED and CANCELLED
+	// are possible; other statuses return not_editable.
 	CorrectStatus(context.Context, *CorrectStatusRequest) (*CorrectStatusResponse, error)
-	// Replaces the shipment of a SENT order, by the operator. Any other status: not_editable.
+	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(context.Context, *CorrectTrackingRequest) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
-	// /orders/{orderId}:update-delivery, by the tenant's team or the operator.
+	// /orders/{orderId}:update-delivery. For the tenant's team and the operator.
 	CorrectDelivery(context.Context, *CorrectDeliveryRequest) (*CorrectDeliveryResponse, error)
-	// Places an order by the rules of POST /orders; errors name its fields as there. The source is
-	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id
-	// it answers the same order, whatever the rest of the request says. idempotency_key_reused when
-	// that order came through another channel, or a failed attempt has spent the id: choose another.
+	// Places an order by the rules of POST /orders, with the same field names in errors. The source is
+	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id, it
+	// returns the same order, even if other fields differ. idempotency_key_reused means that an order of
+	// another channel has this id, or that a failed attempt has used it. Then choose another order_id.
 	PlaceOrderAs(context.Context, *PlaceOrderAsRequest) (*PlaceOrderAsResponse, error)
-	// Posts a message that everybody on the order reads. The public API names the operator as the author
-	// of what a BACKOFFICE_ACCOUNT posts. The same message_id again answers that message;
-	// idempotency_key_reused when that is another one.
+	// Posts a message that everybody who sees the order can read. For a BACKOFFICE_ACCOUNT the public API shows
+	// the operator's name as the author. Repeated with the same message_id and the same message, it returns
+	// that message. With another message it returns idempotency_key_reused.
 	PostMessageAs(context.Context, *PostMessageAsRequest) (*PostMessageAsResponse, error)
-	// Adds a note only the operator reads, as PostMessageAs does but without an event.
+	// Adds a note that only the operator can read. It works like PostMessageAs, but there is no event.
 	AddInternalNote(context.Context, *AddInternalNoteRequest) (*AddInternalNoteResponse, error)
-	// Messages of an order, oldest first; for the operator with its internal notes.
+	// Lists the messages of an order, oldest first. The operator also gets internal notes.
 	ListConversation(context.Context, *ListConversationRequest) (*ListConversationResponse, error)
-	// One order with its delivery details. The tenant's team is not shown those of an order a player
-	// claimed.
+	// Returns one order with its delivery details. If a player claimed the order, the tenant's team does not
+	// get the delivery details.
 	ReadOrder(context.Context, *ReadOrderRequest) (*ReadOrderResponse, error)
-	// Orders by what is known of them, newest placed first, without delivery details.
+	// Searches orders, newest first, without delivery details.
 	SearchOrders(context.Context, *SearchOrdersRequest) (*SearchOrdersResponse, error)
-	// What was done to an order through this service, oldest first; for the operator and the tenant's
+	// Lists the changes of an order through this service, oldest first. For the operator and the tenant's
 	// Administrators.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	mustEmbedUnimplementedOrderOperationsServiceServer()

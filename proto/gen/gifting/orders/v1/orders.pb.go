@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The course of an order (API specification, section Order).
+// The status of an order (API specification, section Order).
 type OrderStatus int32
 
 const (
@@ -83,7 +83,7 @@ func (OrderStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{0}
 }
 
-// Which channel an order came by.
+// The channel through which an order was placed.
 type OrderSource int32
 
 const (
@@ -139,7 +139,7 @@ func (OrderSource) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{1}
 }
 
-// What the gifts of an order were chosen from, where that was no campaign.
+// What the gift of an order was chosen from, if not from a campaign.
 type OrderSelection int32
 
 const (
@@ -186,7 +186,7 @@ func (OrderSelection) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{2}
 }
 
-// Whether an item is a gift of the catalog or a wish in words.
+// Whether an item is a gift of the catalog or a custom request.
 type ItemKind int32
 
 const (
@@ -236,7 +236,7 @@ func (ItemKind) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{3}
 }
 
-// Who wrote a message.
+// The kind of author of a message.
 type MessageAuthorKind int32
 
 const (
@@ -301,21 +301,21 @@ type PlaceOrderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 128 characters, unique in the tenant.
 	ExternalOrderId string `protobuf:"bytes,1,opt,name=external_order_id,json=externalOrderId,proto3" json:"external_order_id,omitempty"`
-	// At most 128 characters, as the next two.
+	// At most 128 characters. The same holds for the next two fields.
 	ExternalRecipientId *string `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	ExternalCampaignRef *string `protobuf:"bytes,3,opt,name=external_campaign_ref,json=externalCampaignRef,proto3,oneof" json:"external_campaign_ref,omitempty"`
 	ExternalActionRef   *string `protobuf:"bytes,4,opt,name=external_action_ref,json=externalActionRef,proto3,oneof" json:"external_action_ref,omitempty"`
-	// The order takes the campaign's brand.
+	// The order takes the brand of the campaign.
 	CampaignId *string `protobuf:"bytes,5,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
 	// Required without campaign_id.
 	BrandId *string `protobuf:"bytes,6,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
-	// Exactly one.
+	// Exactly one item.
 	Items []*OrderItemInput `protobuf:"bytes,7,rep,name=items,proto3" json:"items,omitempty"`
 	// Required. Who the gift is for.
 	Client *OrderClient `protobuf:"bytes,8,opt,name=client,proto3" json:"client,omitempty"`
 	// Required. Where the gift ships.
 	Recipient *OrderRecipient `protobuf:"bytes,9,opt,name=recipient,proto3" json:"recipient,omitempty"`
-	// E-mail of an active team member who then owns the order.
+	// E-mail address of an active team member. This person then owns the order.
 	ManagerEmail *string `protobuf:"bytes,10,opt,name=manager_email,json=managerEmail,proto3,oneof" json:"manager_email,omitempty"`
 	// At most 500 characters.
 	CourierComment *string `protobuf:"bytes,11,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
@@ -596,7 +596,7 @@ func (x *OrderItemInput) GetBudget() *v1.Money {
 	return nil
 }
 
-// Whom an order is for, in the words of the tenant.
+// The person an order is for, as the tenant knows them.
 type OrderClient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 255 characters.
@@ -911,7 +911,7 @@ type ListOrdersRequest struct {
 	ExternalRecipientId *string                `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	Status              *OrderStatus           `protobuf:"varint,3,opt,name=status,proto3,enum=gifting.orders.v1.OrderStatus,oneof" json:"status,omitempty"`
 	BrandId             *string                `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
-	// Orders changed at or after this instant; the order of the list stays.
+	// Orders changed at or after this time. The list is still sorted by the time of placement.
 	UpdatedSince *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=updated_since,json=updatedSince,proto3,oneof" json:"updated_since,omitempty"`
 	After        *string                `protobuf:"bytes,6,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	// 1 to 100; absent: 50.
@@ -1142,9 +1142,9 @@ func (x *GetOrderResponse) GetOrder() *Order {
 type UpdateDeliveryRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// Required. The order's version this correction is made to.
+	// Required. The version of the order that is corrected.
 	ExpectedVersion *int64 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3,oneof" json:"expected_version,omitempty"`
-	// Merged field by field with what is stored; what is absent stays.
+	// Merged with the stored recipient, field by field. Absent fields do not change.
 	Recipient *DeliveryCorrection `protobuf:"bytes,3,opt,name=recipient,proto3,oneof" json:"recipient,omitempty"`
 	// At most 500 characters; empty clears it.
 	CourierComment *string `protobuf:"bytes,4,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
@@ -1218,8 +1218,8 @@ func (x *UpdateDeliveryRequest) GetUrgent() bool {
 	return false
 }
 
-// DeliveryCorrection holds the members of a recipient to change. None can be cleared: an empty
-// name or phone is an error, an empty email keeps what is stored.
+// DeliveryCorrection has the members of a recipient to change. None can be cleared: an empty name or phone is
+// an error, an empty email keeps the stored one.
 type DeliveryCorrection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 100 characters.
@@ -1291,8 +1291,8 @@ func (x *DeliveryCorrection) GetAddress() *AddressCorrection {
 	return nil
 }
 
-// AddressCorrection holds the members of an address to change. None can be cleared: an empty
-// street, city or country is an error, an empty postal_code keeps what is stored.
+// AddressCorrection has the members of an address to change. None can be cleared: an empty street, city or
+// country is an error, an empty postal_code keeps the stored one.
 type AddressCorrection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 255 characters.
@@ -1301,7 +1301,7 @@ type AddressCorrection struct {
 	City *string `protobuf:"bytes,2,opt,name=city,proto3,oneof" json:"city,omitempty"`
 	// At most 20 characters.
 	PostalCode *string `protobuf:"bytes,3,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
-	// Must be the order's: country_change_not_allowed.
+	// Must be the order's country, otherwise country_change_not_allowed.
 	Country       *string `protobuf:"bytes,4,opt,name=country,proto3,oneof" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1691,13 +1691,13 @@ func (x *PostOrderMessageResponse) GetId() string {
 	return ""
 }
 
-// Order is the record every channel sees. It holds no name, e-mail, phone or street.
+// Order is the record that every channel sees. It has no name, e-mail, phone or street.
 type Order struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// To quote when contacting the service operator.
+	// Reference to quote to the service operator.
 	Reference string `protobuf:"bytes,2,opt,name=reference,proto3" json:"reference,omitempty"`
-	// 0 when placed; grows with every change.
+	// 0 when the order is placed. It grows with every change.
 	Version             int64           `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	ExternalOrderId     *string         `protobuf:"bytes,4,opt,name=external_order_id,json=externalOrderId,proto3,oneof" json:"external_order_id,omitempty"`
 	ExternalRecipientId *string         `protobuf:"bytes,5,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
@@ -1709,13 +1709,13 @@ type Order struct {
 	Selection           *OrderSelection `protobuf:"varint,11,opt,name=selection,proto3,enum=gifting.orders.v1.OrderSelection,oneof" json:"selection,omitempty"`
 	PersonalLinkId      *string         `protobuf:"bytes,12,opt,name=personal_link_id,json=personalLinkId,proto3,oneof" json:"personal_link_id,omitempty"`
 	Status              OrderStatus     `protobuf:"varint,13,opt,name=status,proto3,enum=gifting.orders.v1.OrderStatus" json:"status,omitempty"`
-	// Always exactly one today.
+	// Exactly one item.
 	Items []*OrderItem `protobuf:"bytes,14,rep,name=items,proto3" json:"items,omitempty"`
 	// ISO 3166-1 alpha-2.
 	DeliveryCountry            string `protobuf:"bytes,15,opt,name=delivery_country,json=deliveryCountry,proto3" json:"delivery_country,omitempty"`
 	Urgent                     bool   `protobuf:"varint,16,opt,name=urgent,proto3" json:"urgent,omitempty"`
 	ReceivedOutsideActiveHours bool   `protobuf:"varint,17,opt,name=received_outside_active_hours,json=receivedOutsideActiveHours,proto3" json:"received_outside_active_hours,omitempty"`
-	// At most one; empty until dispatch.
+	// At most one shipment. Empty until the order is dispatched.
 	Shipments []*Shipment `protobuf:"bytes,18,rep,name=shipments,proto3" json:"shipments,omitempty"`
 	// Null unless CANCELLED.
 	CancellationReason *string                `protobuf:"bytes,19,opt,name=cancellation_reason,json=cancellationReason,proto3,oneof" json:"cancellation_reason,omitempty"`
@@ -1902,7 +1902,7 @@ func (x *Order) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// What is ordered.
+// The item of an order.
 type OrderItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ItemKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.orders.v1.ItemKind" json:"kind,omitempty"`
@@ -2218,11 +2218,11 @@ func (x *OrderMessage) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Who wrote a message, as the reader may know it.
+// The author of a message, as the reader may see it.
 type MessageAuthor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  MessageAuthorKind      `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.orders.v1.MessageAuthorKind" json:"kind,omitempty"`
-	// The key's or the person's name; of the service operator's team the operator's.
+	// Name of the key or the person. For the service operator's team it is the operator's name.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

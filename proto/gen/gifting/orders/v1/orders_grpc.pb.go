@@ -36,16 +36,16 @@ const (
 type OrdersServiceClient interface {
 	// Places an order for one catalog gift or one custom request.
 	PlaceOrder(ctx context.Context, in *PlaceOrderRequest, opts ...grpc.CallOption) (*PlaceOrderResponse, error)
-	// Orders within the key's brands, from every channel, newest placed first.
+	// Lists the orders of the key's brands, from every channel, newest first.
 	ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error)
-	// One order of the tenant, within the brands of the key.
+	// Returns one order of the key's brands.
 	GetOrder(ctx context.Context, in *GetOrderRequest, opts ...grpc.CallOption) (*GetOrderResponse, error)
 	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
 	UpdateDelivery(ctx context.Context, in *UpdateDeliveryRequest, opts ...grpc.CallOption) (*UpdateDeliveryResponse, error)
-	// Cancels an order that is not on its way yet and releases its stock.
+	// Cancels an order that has not been sent yet, and releases its stock.
 	CancelOrder(ctx context.Context, in *CancelOrderRequest, opts ...grpc.CallOption) (*CancelOrderResponse, error)
-	// The order's messages, oldest first, without internal notes of the service operator; of more
-	// than 1000 the newest 1000.
+	// Lists the order's messages, oldest first, without internal notes of the service operator. If there are
+	// more than 1000 messages, the newest 1000.
 	ListOrderMessages(ctx context.Context, in *ListOrderMessagesRequest, opts ...grpc.CallOption) (*ListOrderMessagesResponse, error)
 	// Posts a message as the key. It changes neither version nor updatedAt of the order.
 	PostOrderMessage(ctx context.Context, in *PostOrderMessageRequest, opts ...grpc.CallOption) (*PostOrderMessageResponse, error)
@@ -137,16 +137,16 @@ func (c *ordersServiceClient) PostOrderMessage(ctx context.Context, in *PostOrde
 type OrdersServiceServer interface {
 	// Places an order for one catalog gift or one custom request.
 	PlaceOrder(context.Context, *PlaceOrderRequest) (*PlaceOrderResponse, error)
-	// Orders within the key's brands, from every channel, newest placed first.
+	// Lists the orders of the key's brands, from every channel, newest first.
 	ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error)
-	// One order of the tenant, within the brands of the key.
+	// Returns one order of the key's brands.
 	GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error)
 	// Corrects recipient, courier comment or urgency of an order that is PROCESSING.
 	UpdateDelivery(context.Context, *UpdateDeliveryRequest) (*UpdateDeliveryResponse, error)
-	// Cancels an order that is not on its way yet and releases its stock.
+	// Cancels an order that has not been sent yet, and releases its stock.
 	CancelOrder(context.Context, *CancelOrderRequest) (*CancelOrderResponse, error)
-	// The order's messages, oldest first, without internal notes of the service operator; of more
-	// than 1000 the newest 1000.
+	// Lists the order's messages, oldest first, without internal notes of the service operator. If there are
+	// more than 1000 messages, the newest 1000.
 	ListOrderMessages(context.Context, *ListOrderMessagesRequest) (*ListOrderMessagesResponse, error)
 	// Posts a message as the key. It changes neither version nor updatedAt of the order.
 	PostOrderMessage(context.Context, *PostOrderMessageRequest) (*PostOrderMessageResponse, error)

@@ -21,17 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which page a link opens.
+// The page that a link opens.
 type ClaimState int32
 
 const (
 	ClaimState_CLAIM_STATE_UNSPECIFIED ClaimState = 0
-	// Waits for approval by the tenant's team.
+	// The link waits for approval by the tenant's team.
 	ClaimState_CLAIM_STATE_WAITING ClaimState = 1
 	// A gift can be chosen.
 	ClaimState_CLAIM_STATE_OPEN    ClaimState = 2
 	ClaimState_CLAIM_STATE_CLAIMED ClaimState = 3
-	// Cancelled links are shown as expired, too; so are links of a campaign that is over.
+	// Cancelled links and links of a completed campaign are shown as expired, too.
 	ClaimState_CLAIM_STATE_EXPIRED ClaimState = 4
 )
 
@@ -128,7 +128,7 @@ type GetClaimPageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State ClaimState             `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.personallinks.v1.ClaimState" json:"state,omitempty"`
 	Brand *ClaimBrand            `protobuf:"bytes,2,opt,name=brand,proto3" json:"brand,omitempty"`
-	// BCP 47, the link's.
+	// Locale of the link, BCP 47.
 	Locale string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
 	// Name shown on the page.
 	Label string `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
@@ -212,7 +212,7 @@ func (x *GetClaimPageResponse) GetGifts() []*ClaimGift {
 	return nil
 }
 
-// What the pages wear.
+// How the pages show the brand.
 type ClaimBrand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -282,11 +282,11 @@ type ClaimGift struct {
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	Images      []*ClaimImage          `protobuf:"bytes,4,rep,name=images,proto3" json:"images,omitempty"`
 	Variations  []*ClaimVariation      `protobuf:"bytes,5,rep,name=variations,proto3" json:"variations,omitempty"`
-	// Countries it can be sent to, ISO 3166-1 alpha-2.
+	// Countries to which it can be sent, ISO 3166-1 alpha-2.
 	Countries []string `protobuf:"bytes,6,rep,name=countries,proto3" json:"countries,omitempty"`
 	// Combinations that can be chosen now; empty: every one.
 	Choices []*ClaimChoice `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
-	// Nothing is left of any combination.
+	// No combination has stock left.
 	OutOfStock    bool `protobuf:"varint,8,opt,name=out_of_stock,json=outOfStock,proto3" json:"out_of_stock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -432,7 +432,7 @@ func (x *ClaimImage) GetWidth() int32 {
 	return 0
 }
 
-// A dimension of choice, such as a size.
+// A dimension to choose a value for, such as a size.
 type ClaimVariation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Dimension     string                 `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
@@ -485,7 +485,7 @@ func (x *ClaimVariation) GetValues() []string {
 	return nil
 }
 
-// A choice of variations that can be made.
+// A combination of variations that can be chosen.
 type ClaimChoice struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Variations    map[string]string      `protobuf:"bytes,1,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -598,7 +598,7 @@ func (x *ClaimLinkRequest) GetRecipient() *ClaimRecipient {
 	return nil
 }
 
-// Where the player wants the gift.
+// Where the gift is sent.
 type ClaimRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 100 characters.

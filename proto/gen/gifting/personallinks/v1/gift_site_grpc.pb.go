@@ -27,16 +27,16 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// GiftSiteService serves the pages a player opens with a personal link. The token of the link is
-// what authorizes: its holder may see the page and claim the gift. A token is never logged.
+// GiftSiteService serves the pages that a player opens with a personal link. The token of the link
+// authorizes: whoever has it may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceClient interface {
-	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
+	// Returns the content of the page. NOT_FOUND (not_found) if no link has the token.
 	GetClaimPage(ctx context.Context, in *GetClaimPageRequest, opts ...grpc.CallOption) (*GetClaimPageResponse, error)
-	// Claims the gift: exactly one order per link, whatever repeats or crashes. invalid_request names
-	// errors of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
-	// not_deliverable_to_country and invalid_variations leave the link as it is, so the player chooses
-	// again. Answers the page's new state; a link that is no longer open answers its state and does
-	// nothing.
+	// Claims the gift. A link places exactly one order, even if requests repeat or processes crash.
+	// invalid_request names errors of `productId`, `variations` and `recipient.…`. After out_of_stock,
+	// product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
+	// player can choose again. The response has the page's new state. If the link is no longer open, the call
+	// only returns its state.
 	ClaimLink(ctx context.Context, in *ClaimLinkRequest, opts ...grpc.CallOption) (*ClaimLinkResponse, error)
 }
 
@@ -72,16 +72,16 @@ func (c *giftSiteServiceClient) ClaimLink(ctx context.Context, in *ClaimLinkRequ
 // All implementations must embed UnimplementedGiftSiteServiceServer
 // for forward compatibility.
 //
-// GiftSiteService serves the pages a player opens with a personal link. The token of the link is
-// what authorizes: its holder may see the page and claim the gift. A token is never logged.
+// GiftSiteService serves the pages that a player opens with a personal link. The token of the link
+// authorizes: whoever has it may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceServer interface {
-	// What the page shows. NOT_FOUND (not_found) for a token that names no link.
+	// Returns the content of the page. NOT_FOUND (not_found) if no link has the token.
 	GetClaimPage(context.Context, *GetClaimPageRequest) (*GetClaimPageResponse, error)
-	// Claims the gift: exactly one order per link, whatever repeats or crashes. invalid_request names
-	// errors of `productId`, `variations` and `recipient.…`; out_of_stock, product_not_available,
-	// not_deliverable_to_country and invalid_variations leave the link as it is, so the player chooses
-	// again. Answers the page's new state; a link that is no longer open answers its state and does
-	// nothing.
+	// Claims the gift. A link places exactly one order, even if requests repeat or processes crash.
+	// invalid_request names errors of `productId`, `variations` and `recipient.…`. After out_of_stock,
+	// product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
+	// player can choose again. The response has the page's new state. If the link is no longer open, the call
+	// only returns its state.
 	ClaimLink(context.Context, *ClaimLinkRequest) (*ClaimLinkResponse, error)
 	mustEmbedUnimplementedGiftSiteServiceServer()
 }

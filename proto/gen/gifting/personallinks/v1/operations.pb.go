@@ -577,7 +577,7 @@ func (x *ListPersonalLinkBatchResponse) GetNextCursor() string {
 	return ""
 }
 
-// PersonalLinkDetails is a link with what only the team sees.
+// PersonalLinkDetails is a link with the data that only the tenant's team and the operator see.
 type PersonalLinkDetails struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Link    *PersonalLink          `protobuf:"bytes,1,opt,name=link,proto3" json:"link,omitempty"`
@@ -585,7 +585,8 @@ type PersonalLinkDetails struct {
 	Locale  string                 `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
 	// Team member who manages the link.
 	ManagerId *string `protobuf:"bytes,4,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
-	// Empty once the details of an ended link have been erased, as are the next two.
+	// Empty after the details of a claimed or cancelled link have been erased. The same holds for the next two
+	// fields.
 	Label              string  `protobuf:"bytes,5,opt,name=label,proto3" json:"label,omitempty"`
 	Message            *string `protobuf:"bytes,6,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	Email              *string `protobuf:"bytes,7,opt,name=email,proto3,oneof" json:"email,omitempty"`

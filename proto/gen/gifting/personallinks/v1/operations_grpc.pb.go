@@ -30,23 +30,22 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PersonalLinkOperationsService is the operations plane of personal links: the tenant's workspace
-// and the service operator's back office. Every call names the acting person and the tenant. A
-// person who may not do it is refused with insufficient_scope; for TENANT_ACCOUNT that includes
-// everybody who is no active member of the tenant's team. Each change leaves its actor in the audit.
-// A link or batch of another tenant does not exist: not_found.
+// PersonalLinkOperationsService is the operations plane of personal links. The tenant's workspace and the
+// service operator's back office call it. Every call names the acting person and the tenant. A person who may
+// not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's team.
+// The audit records the actor of each change. A link or batch of another tenant returns not_found.
 type PersonalLinkOperationsServiceClient interface {
-	// REQUESTED to ACTIVE, by an Administrator or a Coordinator of the tenant's team. A link that is
-	// ACTIVE or CLAIMED is answered as it is; not_editable with currentStatus for any other.
+	// Approves a link: REQUESTED becomes ACTIVE. For an Administrator or a Coordinator of the tenant's team. A
+	// link that is ACTIVE or CLAIMED is returned unchanged. Any other returns not_editable with currentStatus.
 	ApprovePersonalLink(ctx context.Context, in *ApprovePersonalLinkRequest, opts ...grpc.CallOption) (*ApprovePersonalLinkResponse, error)
-	// Approves every link of the batch that waits, all at once; the others stay as they are.
+	// Approves all links of the batch that wait for approval, in one transaction. The others do not change.
 	ApprovePersonalLinkBatch(ctx context.Context, in *ApprovePersonalLinkBatchRequest, opts ...grpc.CallOption) (*ApprovePersonalLinkBatchResponse, error)
-	// Withdraws a link by the rules of POST /personal-links/{linkId}:cancel, by the tenant's team or
-	// the operator.
+	// Cancels a link by the rules of POST /personal-links/{linkId}:cancel. For the tenant's team and the
+	// operator.
 	CancelPersonalLinkAs(ctx context.Context, in *CancelPersonalLinkAsRequest, opts ...grpc.CallOption) (*CancelPersonalLinkAsResponse, error)
-	// One link with what only the tenant's team and the operator see.
+	// Returns one link with the data that only the tenant's team and the operator see.
 	ReadPersonalLink(ctx context.Context, in *ReadPersonalLinkRequest, opts ...grpc.CallOption) (*ReadPersonalLinkResponse, error)
-	// The links of a batch in the order of its recipients.
+	// Lists the links of a batch, in the order of its recipients.
 	ListPersonalLinkBatch(ctx context.Context, in *ListPersonalLinkBatchRequest, opts ...grpc.CallOption) (*ListPersonalLinkBatchResponse, error)
 }
 
@@ -112,23 +111,22 @@ func (c *personalLinkOperationsServiceClient) ListPersonalLinkBatch(ctx context.
 // All implementations must embed UnimplementedPersonalLinkOperationsServiceServer
 // for forward compatibility.
 //
-// PersonalLinkOperationsService is the operations plane of personal links: the tenant's workspace
-// and the service operator's back office. Every call names the acting person and the tenant. A
-// person who may not do it is refused with insufficient_scope; for TENANT_ACCOUNT that includes
-// everybody who is no active member of the tenant's team. Each change leaves its actor in the audit.
-// A link or batch of another tenant does not exist: not_found.
+// PersonalLinkOperationsService is the operations plane of personal links. The tenant's workspace and the
+// service operator's back office call it. Every call names the acting person and the tenant. A person who may
+// not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's team.
+// The audit records the actor of each change. A link or batch of another tenant returns not_found.
 type PersonalLinkOperationsServiceServer interface {
-	// REQUESTED to ACTIVE, by an Administrator or a Coordinator of the tenant's team. A link that is
-	// ACTIVE or CLAIMED is answered as it is; not_editable with currentStatus for any other.
+	// Approves a link: REQUESTED becomes ACTIVE. For an Administrator or a Coordinator of the tenant's team. A
+	// link that is ACTIVE or CLAIMED is returned unchanged. Any other returns not_editable with currentStatus.
 	ApprovePersonalLink(context.Context, *ApprovePersonalLinkRequest) (*ApprovePersonalLinkResponse, error)
-	// Approves every link of the batch that waits, all at once; the others stay as they are.
+	// Approves all links of the batch that wait for approval, in one transaction. The others do not change.
 	ApprovePersonalLinkBatch(context.Context, *ApprovePersonalLinkBatchRequest) (*ApprovePersonalLinkBatchResponse, error)
-	// Withdraws a link by the rules of POST /personal-links/{linkId}:cancel, by the tenant's team or
-	// the operator.
+	// Cancels a link by the rules of POST /personal-links/{linkId}:cancel. For the tenant's team and the
+	// operator.
 	CancelPersonalLinkAs(context.Context, *CancelPersonalLinkAsRequest) (*CancelPersonalLinkAsResponse, error)
-	// One link with what only the tenant's team and the operator see.
+	// Returns one link with the data that only the tenant's team and the operator see.
 	ReadPersonalLink(context.Context, *ReadPersonalLinkRequest) (*ReadPersonalLinkResponse, error)
-	// The links of a batch in the order of its recipients.
+	// Lists the links of a batch, in the order of its recipients.
 	ListPersonalLinkBatch(context.Context, *ListPersonalLinkBatchRequest) (*ListPersonalLinkBatchResponse, error)
 	mustEmbedUnimplementedPersonalLinkOperationsServiceServer()
 }

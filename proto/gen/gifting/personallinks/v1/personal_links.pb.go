@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What became of an entry of a batch.
+// Whether a link was created for a recipient of a batch.
 type PersonalLinkOutcome int32
 
 const (
@@ -74,7 +74,7 @@ func (PersonalLinkOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_personal_links_proto_rawDescGZIP(), []int{0}
 }
 
-// The course of a link (API specification, section Personal link).
+// The status of a link (API specification, section Personal link).
 type PersonalLinkStatus int32
 
 const (
@@ -182,7 +182,7 @@ func (PersonalLinkSelection) EnumDescriptor() ([]byte, []int) {
 
 type CreatePersonalLinksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The campaign whose gifts the recipients choose from; or brand_id with product_ids.
+	// The campaign that the recipients choose from. If it is absent, brand_id and product_ids are required.
 	CampaignId *string     `protobuf:"bytes,1,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
 	BrandId    *string     `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
 	ProductIds *ProductIds `protobuf:"bytes,3,opt,name=product_ids,json=productIds,proto3,oneof" json:"product_ids,omitempty"`
@@ -250,10 +250,10 @@ func (x *CreatePersonalLinksRequest) GetRecipients() []*PersonalLinkRecipient {
 	return nil
 }
 
-// ProductIds lets the list be absent, which is another error than an empty one.
+// ProductIds distinguishes an absent list from an empty one. They return different errors.
 type ProductIds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 1000; one that occurs twice counts once.
+	// 1 to 1000 ids. An id that occurs twice counts once.
 	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -296,21 +296,21 @@ func (x *ProductIds) GetIds() []string {
 	return nil
 }
 
-// An entry of a batch: one link.
+// A recipient of a batch, for one link.
 type PersonalLinkRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 255 characters. Shown on the claim page.
 	Label string `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
 	// At most 128 characters.
 	ExternalRecipientId *string `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
-	// At most 255 characters, unique in the batch whatever its case.
+	// At most 255 characters. Unique in the batch, and case does not matter.
 	Email *string `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// At most 255 characters. Shown on the claim page.
 	Message *string `protobuf:"bytes,4,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	// One of the tenant's locales; absent: en-US.
 	Locale       *string               `protobuf:"bytes,5,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
 	CustomFields []*PersonalLinkAnswer `protobuf:"bytes,6,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
-	// E-mail of an active team member who then manages the link and its order.
+	// E-mail address of an active team member. This person then manages the link and its order.
 	ManagerEmail  *string `protobuf:"bytes,7,opt,name=manager_email,json=managerEmail,proto3,oneof" json:"manager_email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -503,14 +503,14 @@ func (x *CreatePersonalLinksResponse) GetResults() []*PersonalLinkResult {
 	return nil
 }
 
-// What became of an entry of a batch.
+// The outcome for one recipient of a batch.
 type PersonalLinkResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Place in the request, from 0.
+	// Index in the request, from 0.
 	Index               int32               `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	ExternalRecipientId *string             `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	Outcome             PersonalLinkOutcome `protobuf:"varint,3,opt,name=outcome,proto3,enum=gifting.personallinks.v1.PersonalLinkOutcome" json:"outcome,omitempty"`
-	// The link that was made, or the errors of its entry.
+	// The link that was created, or the errors of the recipient.
 	//
 	// Types that are valid to be assigned to Result:
 	//
@@ -602,12 +602,12 @@ type isPersonalLinkResult_Result interface {
 }
 
 type PersonalLinkResult_Link struct {
-	// When CREATED.
+	// If CREATED.
 	Link *PersonalLink `protobuf:"bytes,4,opt,name=link,proto3,oneof"`
 }
 
 type PersonalLinkResult_Errors struct {
-	// When REJECTED.
+	// If REJECTED.
 	Errors *RecipientErrors `protobuf:"bytes,5,opt,name=errors,proto3,oneof"`
 }
 
@@ -660,14 +660,14 @@ func (x *RecipientErrors) GetErrors() []*RecipientError {
 	return nil
 }
 
-// An error of an entry, by field.
+// An error of one field of a recipient.
 type RecipientError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path within the recipient.
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// A field code of the API.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// English, not for parsing.
+	// Text in English. Not for parsing.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -815,8 +815,8 @@ func (x *GetPersonalLinkResponse) GetLink() *PersonalLink {
 type CancelPersonalLinkRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	LinkId string                 `protobuf:"bytes,1,opt,name=link_id,json=linkId,proto3" json:"link_id,omitempty"`
-	// Required, at most 1000 characters. For the tenant's team; never shown to the player and never
-	// returned here.
+	// Required, at most 1000 characters. It is for the tenant's team. The player never sees it, and this
+	// service never returns it.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1047,7 +1047,7 @@ func (x *ListPersonalLinksResponse) GetNextCursor() string {
 	return ""
 }
 
-// A link that a tenant passes to a player.
+// A link that a tenant gives to a player.
 type PersonalLink struct {
 	state               protoimpl.MessageState `protogen:"open.v1"`
 	Id                  string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1057,7 +1057,7 @@ type PersonalLink struct {
 	CampaignId *string                `protobuf:"bytes,4,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
 	Selection  *PersonalLinkSelection `protobuf:"varint,5,opt,name=selection,proto3,enum=gifting.personallinks.v1.PersonalLinkSelection,oneof" json:"selection,omitempty"`
 	Status     PersonalLinkStatus     `protobuf:"varint,6,opt,name=status,proto3,enum=gifting.personallinks.v1.PersonalLinkStatus" json:"status,omitempty"`
-	// The link to pass to the player.
+	// The link to give to the player.
 	ClaimUrl      string                 `protobuf:"bytes,7,opt,name=claim_url,json=claimUrl,proto3" json:"claim_url,omitempty"`
 	OrderId       *string                `protobuf:"bytes,8,opt,name=order_id,json=orderId,proto3,oneof" json:"order_id,omitempty"`
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`

@@ -31,14 +31,14 @@ const (
 //
 // PersonalLinksService is the public plane of personal links.
 type PersonalLinksServiceClient interface {
-	// Links within the key's brands, newest first; with updated_since by their last change, oldest
-	// first.
+	// Lists the links of the key's brands, newest first. With updated_since they are sorted by their last
+	// change, oldest first.
 	ListPersonalLinks(ctx context.Context, in *ListPersonalLinksRequest, opts ...grpc.CallOption) (*ListPersonalLinksResponse, error)
-	// Makes a link for each recipient that has no error; the others are rejected one by one.
+	// Creates a link for each valid recipient. Each invalid one is rejected with its errors.
 	CreatePersonalLinks(ctx context.Context, in *CreatePersonalLinksRequest, opts ...grpc.CallOption) (*CreatePersonalLinksResponse, error)
-	// One link of the tenant, within the brands of the key.
+	// Returns one link of the key's brands.
 	GetPersonalLink(ctx context.Context, in *GetPersonalLinkRequest, opts ...grpc.CallOption) (*GetPersonalLinkResponse, error)
-	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
+	// Cancels a link that waits for approval or for its player. A repeated call changes nothing.
 	CancelPersonalLink(ctx context.Context, in *CancelPersonalLinkRequest, opts ...grpc.CallOption) (*CancelPersonalLinkResponse, error)
 }
 
@@ -96,14 +96,14 @@ func (c *personalLinksServiceClient) CancelPersonalLink(ctx context.Context, in 
 //
 // PersonalLinksService is the public plane of personal links.
 type PersonalLinksServiceServer interface {
-	// Links within the key's brands, newest first; with updated_since by their last change, oldest
-	// first.
+	// Lists the links of the key's brands, newest first. With updated_since they are sorted by their last
+	// change, oldest first.
 	ListPersonalLinks(context.Context, *ListPersonalLinksRequest) (*ListPersonalLinksResponse, error)
-	// Makes a link for each recipient that has no error; the others are rejected one by one.
+	// Creates a link for each valid recipient. Each invalid one is rejected with its errors.
 	CreatePersonalLinks(context.Context, *CreatePersonalLinksRequest) (*CreatePersonalLinksResponse, error)
-	// One link of the tenant, within the brands of the key.
+	// Returns one link of the key's brands.
 	GetPersonalLink(context.Context, *GetPersonalLinkRequest) (*GetPersonalLinkResponse, error)
-	// Withdraws a link that waits for approval or for its player. Repeated, it changes nothing.
+	// Cancels a link that waits for approval or for its player. A repeated call changes nothing.
 	CancelPersonalLink(context.Context, *CancelPersonalLinkRequest) (*CancelPersonalLinkResponse, error)
 	mustEmbedUnimplementedPersonalLinksServiceServer()
 }

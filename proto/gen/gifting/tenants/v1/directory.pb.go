@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a member of a tenant's team may do: approval is for ADMINISTRATOR and COORDINATOR.
+// The role of a member of a tenant's team. Only ADMINISTRATOR and COORDINATOR may approve.
 type TeamRole int32
 
 const (
@@ -75,16 +75,16 @@ func (TeamRole) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{0}
 }
 
-// What to do with the events of a key.
+// What the sender must do with the events of a key.
 type EndpointState int32
 
 const (
 	EndpointState_ENDPOINT_STATE_UNSPECIFIED EndpointState = 0
-	// Send.
+	// Send them.
 	EndpointState_ENDPOINT_STATE_ACTIVE EndpointState = 1
-	// API access of the tenant is switched off: keep, send later.
+	// API access of the tenant is switched off: keep them and send them later.
 	EndpointState_ENDPOINT_STATE_PAUSED EndpointState = 2
-	// The key is revoked or has no webhook URL any more: drop.
+	// The key is revoked or has no webhook URL any more: drop them.
 	EndpointState_ENDPOINT_STATE_GONE EndpointState = 3
 )
 
@@ -267,7 +267,7 @@ func (x *GetTenantSettingsRequest) GetTenantId() string {
 type GetTenantSettingsResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Tenant *Tenant                `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Grows with every change of anything in this answer and of the tenant's keys.
+	// Grows with every change of this response or of the tenant's keys.
 	Version int64    `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Brands  []*Brand `protobuf:"bytes,3,rep,name=brands,proto3" json:"brands,omitempty"`
 	// Active members only.
@@ -414,8 +414,7 @@ func (x *TeamMember) GetActive() bool {
 
 type ListEndpointsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Callers of the version before, while it still runs, name one tenant so. Counts as one of
-	// tenant_ids.
+	// Callers of the previous version send this field, while it still runs. It counts as one of tenant_ids.
 	TenantId string `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// At least one, at most 1000.
 	TenantIds     []string `protobuf:"bytes,2,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
@@ -469,7 +468,7 @@ func (x *ListEndpointsRequest) GetTenantIds() []string {
 
 type ListEndpointsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By tenant and key. A tenant that does not exist or has no endpoint has no entry.
+	// Sorted by tenant and key. A tenant that does not exist or has no endpoint has no entry.
 	Endpoints     []*EndpointSubscription `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -519,7 +518,7 @@ type EndpointSubscription struct {
 	Scopes    []v1.Scope             `protobuf:"varint,2,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
 	AllBrands bool                   `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds  []string               `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
-	// Whose key it is, in lower case.
+	// Id of the key's tenant, in lower case.
 	TenantId      string `protobuf:"bytes,5,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -636,7 +635,7 @@ func (x *GetEndpointsRequest) GetKeyIds() []int32 {
 
 type GetEndpointsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In no order. A key that does not exist has no entry.
+	// In no particular order. A key that does not exist has no entry.
 	Endpoints     []*Endpoint `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -686,7 +685,7 @@ type Endpoint struct {
 	State EndpointState          `protobuf:"varint,2,opt,name=state,proto3,enum=gifting.tenants.v1.EndpointState" json:"state,omitempty"`
 	// Empty unless ACTIVE.
 	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
-	// The 64 hex characters, of which the bytes as they stand are the HMAC key. Empty unless ACTIVE.
+	// The 64 hex characters. The HMAC key is this text, not the decoded bytes. Empty unless ACTIVE.
 	Secret        string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

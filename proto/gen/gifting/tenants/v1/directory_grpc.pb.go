@@ -32,15 +32,15 @@ const (
 // DirectoryService serves the other services of the platform. It is part of neither plane: no
 // person and no API key calls it.
 type DirectoryServiceClient interface {
-	// The principal of a key, by the hash of the key. NOT_FOUND for a key that is unknown or revoked
-	// and for a tenant whose API access is switched off: the caller must not know which.
+	// Returns the principal of a key, by the hash of the key. NOT_FOUND if the key is unknown or revoked, or if
+	// API access of its tenant is switched off. The API caller must not learn which.
 	ResolveKey(ctx context.Context, in *ResolveKeyRequest, opts ...grpc.CallOption) (*ResolveKeyResponse, error)
-	// All settings of a tenant that rules of other services need.
+	// Returns all settings of a tenant that rules of other services need.
 	GetTenantSettings(ctx context.Context, in *GetTenantSettingsRequest, opts ...grpc.CallOption) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
+	// Returns the webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
 	ListEndpoints(ctx context.Context, in *ListEndpointsRequest, opts ...grpc.CallOption) (*ListEndpointsResponse, error)
-	// URLs and signing secrets for a batch of deliveries. Read at each call, so that a rotated secret is used
-	// at once.
+	// Returns URLs and signing secrets for a batch of deliveries. They are read at each call, so that a rotated
+	// secret is used at once.
 	GetEndpoints(ctx context.Context, in *GetEndpointsRequest, opts ...grpc.CallOption) (*GetEndpointsResponse, error)
 }
 
@@ -99,15 +99,15 @@ func (c *directoryServiceClient) GetEndpoints(ctx context.Context, in *GetEndpoi
 // DirectoryService serves the other services of the platform. It is part of neither plane: no
 // person and no API key calls it.
 type DirectoryServiceServer interface {
-	// The principal of a key, by the hash of the key. NOT_FOUND for a key that is unknown or revoked
-	// and for a tenant whose API access is switched off: the caller must not know which.
+	// Returns the principal of a key, by the hash of the key. NOT_FOUND if the key is unknown or revoked, or if
+	// API access of its tenant is switched off. The API caller must not learn which.
 	ResolveKey(context.Context, *ResolveKeyRequest) (*ResolveKeyResponse, error)
-	// All settings of a tenant that rules of other services need.
+	// Returns all settings of a tenant that rules of other services need.
 	GetTenantSettings(context.Context, *GetTenantSettingsRequest) (*GetTenantSettingsResponse, error)
-	// The webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
+	// Returns the webhook endpoints of tenants: every key that is not revoked and has a webhook URL.
 	ListEndpoints(context.Context, *ListEndpointsRequest) (*ListEndpointsResponse, error)
-	// URLs and signing secrets for a batch of deliveries. Read at each call, so that a rotated secret is used
-	// at once.
+	// Returns URLs and signing secrets for a batch of deliveries. They are read at each call, so that a rotated
+	// secret is used at once.
 	GetEndpoints(context.Context, *GetEndpointsRequest) (*GetEndpointsResponse, error)
 	mustEmbedUnimplementedDirectoryServiceServer()
 }

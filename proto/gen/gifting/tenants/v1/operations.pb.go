@@ -28,7 +28,7 @@ type PutTenantRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// At most 255 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// BCP 47 tags such as sv-SE. en-US always belongs to it and need not be named.
+	// BCP 47 tags such as sv-SE. en-US is always included, even if it is not sent.
 	Locales []string `protobuf:"bytes,3,rep,name=locales,proto3" json:"locales,omitempty"`
 	// ISO 4217.
 	Currency         string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
@@ -351,7 +351,7 @@ type PutCustomFieldRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Field    *CustomField           `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
-	// Place in the display order, lowest first.
+	// Position in the display order, lowest first.
 	Position      int32 `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,25 +33,25 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TenantOperationsService is the operations plane: it sets up tenants and their keys. Every Put
-// creates the record or replaces it by its id, so a repeated call has no second effect.
+// TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
+// replaces the one with its id, so a repeated call has no second effect.
 type TenantOperationsServiceClient interface {
-	// A tenant with its settings. Access switched off refuses all its keys from the next request on.
+	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
+	// request on.
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
-	// A brand of a tenant.
+	// Puts a brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
-	// A person of the team, who counts while active.
+	// Puts a member of the tenant's team. Only active members may act.
 	PutTeamMember(ctx context.Context, in *PutTeamMemberRequest, opts ...grpc.CallOption) (*PutTeamMemberResponse, error)
-	// A question that every order of the tenant answers.
+	// Puts an order field of the tenant.
 	PutCustomField(ctx context.Context, in *PutCustomFieldRequest, opts ...grpc.CallOption) (*PutCustomFieldResponse, error)
-	// Makes a key. The key and its signing secret are in this answer and never again.
+	// Creates a key. Only this response has the key and its signing secret.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
-	// The key is refused from the next request on. Repeating it changes nothing.
+	// Revokes a key. It is refused from the next request on. A repeated call changes nothing.
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
-	// Sets or, with no url, removes the webhook URL of a key.
+	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(ctx context.Context, in *SetWebhookUrlRequest, opts ...grpc.CallOption) (*SetWebhookUrlResponse, error)
-	// Makes a new signing secret; the old one stops working at once. The secret is in this answer
-	// and never again.
+	// Creates a new signing secret. The old one stops working at once. Only this response has the new secret.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
 }
 
@@ -147,25 +147,25 @@ func (c *tenantOperationsServiceClient) RotateWebhookSecret(ctx context.Context,
 // All implementations must embed UnimplementedTenantOperationsServiceServer
 // for forward compatibility.
 //
-// TenantOperationsService is the operations plane: it sets up tenants and their keys. Every Put
-// creates the record or replaces it by its id, so a repeated call has no second effect.
+// TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
+// replaces the one with its id, so a repeated call has no second effect.
 type TenantOperationsServiceServer interface {
-	// A tenant with its settings. Access switched off refuses all its keys from the next request on.
+	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
+	// request on.
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
-	// A brand of a tenant.
+	// Puts a brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
-	// A person of the team, who counts while active.
+	// Puts a member of the tenant's team. Only active members may act.
 	PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error)
-	// A question that every order of the tenant answers.
+	// Puts an order field of the tenant.
 	PutCustomField(context.Context, *PutCustomFieldRequest) (*PutCustomFieldResponse, error)
-	// Makes a key. The key and its signing secret are in this answer and never again.
+	// Creates a key. Only this response has the key and its signing secret.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
-	// The key is refused from the next request on. Repeating it changes nothing.
+	// Revokes a key. It is refused from the next request on. A repeated call changes nothing.
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
-	// Sets or, with no url, removes the webhook URL of a key.
+	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(context.Context, *SetWebhookUrlRequest) (*SetWebhookUrlResponse, error)
-	// Makes a new signing secret; the old one stops working at once. The secret is in this answer
-	// and never again.
+	// Creates a new signing secret. The old one stops working at once. Only this response has the new secret.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
 	mustEmbedUnimplementedTenantOperationsServiceServer()
 }

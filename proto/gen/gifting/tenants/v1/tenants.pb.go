@@ -173,7 +173,7 @@ func (x *GetMeResponse) GetEnvironment() string {
 	return ""
 }
 
-// Tenant is the tenant's settings as its own keys see them.
+// Tenant has the settings of a tenant that its keys may see.
 type Tenant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -261,7 +261,7 @@ func (x *Tenant) GetCustomFields() []*CustomField {
 	return nil
 }
 
-// A question that every order of the tenant answers.
+// An order field of the tenant. Orders have answers to it.
 type CustomField struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -339,7 +339,7 @@ func (x *CustomField) GetOptions() []string {
 	return nil
 }
 
-// Key is an API key as it may be shown: never its secret, never the signing secret.
+// Key describes an API key. It never has the key itself or the signing secret.
 type Key struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -426,7 +426,7 @@ func (x *Key) GetWebhookUrl() string {
 	return ""
 }
 
-// BrandIds is a list that can be absent. In the REST representation it is the list itself.
+// BrandIds is a list that can be absent. In JSON it is the list itself.
 type BrandIds struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []string               `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`

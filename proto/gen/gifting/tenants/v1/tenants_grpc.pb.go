@@ -27,11 +27,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TenantsService is the public plane: what a key may read of itself and its tenant.
+// TenantsService is the public plane of tenants. A key reads its own data and those of its tenant.
 type TenantsServiceClient interface {
-	// The calling key, its tenant's current settings and the environment.
+	// Returns the calling key, its tenant's current settings and the environment.
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
-	// The brands the key reaches, by name.
+	// Lists the brands that the key reaches, sorted by name.
 	ListBrands(ctx context.Context, in *ListBrandsRequest, opts ...grpc.CallOption) (*ListBrandsResponse, error)
 }
 
@@ -67,11 +67,11 @@ func (c *tenantsServiceClient) ListBrands(ctx context.Context, in *ListBrandsReq
 // All implementations must embed UnimplementedTenantsServiceServer
 // for forward compatibility.
 //
-// TenantsService is the public plane: what a key may read of itself and its tenant.
+// TenantsService is the public plane of tenants. A key reads its own data and those of its tenant.
 type TenantsServiceServer interface {
-	// The calling key, its tenant's current settings and the environment.
+	// Returns the calling key, its tenant's current settings and the environment.
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
-	// The brands the key reaches, by name.
+	// Lists the brands that the key reaches, sorted by name.
 	ListBrands(context.Context, *ListBrandsRequest) (*ListBrandsResponse, error)
 	mustEmbedUnimplementedTenantsServiceServer()
 }

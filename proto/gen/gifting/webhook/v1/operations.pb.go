@@ -27,7 +27,7 @@ type DeliveryState int32
 
 const (
 	DeliveryState_DELIVERY_STATE_UNSPECIFIED DeliveryState = 0
-	// Waits for its first or next attempt, or is being sent.
+	// The delivery waits for its first or next attempt, or is being sent.
 	DeliveryState_DELIVERY_STATE_PENDING DeliveryState = 1
 	// The receiver answered 2xx.
 	DeliveryState_DELIVERY_STATE_DELIVERED DeliveryState = 2
@@ -93,7 +93,7 @@ type Delivery struct {
 	// Attempts that counted since the delivery was last sent again; at most 8.
 	Attempts  int32                  `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// Only while PENDING. While it is being sent: when it would be sent again if the sender died.
+	// Only while PENDING. While it is being sent, this is when it is sent again if the sender dies.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=next_attempt_at,json=nextAttemptAt,proto3" json:"next_attempt_at,omitempty"`
 	// Absent while PENDING.
 	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
@@ -190,7 +190,7 @@ func (x *Delivery) GetFinishedAt() *timestamppb.Timestamp {
 // DeliveryAttempt is one POST to the receiver.
 type DeliveryAttempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 1; goes on when the delivery is sent again.
+	// From 1. It continues to grow when the delivery is sent again.
 	Number     int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	DurationMs int32                  `protobuf:"varint,3,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
@@ -284,7 +284,7 @@ type ListDeliveriesRequest struct {
 	State *DeliveryState `protobuf:"varint,3,opt,name=state,proto3,enum=gifting.webhook.v1.DeliveryState,oneof" json:"state,omitempty"`
 	// 1 to 100; absent: 50.
 	PageSize *int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
-	// next_page_token of the page before, with the same filters.
+	// next_page_token of the previous page, with the same filters.
 	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -471,7 +471,7 @@ func (x *GetDeliveryRequest) GetEventId() string {
 type GetDeliveryResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Delivery *Delivery              `protobuf:"bytes,1,opt,name=delivery,proto3" json:"delivery,omitempty"`
-	// In order.
+	// In the order of their numbers.
 	Attempts []*DeliveryAttempt `protobuf:"bytes,2,rep,name=attempts,proto3" json:"attempts,omitempty"`
 	// The envelope, byte for byte as it is sent.
 	Body          []byte `protobuf:"bytes,3,opt,name=body,proto3" json:"body,omitempty"`
@@ -638,13 +638,13 @@ type ResendDeliveriesRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	KeyId    int32                  `protobuf:"varint,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// Required. Events recorded at or after this instant, to the millisecond.
+	// Required. Events recorded at or after this time, to the millisecond.
 	RecordedFrom *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=recorded_from,json=recordedFrom,proto3" json:"recorded_from,omitempty"`
-	// Required. Events recorded before this instant.
+	// Required. Events recorded before this time.
 	RecordedBefore *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=recorded_before,json=recordedBefore,proto3" json:"recorded_before,omitempty"`
-	// False: only those that failed or were dropped.
+	// False: only deliveries that failed or were dropped.
 	DeliveredToo bool `protobuf:"varint,5,opt,name=delivered_too,json=deliveredToo,proto3" json:"delivered_too,omitempty"`
-	// next_page_token of the call before, with the same span.
+	// next_page_token of the previous call, with the same time span.
 	PageToken     *string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -821,7 +821,7 @@ func (x *GetBacklogRequest) GetTenantId() string {
 
 type GetBacklogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Keys with something pending, by id.
+	// Keys with pending deliveries, sorted by id.
 	Keys          []*KeyBacklog `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -864,13 +864,13 @@ func (x *GetBacklogResponse) GetKeys() []*KeyBacklog {
 	return nil
 }
 
-// What is pending for one key.
+// The pending deliveries of one key.
 type KeyBacklog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	KeyId int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// Exact below 100000; 100000 means that many or more.
+	// Number of pending deliveries. It is exact below 100000; 100000 means that many or more.
 	Pending int32 `protobuf:"varint,2,opt,name=pending,proto3" json:"pending,omitempty"`
-	// Creation of the oldest pending delivery.
+	// When the oldest pending delivery was created.
 	OldestCreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest_created_at,json=oldestCreatedAt,proto3" json:"oldest_created_at,omitempty"`
 	// When the next attempt is due.
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=next_attempt_at,json=nextAttemptAt,proto3" json:"next_attempt_at,omitempty"`

@@ -30,21 +30,21 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WebhookOperationsService is the operations plane of webhook delivery: what was sent to a key, the
-// responses, what is pending, and resending.
+// WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
+// responses and what is pending, and it sends deliveries again.
 type WebhookOperationsServiceClient interface {
-	// The deliveries of a key, newest event first.
+	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(ctx context.Context, in *ListDeliveriesRequest, opts ...grpc.CallOption) (*ListDeliveriesResponse, error)
-	// One delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no such
-	// delivery or the log no longer has it.
+	// Returns one delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no
+	// such delivery or the log no longer has it.
 	GetDelivery(ctx context.Context, in *GetDeliveryRequest, opts ...grpc.CallOption) (*GetDeliveryResponse, error)
-	// Sends a finished delivery again, now and with all its attempts. A pending delivery does not change,
-	// so repeating the call does no harm.
+	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
+	// change, so a repeated call is harmless.
 	ResendDelivery(ctx context.Context, in *ResendDeliveryRequest, opts ...grpc.CallOption) (*ResendDeliveryResponse, error)
-	// Sends the finished deliveries of a span of events again, at most 1000 per call. Call again with the
-	// token until there is none.
+	// Sends the finished deliveries of all events in a time span again, at most 1000 per call. Call again with
+	// the token until the response has none.
 	ResendDeliveries(ctx context.Context, in *ResendDeliveriesRequest, opts ...grpc.CallOption) (*ResendDeliveriesResponse, error)
-	// What is pending for the keys of a tenant.
+	// Returns what is pending for the keys of a tenant.
 	GetBacklog(ctx context.Context, in *GetBacklogRequest, opts ...grpc.CallOption) (*GetBacklogResponse, error)
 }
 
@@ -110,21 +110,21 @@ func (c *webhookOperationsServiceClient) GetBacklog(ctx context.Context, in *Get
 // All implementations must embed UnimplementedWebhookOperationsServiceServer
 // for forward compatibility.
 //
-// WebhookOperationsService is the operations plane of webhook delivery: what was sent to a key, the
-// responses, what is pending, and resending.
+// WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
+// responses and what is pending, and it sends deliveries again.
 type WebhookOperationsServiceServer interface {
-	// The deliveries of a key, newest event first.
+	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(context.Context, *ListDeliveriesRequest) (*ListDeliveriesResponse, error)
-	// One delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no such
-	// delivery or the log no longer has it.
+	// Returns one delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no
+	// such delivery or the log no longer has it.
 	GetDelivery(context.Context, *GetDeliveryRequest) (*GetDeliveryResponse, error)
-	// Sends a finished delivery again, now and with all its attempts. A pending delivery does not change,
-	// so repeating the call does no harm.
+	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
+	// change, so a repeated call is harmless.
 	ResendDelivery(context.Context, *ResendDeliveryRequest) (*ResendDeliveryResponse, error)
-	// Sends the finished deliveries of a span of events again, at most 1000 per call. Call again with the
-	// token until there is none.
+	// Sends the finished deliveries of all events in a time span again, at most 1000 per call. Call again with
+	// the token until the response has none.
 	ResendDeliveries(context.Context, *ResendDeliveriesRequest) (*ResendDeliveriesResponse, error)
-	// What is pending for the keys of a tenant.
+	// Returns what is pending for the keys of a tenant.
 	GetBacklog(context.Context, *GetBacklogRequest) (*GetBacklogResponse, error)
 	mustEmbedUnimplementedWebhookOperationsServiceServer()
 }

@@ -28,7 +28,7 @@ const (
 //
 // WebhookService is the public plane of the webhook sender.
 type WebhookServiceClient interface {
-	// Sends a signed ping to the key's webhook URL now and returns the result. It is never retried and
+	// Sends a signed ping to the key's webhook URL at once and returns the result. It is never retried and
 	// never in the feed.
 	TestWebhook(ctx context.Context, in *TestWebhookRequest, opts ...grpc.CallOption) (*TestWebhookResponse, error)
 }
@@ -57,7 +57,7 @@ func (c *webhookServiceClient) TestWebhook(ctx context.Context, in *TestWebhookR
 //
 // WebhookService is the public plane of the webhook sender.
 type WebhookServiceServer interface {
-	// Sends a signed ping to the key's webhook URL now and returns the result. It is never retried and
+	// Sends a signed ping to the key's webhook URL at once and returns the result. It is never retried and
 	// never in the feed.
 	TestWebhook(context.Context, *TestWebhookRequest) (*TestWebhookResponse, error)
 	mustEmbedUnimplementedWebhookServiceServer()
