@@ -90,7 +90,7 @@ func TestEveryOperationNamesItsScope(t *testing.T) {
 	t.Parallel()
 	d := load(t)
 	for _, op := range operations(t) {
-		want := "Any valid key."
+		want := "Any valid key may call this."
 		if op.Scope != commonv1.Scope_SCOPE_UNSPECIFIED {
 			want = "Needs the scope `" + enumname.String(op.Scope) + "`."
 		}
