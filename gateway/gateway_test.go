@@ -70,7 +70,7 @@ func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
 	claim := visit(t, f, "POST", giftPath, giftForm)
 	require.Equal(t, 303, claim.Status, claim.Body)
 	require.Equal(t, giftPath, claim.Header.Get("Location"))
-	require.Contains(t, visit(t, f, "GET", giftPath, "").Body, "This gift has been chosen")
+	require.Contains(t, visit(t, f, "GET", giftPath, "").Body, "This gift has already been chosen")
 }
 
 func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {

@@ -65,6 +65,6 @@ func (s stack) testGiftSite(t *testing.T) {
 	list := s.Get(t, key, "/orders?limit=100")
 	require.Equal(t, 1, strings.Count(list.Body, `"personalLinkId":"`+link["id"].(string)+`"`))
 	page := harness.Visit(t, address)
-	require.Contains(t, page.Body, "This gift has been chosen")
+	require.Contains(t, page.Body, "This gift has already been chosen")
 	harness.RequireNoPersonalData(t, page.Body)
 }

@@ -58,7 +58,7 @@ func TestTheConfirmationIsShownInTheBrowserThatClaimedTheGift(t *testing.T) {
 	require.Contains(t, got.body, "NP-1")
 	require.NotContains(t, f.get("").body, "NP-1", "to others who have the link")
 	forged := f.do(http.MethodGet, "/c/"+token, "", "Cookie", cookie.Name+"=call+this+number")
-	require.Contains(t, forged.body, "This gift has been chosen")
+	require.Contains(t, forged.body, "This gift has already been chosen")
 }
 
 func TestTheConfirmationIsShownEvenIfTheLinkIsStillOpen(t *testing.T) {
@@ -87,7 +87,7 @@ func TestEveryErrorIsShownAtItsField(t *testing.T) {
 		"name":       {"recipient.name", problem.FieldRequired, "Enter your full name"},
 		"street":     {"recipient.address.street", problem.FieldTooLong, "Street and number: at most 255 characters"},
 		"postalCode": {"recipient.address.postalCode", problem.FieldRequired, "Enter the postal code"},
-		"city":       {"recipient.address.city", problem.FieldInvalid, "City: this cannot be used, please check it"},
+		"city":       {"recipient.address.city", problem.FieldInvalid, "City: this is not valid, please check it"},
 		"country":    {"recipient.address.country", problem.FieldInvalid, "Choose a country from the list"},
 		"phone":      {"recipient.phone", problem.FieldInvalid, "Enter the phone number with &#43; and the country code, for example &#43;44 7700 900123"},
 		"email":      {"recipient.email", problem.FieldInvalid, "Enter an e-mail address such as name@example.com, or leave it empty"},
@@ -131,8 +131,8 @@ func TestInvalidTextIsNotSentOn(t *testing.T) {
 	got := f.send(filled("name", "Astrid\xff", "city", "Vis\x00by"))
 	require.Equal(t, 400, got.Code)
 	require.Empty(t, f.claims)
-	require.Contains(t, got.body, `<a href="#name">Full name: this cannot be used`)
-	require.Contains(t, got.body, `<a href="#city">City: this cannot be used`)
+	require.Contains(t, got.body, `<a href="#name">Full name: this is not valid`)
+	require.Contains(t, got.body, `<a href="#city">City: this is not valid`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 }
 
@@ -169,7 +169,7 @@ func TestAGiftThatIsGoneLeadsBackToTheList(t *testing.T) {
 func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 	t.Parallel()
 	gone := []string{
-		`<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`, "Your choice has just been taken.", `value="Storgatan 1"`,
+		`<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`, "Your choice is no longer available.", `value="Storgatan 1"`,
 	}
 	for name, tc := range map[string]struct {
 		failure error

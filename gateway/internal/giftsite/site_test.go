@@ -100,7 +100,7 @@ func TestEveryStateHasItsPage(t *testing.T) {
 		text   string
 	}{
 		linksv1.ClaimState_CLAIM_STATE_WAITING:     {200, "Your gift is almost ready"},
-		linksv1.ClaimState_CLAIM_STATE_CLAIMED:     {200, "This gift has been chosen"},
+		linksv1.ClaimState_CLAIM_STATE_CLAIMED:     {200, "This gift has already been chosen"},
 		linksv1.ClaimState_CLAIM_STATE_EXPIRED:     {410, "This link has expired"},
 		linksv1.ClaimState_CLAIM_STATE_UNSPECIFIED: {503, "We will be right back"},
 	} {
