@@ -41,5 +41,5 @@ func DeleteOld(ctx context.Context, pool *pgxpool.Pool, keep time.Duration) erro
 
 // Config of a service that stores answers.
 type Config struct {
-	Retention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the answer to a POST is kept."`
+	Retention time.Duration `env:"IDEMPOTENCY_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the response to a POST is stored."`
 }

@@ -77,10 +77,10 @@ func Of(cert *x509.Certificate, trustDomain string) (Name, error) {
 
 // Config names the files of a process. Without the three files it has no identity and its calls are in plain text.
 type Config struct {
-	CertFile    string `env:"CERT_FILE" doc:"PEM file of the certificate, followed by its intermediates. Without the three files gRPC is in plain text, on loopback only."`
+	CertFile    string `env:"CERT_FILE" doc:"PEM file of the certificate, followed by its intermediates. Without the three files, gRPC is in plain text and on loopback only."`
 	KeyFile     string `env:"KEY_FILE" doc:"PEM file of the certificate's private key."`
-	CAFile      string `env:"CA_FILE" doc:"PEM file of the authorities that sign the certificates of all parts."`
-	TrustDomain string `env:"TRUST_DOMAIN" envDefault:"partner-gifting" doc:"Host of the identity in a certificate, spiffe://<trust domain>/<name>."`
+	CAFile      string `env:"CA_FILE" doc:"PEM file of the authorities that sign the certificates of all programs."`
+	TrustDomain string `env:"TRUST_DOMAIN" envDefault:"partner-gifting" doc:"Trust domain of the identity in a certificate, spiffe://<trust domain>/<name>."`
 }
 
 var (

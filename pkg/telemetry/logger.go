@@ -114,7 +114,7 @@ func newPool(meter metric.Meter) (pool, error) {
 	p.count, errs[0] = meter.Int64ObservableUpDownCounter("db.client.connection.count", metric.WithUnit("{connection}"),
 		metric.WithDescription("Connections by state."))
 	p.most, errs[1] = meter.Int64ObservableUpDownCounter("db.client.connection.max", metric.WithUnit("{connection}"),
-		metric.WithDescription("Largest number of connections."))
+		metric.WithDescription("Maximum number of connections."))
 	p.waits, errs[2] = meter.Int64ObservableCounter("gifting.db.pool.waits",
 		metric.WithDescription("Acquisitions that found no free connection."))
 	p.waited, errs[3] = meter.Float64ObservableCounter("gifting.db.pool.wait_time", metric.WithUnit("s"),

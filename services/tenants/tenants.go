@@ -32,12 +32,12 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: new keys belong to it."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
 	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// RedisURL empty: versions are not published.
-	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that publishes changes to the edges, such as redis://host:6379; empty: they are not published."`
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
 	// AllowLoopbackWebhooks is refused in production.
-	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept plain http webhook URLs to loopback addresses. Never in production."`
+	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept webhook URLs with plain HTTP and loopback addresses. Never in production."`
 }
 
 // ErrLoopbackWebhooks refuses a setting for the local stack in production.

@@ -14,12 +14,12 @@ func main() { _, _ = os.Stdout.WriteString(reference()) } // `make` sees an inco
 
 const introduction = `# Configuration
 
-Written by ` + "`make configuration`" + ` from the code; ` + "`make lint`" + ` checks that it is up to date.
+` + "`make configuration`" + ` writes this page from the code. ` + "`make lint`" + ` checks that it is up to date.
 
-Each program reads its environment when it starts. It reports all invalid and missing variables at once and ends; for
-unknown variables with the prefix ` + "`GIFTING_`" + ` it logs a warning. An empty variable counts as not set. Durations are written
-as ` + "`500ms`, `90s` or `24h`" + `. Keep the variables marked as secret in a secret store; no error message repeats their values.
-Telemetry is configured by the standard variables of OpenTelemetry, ` + "`OTEL_…`" + `.
+Each program reads its environment when it starts. If variables are invalid or missing, it reports all of them and exits. For
+unknown variables with the prefix ` + "`GIFTING_`" + ` it logs a warning. An empty variable counts as not set. Write durations
+as ` + "`500ms`, `90s` or `24h`" + `. Keep the variables marked as secret in a secret store. No error message shows their values.
+The standard variables of OpenTelemetry, ` + "`OTEL_…`" + `, configure telemetry.
 `
 
 // reference is the text of the document.

@@ -27,11 +27,11 @@ type Deps struct {
 
 // Config of a sender. Lease is at least MinLease of Timeout.
 type Config struct {
-	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Requests in flight at the same time in this process."`
-	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Requests in flight at the same time to one endpoint, over all instances."`
+	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Maximum number of requests in flight in this process."`
+	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Maximum number of requests in flight to one endpoint, over all instances."`
 	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
-	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After which a delivery whose sender died is sent again; at least the timeout and 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often to look for due retries."`
+	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After what time a delivery is sent again if its sender has died; at least the timeout plus 5 s."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often the sender looks for due retries."`
 }
 
 const (
