@@ -1,11 +1,11 @@
 {{/*
-The parts of the platform: the one table that everything else of the chart is made from.
+The parts of the platform. All templates of the chart use this one table.
 
-  values    the part's place in values.yaml
-  calls     the services it dials: their addresses in its environment, and who may reach whom
-  uses      what it needs outside the cluster's services; each is a rule of its network policy
-  settings  the settings the chart knows a value of, without their prefix GIFTING_
-  secrets   settings that are secret, with their place below <values>.secrets
+  values    the part's key in values.yaml
+  calls     the services that it calls; their addresses are in its environment, and their network policies let it in
+  uses      the stores that it needs; each is a rule of its network policy
+  settings  the settings for which the chart has a value, without their prefix GIFTING_
+  secrets   the settings that are secret, with their key below <values>.secrets
 */}}
 {{- define "gifting.components" -}}
 tenants:
@@ -63,7 +63,7 @@ KAFKA_CLIENT_ID: {{ printf "%s-%s" (include "gifting.fullname" .root) .name | qu
 KAFKA_TOPIC: {{ .root.Values.kafka.topic | quote }}
 {{- end }}
 
-{{/* The port other parts reach a component at: its name. */}}
+{{/* The name of the port on which other parts reach a component. */}}
 {{- define "gifting.port" -}}
 {{- if eq . "gateway" }}http{{ else }}grpc{{ end }}
 {{- end }}

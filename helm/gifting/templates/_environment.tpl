@@ -1,4 +1,4 @@
-{{/* What a component's program reads whatever it does: its address and those of what it calls, stores, secrets. Takes root, name, component, values. */}}
+{{/* The variables that a component needs for every command: addresses, stores, secrets. Takes root, name, component, values. */}}
 {{- define "gifting.environment" -}}
 {{- $settings := include "gifting.settings" . | fromYaml -}}
 - name: GIFTING_{{ if eq .name "gateway" }}HTTP{{ else }}GRPC{{ end }}_ADDR
@@ -30,7 +30,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What Go may use of a container's memory: nine tenths, for some is not Go's to count. Takes resources. */}}
+{{/* The memory that Go may use: 90 % of the limit, because Go does not count all memory. Takes resources. */}}
 {{- define "gifting.memory" -}}
 {{- $limit := .limits.memory -}}
 {{- $mebibytes := trimSuffix "Mi" (trimSuffix "Gi" $limit) | int -}}
@@ -39,7 +39,7 @@
   value: {{ div (mul $mebibytes 9) 10 }}MiB
 {{- end }}
 
-{{/* What a program that serves reads besides. */}}
+{{/* Further variables that a component needs for serve. */}}
 {{- define "gifting.servingEnvironment" -}}
 - name: GIFTING_METRICS_ADDR
   value: ":9090"
@@ -71,7 +71,7 @@
 {{- include "gifting.telemetryEnvironment" . }}
 {{- end }}
 
-{{/* Spans, metrics and logs go to the collector; pod and namespace are told apart by what the standard variables say of the resource. */}}
+{{/* Spans, metrics and logs go to the collector. The standard resource variables name pod and namespace. */}}
 {{- define "gifting.telemetryEnvironment" -}}
 {{- with .root.Values.telemetry }}
 {{- if .otlpEndpoint }}

@@ -20,24 +20,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* What selects all pods of the release. */}}
+{{/* The selector of all pods of the release. */}}
 {{- define "gifting.releaseSelector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
-{{/* What selects the pods of one component. Takes root and name. */}}
+{{/* The selector of the pods of one component. Takes root and name. */}}
 {{- define "gifting.selector" -}}
 {{ include "gifting.releaseSelector" .root }}
 app.kubernetes.io/component: {{ .name }}
 {{- end }}
 
-{{/* A tag may be longer than a label, and begin and end with what a label must not. */}}
+{{/* The version as a label. A tag may be longer than a label may be, and may begin and end with other characters. */}}
 {{- define "gifting.version" -}}
 {{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | trimAll "-_." }}
 {{- end }}
 
-{{/* One image holds the programs of all components. */}}
+{{/* The image. It has the programs of all components. */}}
 {{- define "gifting.image" -}}
 {{- $i := .Values.image -}}
 {{- with $i.registry }}{{ . }}/{{ end }}{{ $i.repository }}

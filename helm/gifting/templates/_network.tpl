@@ -1,4 +1,4 @@
-{{/* One way out: where to, by which TCP port. No peers: any address, on this port. No port: any. */}}
+{{/* One egress rule: peers and TCP port. No peers: any address, on this port. No port: any port. */}}
 {{- define "gifting.egressTo" -}}
 - {{ with .to }}to:
     {{- toYaml . | nindent 4 }}
@@ -20,8 +20,8 @@
 {{- end }}
 
 {{/*
-All of the internet and nothing else: the ranges that the webhook service refuses too, so that no name that resolves to a
-neighbour, to the metadata service of a cloud or to the cluster itself is reached even if that check were wrong.
+The internet without private and special ranges. The webhook service refuses the same ranges. With both checks, a webhook
+cannot reach a neighbour, the metadata service of a cloud or the cluster itself, even if one check has a bug.
 */}}
 {{- define "gifting.internet" -}}
 - ipBlock:
@@ -56,7 +56,7 @@ neighbour, to the metadata service of a cloud or to the cluster itself is reache
       - 3fff::/20
 {{- end }}
 
-{{/* Who calls a component: the parts that dial it. Takes root and name. */}}
+{{/* The parts that call a component. Takes root and name. */}}
 {{- define "gifting.callers" -}}
 {{- range $caller, $component := include "gifting.components" .root | fromYaml }}
 {{- if has $.name $component.calls }}

@@ -20,7 +20,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* What every pod of the chart has in common. Service links would put variables beside the settings that look like them. */}}
+{{/* What all pods of the chart have in common. There are no service links, because their variables look like settings. */}}
 {{- define "gifting.podBasics" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -45,7 +45,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Instances of a component keep away from each other, by node and by zone. Takes root and name. */}}
+{{/* Spreads the instances of a component over nodes and zones. Takes root and name. */}}
 {{- define "gifting.spread" -}}
 {{- range $key := .root.Values.topologySpread.keys }}
 - topologyKey: {{ $key }}
@@ -58,14 +58,14 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The end of an instance: it still takes calls, then finishes those it has, then has some seconds to spare. */}}
+{{/* The termination grace period: time to accept calls, time to finish calls in flight, and some seconds more. */}}
 {{- define "gifting.graceSeconds" -}}
 {{ add .Values.termination.lameDuckSeconds .Values.termination.drainSeconds 15 }}
 {{- end }}
 
 {{/*
-The kubelet has no client certificate, so that it cannot ask gRPC health: the metrics port answers for it. It says ready
-once the program serves its calls and its database answers, and not ready as soon as the end begins.
+The kubelet has no client certificate for gRPC health, so the probes use the metrics port. It reports ready once the program
+serves calls and its database answers, and not ready as soon as the shutdown begins.
 */}}
 {{- define "gifting.probes" -}}
 startupProbe:
