@@ -1,5 +1,5 @@
--- One POST /orders as the orders service runs it: the look-up of the key, then one transaction.
--- Ids count up as those of the service do.
+-- One POST /orders as the orders service runs it: it looks up the key, then runs one transaction.
+-- Ids grow like those of the service.
 \set n :n + 1
 \set id (:iteration << 40) + :n * :clients + :client_id
 SELECT fingerprint, answer FROM idempotency_answers WHERE key_id = :client_id::int AND idempotency_key = 'bench-' || :id::text;
