@@ -7,7 +7,7 @@ MODULE   :=
 ALL      := $(patsubst ./%,%,$(shell sed -n 's/^[[:space:]]*\(\.\/.*\)$$/\1/p' go.work))
 MODULES  := $(or $(MODULE),$(ALL))
 PACKAGES := $(MODULES:%=./%/...)
-# Built, because `go run` neither passes signals on nor keeps the exit code.
+# It is built first, because `go run` neither passes signals on nor keeps the exit code.
 TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 
 # The version that the programs report.
@@ -35,11 +35,11 @@ test: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES, with the race d
 	@unset GIFTING_URL; $(TESTDEPS) -- go test -race -timeout 14m $(PACKAGES)
 
 .PHONY: deps
-deps: ## Keep PostgreSQL, Redis and Kafka up in the background, so that plain `go test` finds them
+deps: ## Start PostgreSQL, Redis and Kafka in the background, so that `go test` finds them
 	@$(TESTDEPS) -up
 
 .PHONY: deps-stop
-deps-stop: ## End the servers of `make deps`
+deps-stop: ## Stop the servers of `make deps`
 	@$(TESTDEPS) -down
 
 .PHONY: fmt
@@ -54,9 +54,9 @@ CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration 
 lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; with MODULE only the Go code of that module
 
 .PHONY: conformance
-conformance: ## Check the platform that GIFTING_URL names against the requirements of the API
-	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set the variables that it has" >&2; exit 1; }
-	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # In its folder, or go test hides the output of what passes.
+conformance: ## Check the platform at GIFTING_URL against the requirements of the API
+	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set its variables yourself" >&2; exit 1; }
+	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # Elsewhere go test hides the output of passing tests.
 
 .PHONY: generate
 generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
@@ -71,7 +71,7 @@ configuration: ## Write deploy/configuration.md, the reference of all settings
 # The contract of the last release, which later versions must not break.
 CONTRACT := proto/contract.binpb
 .PHONY: contract
-contract: googleapis $(BIN)/.tools ## Make today's protocol files the contract that later changes must not break, for a release
+contract: googleapis $(BIN)/.tools ## For a release: store today's protocol files as the contract that later changes must not break
 	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 
@@ -95,14 +95,14 @@ bench: ## Run the benchmarks, up to 10 million orders; table, JSON and plots in 
 	@$(MEASURED) -bench '$(BENCH)' -out $(LOCAL)/bench
 
 .PHONY: bench-quick
-bench-quick: ## The same with fewer iterations and smaller sizes, in less than five minutes
+bench-quick: ## Run the benchmarks with fewer iterations and smaller sizes, in less than five minutes
 	@$(MEASURED) -quick -bench '$(BENCH)' -out $(LOCAL)/bench-quick
 
-# Kills, cuts and long runs, which the build tag faults keeps out of `make test`. SEED repeats the choices of a run.
+# Faults and long runs. The build tag faults keeps them out of `make test`. SEED repeats the choices of an earlier run.
 MINUTES := 10
 SEED    :=
 .PHONY: faults
-faults: c-compiler ## Use the platform for MINUTES (10) while everything around it fails, then restart it under load
+faults: c-compiler ## Use the platform for MINUTES (10) while servers and networks fail, then restart it under load
 	@GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 60)}') GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults \
 		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
 	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
@@ -111,11 +111,11 @@ faults: c-compiler ## Use the platform for MINUTES (10) while everything around 
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-planted
-faults-planted: ## Show that `make faults` finds bugs: build in one bug of each class at a time, which has to be found
+faults-planted: ## Show that `make faults` finds bugs: build in one bug at a time, which its checks must find
 	@go test -v -count=1 -tags faults -timeout 40m -run '^TestPlantedBugsAreFound$$' ./deploy/faults
 
-# Each fuzz test runs by itself for FUZZTIME. Inputs that fail are written to testdata/fuzz of the package. Minimizing them is
-# bounded, because it would use up the time.
+# Each fuzz test runs by itself for FUZZTIME. Inputs that fail are written to testdata/fuzz of the package. Their minimization
+# is limited, because otherwise it uses up the time.
 FUZZTIME := 60s
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (60s)
@@ -132,7 +132,7 @@ browser: chromium $(AXE) ## Test the gift site in Chromium, phone and desktop; s
 	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
 
 .PHONY: clean
-clean: deps-stop ## Remove .local: what was built, and the data of the local stack
+clean: deps-stop ## Remove .local: the built programs and the data of the local stack
 	@for link in .local/external .local/*/external; do \
 		data=$$(readlink "$$link" || true); \
 		case "$$data" in /var/lib/partner-gifting-local/*) rm -rf "$$data";; esac; \
@@ -169,7 +169,7 @@ lint-standalone:
 		GOWORK=off go -C "$$module" build ./... || exit 1; \
 	done
 
-# Services and the gateway use pkg and proto only, never each other; pkg uses none of them. An import of another module needs
+# Services and the gateway use only pkg and proto, never each other. pkg uses none of them. An import of another module needs
 # a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy).
 .PHONY: lint-arrows
 lint-arrows:
@@ -225,7 +225,7 @@ $(BIN)/.tools: .tools/go.mod .tools/go.sum
 	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
 	@touch $@
 
-# By itself, because tests need no other tool.
+# Built separately, because tests need no other tool.
 $(BIN)/grpcurl: .tools/go.mod .tools/go.sum
 	@echo "building grpcurl"
 	@mkdir -p $(BIN)
