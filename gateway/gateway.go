@@ -42,10 +42,10 @@ import (
 
 // Config of the gateway.
 type Config struct {
-	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" check:"listen" doc:"host:port the REST API listens on."`
+	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" check:"listen" doc:"host:port that the REST API listens on."`
 	Telemetry         telemetry.Config
 	TLS               identity.Config    `envPrefix:"TLS_"`
-	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Which deployment this is: keys of the other one are refused."`
+	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; keys of the other one are refused."`
 	PublicURL         string             `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080/api/public/v1" check:"web" doc:"Base address of the API as callers see it."`
 	TenantsAddr       string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	CatalogAddr       string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
@@ -53,13 +53,13 @@ type Config struct {
 	PersonalLinksAddr string             `env:"PERSONAL_LINKS_ADDR,required" check:"hostports" doc:"The personal-links service: a DNS name of all instances, or their addresses."`
 	EventsAddr        string             `env:"EVENTS_ADDR,required" check:"hostports" doc:"The events service: a DNS name of all instances, or their addresses."`
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" check:"hostports" doc:"The webhook service: a DNS name of all instances, or their addresses."`
-	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts for itself."`
-	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request may wait for Redis before its instance counts for itself."`
-	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is believed."`
+	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts on its own."`
+	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
+	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// LameDuck zero: the shutdown begins at once.
-	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long requests are still accepted after the shutdown has begun, so that balancers stop sending them."`
-	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long the shutdown waits for requests in flight."`
-	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Keys the hashes of requests; the same on every gateway."`
+	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
+	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
+	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key of the fingerprints of requests; must be the same on every gateway."`
 }
 
 // Validate implements the check of package settings.

@@ -14,7 +14,7 @@ type Config struct {
 	// Brokers are host:port addresses to connect to first; they name the other brokers.
 	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to connect to first; they name the other brokers."`
 	// ClientID is what the brokers call this program in their logs, metrics and quotas. It may be empty.
-	ClientID string `env:"CLIENT_ID" doc:"What the brokers call this program in their logs, metrics and quotas."`
+	ClientID string `env:"CLIENT_ID" doc:"Name of this program in the logs, metrics and quotas of the brokers."`
 }
 
 // Header is one header of a message: a key and an uninterpreted value.

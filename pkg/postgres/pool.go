@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// URL such as postgres://user@host:5432/gifting_orders?sslmode=verify-full.
 	URL              string        `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
-	MaxConns         int32         `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Largest number of connections."`
+	MaxConns         int32         `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Maximum number of connections."`
 	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long a statement may run before it is cancelled."`
 }
 

@@ -37,9 +37,9 @@ import (
 // Config of a gRPC server.
 type Config struct {
 	// Addr is host:port. Without transport security it must be a loopback address.
-	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port the gRPC server listens on."`
-	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for running calls."`
-	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still takes calls, so that callers can move to other instances."`
+	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port that the gRPC server listens on."`
+	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for calls in flight."`
+	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still accepts calls, so that callers can move to other instances."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }

@@ -36,7 +36,7 @@ import (
 // Config of a process's telemetry.
 type Config struct {
 	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
-	MetricsAddr string     `env:"METRICS_ADDR" check:"listen" doc:"host:port of /metrics, /livez and /readyz; empty: none."`
+	MetricsAddr string     `env:"METRICS_ADDR" check:"listen" doc:"host:port that serves /metrics, /livez and /readyz; empty: none."`
 }
 
 // Telemetry of one service.

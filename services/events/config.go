@@ -22,19 +22,19 @@ type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
 	Telemetry   telemetry.Config
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"The deployment, which is named in every event."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 
 	Kafka           kafka.Config `envPrefix:"KAFKA_"`
 	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
 	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
 
-	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes, as name=postgres://…, separated by commas."`
-	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How far the clocks of the outboxes' servers may differ; 0 on one server."`
+	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
+	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How far the clocks of the outboxes' database servers may differ; 0 if there is only one."`
 	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again."`
 	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`
 
-	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long events stay in the feed."`
+	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the feed keeps events."`
 }
 
 var errNoBrokers = errors.New("no Kafka brokers are configured")

@@ -22,19 +22,19 @@ type Config struct {
 	Telemetry telemetry.Config
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"The deployment, which is named in every event."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
-	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Lets webhooks go to loopback and over plain HTTP. Refused in production."`
+	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Allow webhooks to loopback addresses and over plain HTTP. Refused in production."`
 
 	Sender      sender.Config
-	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; less than the database's statement time-out."`
+	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; must be less than the statement timeout of the database."`
 
 	Idempotency  idempotency.Config
-	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are kept; longer than Kafka keeps changes."`
+	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are stored; must be longer than Kafka keeps changes."`
 }
 
 var (
