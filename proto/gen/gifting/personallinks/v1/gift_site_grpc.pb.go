@@ -27,8 +27,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// GiftSiteService serves the pages that a player opens with a personal link. The token of the link
-// authorizes: whoever has it may see the page and claim the gift. A token is never logged.
+// GiftSiteService serves the pages that a player opens with a personal link. The token of the link is
+// the credential: anyone who has it may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceClient interface {
 	// Returns the content of the page. NOT_FOUND (not_found) if no link has the token.
 	GetClaimPage(ctx context.Context, in *GetClaimPageRequest, opts ...grpc.CallOption) (*GetClaimPageResponse, error)
@@ -72,8 +72,8 @@ func (c *giftSiteServiceClient) ClaimLink(ctx context.Context, in *ClaimLinkRequ
 // All implementations must embed UnimplementedGiftSiteServiceServer
 // for forward compatibility.
 //
-// GiftSiteService serves the pages that a player opens with a personal link. The token of the link
-// authorizes: whoever has it may see the page and claim the gift. A token is never logged.
+// GiftSiteService serves the pages that a player opens with a personal link. The token of the link is
+// the credential: anyone who has it may see the page and claim the gift. A token is never logged.
 type GiftSiteServiceServer interface {
 	// Returns the content of the page. NOT_FOUND (not_found) if no link has the token.
 	GetClaimPage(context.Context, *GetClaimPageRequest) (*GetClaimPageResponse, error)
