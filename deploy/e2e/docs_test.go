@@ -1,9 +1,11 @@
 package e2e_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,25 @@ func examplesIn(page string) (found []example) {
 		}
 	}
 	return found
+}
+
+func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
+	t.Parallel()
+	var files strings.Builder
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && entry.Name() == ".local" {
+			return fs.SkipDir
+		}
+		files.WriteString("/" + strings.TrimPrefix(path, root+"/") + "\n")
+		return err
+	}))
+	for _, page := range pages(t) {
+		content, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, named := range regexp.MustCompile("`([a-z_/-]+\\.go)`").FindAllStringSubmatch(string(content), -1) {
+			require.True(t, strings.Contains(files.String(), "/"+named[1]+"\n"), "%s names %s, which does not exist", page, named[1])
+		}
+	}
 }
 
 // Each shell has a platform of its own, because the pages change what is in it.
