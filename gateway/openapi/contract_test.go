@@ -212,15 +212,19 @@ func (c comparison) nullable(field protoreflect.FieldDescriptor) bool {
 // value compares a schema with the value of a field, ignoring null.
 func (c comparison) value(field protoreflect.FieldDescriptor, schema object) {
 	c.t.Helper()
+	element, one := field, schema
 	switch {
 	case field.IsList():
 		require.Equal(c.t, "array", only(c.t, schema), field.FullName())
-		c.single(field, c.object(schema["items"]))
+		one = c.object(schema["items"])
 	case field.IsMap():
 		require.Equal(c.t, "object", only(c.t, schema), field.FullName())
-		c.single(field.MapValue(), c.object(schema["additionalProperties"]))
-	default:
-		c.single(field, schema)
+		element, one = field.MapValue(), c.object(schema["additionalProperties"])
+	}
+	c.single(element, one)
+	if limit, _ := one["maxLength"].(float64); c.request {
+		want := proto.GetExtension(field.Options(), commonv1.E_MaxLength)
+		require.Equal(c.t, want, int32(limit), "maxLength of %s in gateway/openapi/document", field.FullName())
 	}
 }
 

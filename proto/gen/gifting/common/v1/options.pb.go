@@ -39,6 +39,14 @@ var file_gifting_common_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "gifting/common/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*int32)(nil),
+		Field:         50103,
+		Name:          "gifting.common.v1.max_length",
+		Tag:           "varint,50103,opt,name=max_length",
+		Filename:      "gifting/common/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50101,
@@ -58,6 +66,10 @@ var (
 	//
 	// optional bool raw_json = 50102;
 	E_RawJson = &file_gifting_common_v1_options_proto_extTypes[1]
+	// The longest text that a request may hold, in Unicode code points; of a map, the longest value. The service checks it.
+	//
+	// optional int32 max_length = 50103;
+	E_MaxLength = &file_gifting_common_v1_options_proto_extTypes[2]
 )
 
 // Extension fields to descriptorpb.MessageOptions.
@@ -66,7 +78,7 @@ var (
 	// without an object around it. So a list can be null, and a page can have entries of two shapes.
 	//
 	// optional bool inline = 50101;
-	E_Inline = &file_gifting_common_v1_options_proto_extTypes[2]
+	E_Inline = &file_gifting_common_v1_options_proto_extTypes[3]
 )
 
 var File_gifting_common_v1_options_proto protoreflect.FileDescriptor
@@ -75,7 +87,9 @@ const file_gifting_common_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"\x1fgifting/common/v1/options.proto\x12\x11gifting.common.v1\x1a google/protobuf/descriptor.proto:<\n" +
 	"\adecimal\x12\x1d.google.protobuf.FieldOptions\x18\xb5\x87\x03 \x01(\bR\adecimal\x88\x01\x01:=\n" +
-	"\braw_json\x12\x1d.google.protobuf.FieldOptions\x18\xb6\x87\x03 \x01(\bR\arawJson\x88\x01\x01:<\n" +
+	"\braw_json\x12\x1d.google.protobuf.FieldOptions\x18\xb6\x87\x03 \x01(\bR\arawJson\x88\x01\x01:A\n" +
+	"\n" +
+	"max_length\x12\x1d.google.protobuf.FieldOptions\x18\xb7\x87\x03 \x01(\x05R\tmaxLength\x88\x01\x01:<\n" +
 	"\x06inline\x12\x1f.google.protobuf.MessageOptions\x18\xb5\x87\x03 \x01(\bR\x06inline\x88\x01\x01BIZGgithub.com/partnergifting/platform/proto/gen/gifting/common/v1;commonv1b\x06proto3"
 
 var file_gifting_common_v1_options_proto_goTypes = []any{
@@ -85,11 +99,12 @@ var file_gifting_common_v1_options_proto_goTypes = []any{
 var file_gifting_common_v1_options_proto_depIdxs = []int32{
 	0, // 0: gifting.common.v1.decimal:extendee -> google.protobuf.FieldOptions
 	0, // 1: gifting.common.v1.raw_json:extendee -> google.protobuf.FieldOptions
-	1, // 2: gifting.common.v1.inline:extendee -> google.protobuf.MessageOptions
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	0, // [0:3] is the sub-list for extension extendee
+	0, // 2: gifting.common.v1.max_length:extendee -> google.protobuf.FieldOptions
+	1, // 3: gifting.common.v1.inline:extendee -> google.protobuf.MessageOptions
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	0, // [0:4] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -105,7 +120,7 @@ func file_gifting_common_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_common_v1_options_proto_rawDesc), len(file_gifting_common_v1_options_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   0,
-			NumExtensions: 3,
+			NumExtensions: 4,
 			NumServices:   0,
 		},
 		GoTypes:           file_gifting_common_v1_options_proto_goTypes,

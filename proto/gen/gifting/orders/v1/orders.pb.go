@@ -299,9 +299,8 @@ func (MessageAuthorKind) EnumDescriptor() ([]byte, []int) {
 
 type PlaceOrderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, at most 128 characters, unique in the tenant.
-	ExternalOrderId string `protobuf:"bytes,1,opt,name=external_order_id,json=externalOrderId,proto3" json:"external_order_id,omitempty"`
-	// At most 128 characters. The same holds for the next two fields.
+	// Required, unique in the tenant.
+	ExternalOrderId     string  `protobuf:"bytes,1,opt,name=external_order_id,json=externalOrderId,proto3" json:"external_order_id,omitempty"`
 	ExternalRecipientId *string `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
 	ExternalCampaignRef *string `protobuf:"bytes,3,opt,name=external_campaign_ref,json=externalCampaignRef,proto3,oneof" json:"external_campaign_ref,omitempty"`
 	ExternalActionRef   *string `protobuf:"bytes,4,opt,name=external_action_ref,json=externalActionRef,proto3,oneof" json:"external_action_ref,omitempty"`
@@ -316,10 +315,8 @@ type PlaceOrderRequest struct {
 	// Required. Where the gift ships.
 	Recipient *OrderRecipient `protobuf:"bytes,9,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	// E-mail address of an active team member. This person then owns the order.
-	ManagerEmail *string `protobuf:"bytes,10,opt,name=manager_email,json=managerEmail,proto3,oneof" json:"manager_email,omitempty"`
-	// At most 500 characters.
-	CourierComment *string `protobuf:"bytes,11,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
-	// At most 2000 characters.
+	ManagerEmail              *string `protobuf:"bytes,10,opt,name=manager_email,json=managerEmail,proto3,oneof" json:"manager_email,omitempty"`
+	CourierComment            *string `protobuf:"bytes,11,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
 	AdditionalDetails         *string `protobuf:"bytes,12,opt,name=additional_details,json=additionalDetails,proto3,oneof" json:"additional_details,omitempty"`
 	Urgent                    *bool   `protobuf:"varint,13,opt,name=urgent,proto3,oneof" json:"urgent,omitempty"`
 	AfterHoursServiceAccepted *bool   `protobuf:"varint,14,opt,name=after_hours_service_accepted,json=afterHoursServiceAccepted,proto3,oneof" json:"after_hours_service_accepted,omitempty"`
@@ -530,10 +527,9 @@ type OrderItemInput struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	ProductId *string                `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3,oneof" json:"product_id,omitempty"`
 	// Chosen value per dimension, spelled as in the catalog.
-	Variations map[string]string `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// At most 255 characters.
-	CustomProductName *string   `protobuf:"bytes,3,opt,name=custom_product_name,json=customProductName,proto3,oneof" json:"custom_product_name,omitempty"`
-	Budget            *v1.Money `protobuf:"bytes,4,opt,name=budget,proto3,oneof" json:"budget,omitempty"`
+	Variations        map[string]string `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	CustomProductName *string           `protobuf:"bytes,3,opt,name=custom_product_name,json=customProductName,proto3,oneof" json:"custom_product_name,omitempty"`
+	Budget            *v1.Money         `protobuf:"bytes,4,opt,name=budget,proto3,oneof" json:"budget,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -599,9 +595,8 @@ func (x *OrderItemInput) GetBudget() *v1.Money {
 // The person an order is for, as the tenant knows them.
 type OrderClient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, at most 255 characters.
-	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// At most 255 characters.
+	// Required.
+	Name          string  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Email         *string `protobuf:"bytes,2,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -654,11 +649,10 @@ func (x *OrderClient) GetEmail() string {
 // Who receives the parcel.
 type OrderRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, at most 100 characters.
+	// Required.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Required, at most 50 characters, international format.
-	Phone string `protobuf:"bytes,2,opt,name=phone,proto3" json:"phone,omitempty"`
-	// At most 255 characters.
+	// Required, international format.
+	Phone string  `protobuf:"bytes,2,opt,name=phone,proto3" json:"phone,omitempty"`
 	Email *string `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// Required.
 	Address       *OrderAddress `protobuf:"bytes,4,opt,name=address,proto3" json:"address,omitempty"`
@@ -727,11 +721,11 @@ func (x *OrderRecipient) GetAddress() *OrderAddress {
 // Where the parcel goes.
 type OrderAddress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, at most 255 characters.
+	// Required.
 	Street string `protobuf:"bytes,1,opt,name=street,proto3" json:"street,omitempty"`
-	// Required, at most 100 characters.
+	// Required.
 	City string `protobuf:"bytes,2,opt,name=city,proto3" json:"city,omitempty"`
-	// At most 20 characters; required in the countries the API lists.
+	// Required in the countries the API lists.
 	PostalCode *string `protobuf:"bytes,3,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
 	// Required. ISO 3166-1 alpha-2.
 	Country       string `protobuf:"bytes,4,opt,name=country,proto3" json:"country,omitempty"`
@@ -799,9 +793,8 @@ func (x *OrderAddress) GetCountry() string {
 
 // What is put on a gift that can be customized.
 type OrderCustomization struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 2000 characters.
-	Details       string `protobuf:"bytes,1,opt,name=details,proto3" json:"details,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Details       string                 `protobuf:"bytes,1,opt,name=details,proto3" json:"details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1146,7 +1139,7 @@ type UpdateDeliveryRequest struct {
 	ExpectedVersion *int64 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3,oneof" json:"expected_version,omitempty"`
 	// Merged with the stored recipient, field by field. Absent fields do not change.
 	Recipient *DeliveryCorrection `protobuf:"bytes,3,opt,name=recipient,proto3,oneof" json:"recipient,omitempty"`
-	// At most 500 characters; empty clears it.
+	// Empty clears it.
 	CourierComment *string `protobuf:"bytes,4,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
 	Urgent         *bool   `protobuf:"varint,5,opt,name=urgent,proto3,oneof" json:"urgent,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1222,11 +1215,9 @@ func (x *UpdateDeliveryRequest) GetUrgent() bool {
 // an error, an empty email keeps the stored one.
 type DeliveryCorrection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 100 characters.
-	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// At most 50 characters, international format.
-	Phone *string `protobuf:"bytes,2,opt,name=phone,proto3,oneof" json:"phone,omitempty"`
-	// At most 255 characters.
+	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// International format.
+	Phone         *string            `protobuf:"bytes,2,opt,name=phone,proto3,oneof" json:"phone,omitempty"`
 	Email         *string            `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	Address       *AddressCorrection `protobuf:"bytes,4,opt,name=address,proto3,oneof" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1294,13 +1285,10 @@ func (x *DeliveryCorrection) GetAddress() *AddressCorrection {
 // AddressCorrection has the members of an address to change. None can be cleared: an empty street, city or
 // country is an error, an empty postal_code keeps the stored one.
 type AddressCorrection struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 255 characters.
-	Street *string `protobuf:"bytes,1,opt,name=street,proto3,oneof" json:"street,omitempty"`
-	// At most 100 characters.
-	City *string `protobuf:"bytes,2,opt,name=city,proto3,oneof" json:"city,omitempty"`
-	// At most 20 characters.
-	PostalCode *string `protobuf:"bytes,3,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Street     *string                `protobuf:"bytes,1,opt,name=street,proto3,oneof" json:"street,omitempty"`
+	City       *string                `protobuf:"bytes,2,opt,name=city,proto3,oneof" json:"city,omitempty"`
+	PostalCode *string                `protobuf:"bytes,3,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
 	// Must be the order's country, otherwise country_change_not_allowed.
 	Country       *string `protobuf:"bytes,4,opt,name=country,proto3,oneof" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1412,7 +1400,7 @@ func (x *UpdateDeliveryResponse) GetOrder() *Order {
 type CancelOrderRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// Required, at most 1000 characters. Every channel sees it.
+	// Required. Every channel sees it.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1597,7 +1585,7 @@ func (x *ListOrderMessagesResponse) GetMessages() []*OrderMessage {
 type PostOrderMessageRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	// Required, at most 4000 characters of plain text.
+	// Required. Plain text.
 	Body          string `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2276,22 +2264,22 @@ var File_gifting_orders_v1_orders_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1dgifting/common/v1/money.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbd\t\n" +
-	"\x11PlaceOrderRequest\x12*\n" +
-	"\x11external_order_id\x18\x01 \x01(\tR\x0fexternalOrderId\x127\n" +
-	"\x15external_recipient_id\x18\x02 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x127\n" +
-	"\x15external_campaign_ref\x18\x03 \x01(\tH\x01R\x13externalCampaignRef\x88\x01\x01\x123\n" +
-	"\x13external_action_ref\x18\x04 \x01(\tH\x02R\x11externalActionRef\x88\x01\x01\x12$\n" +
+	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xea\t\n" +
+	"\x11PlaceOrderRequest\x121\n" +
+	"\x11external_order_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01R\x0fexternalOrderId\x12>\n" +
+	"\x15external_recipient_id\x18\x02 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12>\n" +
+	"\x15external_campaign_ref\x18\x03 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x01R\x13externalCampaignRef\x88\x01\x01\x12:\n" +
+	"\x13external_action_ref\x18\x04 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x02R\x11externalActionRef\x88\x01\x01\x12$\n" +
 	"\vcampaign_id\x18\x05 \x01(\tH\x03R\n" +
 	"campaignId\x88\x01\x01\x12\x1e\n" +
 	"\bbrand_id\x18\x06 \x01(\tH\x04R\abrandId\x88\x01\x01\x127\n" +
 	"\x05items\x18\a \x03(\v2!.gifting.orders.v1.OrderItemInputR\x05items\x126\n" +
 	"\x06client\x18\b \x01(\v2\x1e.gifting.orders.v1.OrderClientR\x06client\x12?\n" +
-	"\trecipient\x18\t \x01(\v2!.gifting.orders.v1.OrderRecipientR\trecipient\x12(\n" +
+	"\trecipient\x18\t \x01(\v2!.gifting.orders.v1.OrderRecipientR\trecipient\x12/\n" +
 	"\rmanager_email\x18\n" +
-	" \x01(\tH\x05R\fmanagerEmail\x88\x01\x01\x121\n" +
-	"\x0fcourier_comment\x18\v \x01(\tB\x03\x80\x01\x01H\x06R\x0ecourierComment\x88\x01\x01\x127\n" +
-	"\x12additional_details\x18\f \x01(\tB\x03\x80\x01\x01H\aR\x11additionalDetails\x88\x01\x01\x12\x1b\n" +
+	" \x01(\tB\x05\xb8\xbb\x18\xff\x01H\x05R\fmanagerEmail\x88\x01\x01\x126\n" +
+	"\x0fcourier_comment\x18\v \x01(\tB\b\xb8\xbb\x18\xf4\x03\x80\x01\x01H\x06R\x0ecourierComment\x88\x01\x01\x12<\n" +
+	"\x12additional_details\x18\f \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01H\aR\x11additionalDetails\x88\x01\x01\x12\x1b\n" +
 	"\x06urgent\x18\r \x01(\bH\bR\x06urgent\x88\x01\x01\x12D\n" +
 	"\x1cafter_hours_service_accepted\x18\x0e \x01(\bH\tR\x19afterHoursServiceAccepted\x88\x01\x01\x12C\n" +
 	"\x1bbranded_packaging_requested\x18\x0f \x01(\bH\n" +
@@ -2311,44 +2299,44 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x1c_branded_packaging_requestedB\x10\n" +
 	"\x0e_customization\"D\n" +
 	"\x12PlaceOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xe4\x02\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xf2\x02\n" +
 	"\x0eOrderItemInput\x12\"\n" +
 	"\n" +
-	"product_id\x18\x01 \x01(\tH\x00R\tproductId\x88\x01\x01\x12Q\n" +
+	"product_id\x18\x01 \x01(\tH\x00R\tproductId\x88\x01\x01\x12X\n" +
 	"\n" +
-	"variations\x18\x02 \x03(\v21.gifting.orders.v1.OrderItemInput.VariationsEntryR\n" +
-	"variations\x123\n" +
-	"\x13custom_product_name\x18\x03 \x01(\tH\x01R\x11customProductName\x88\x01\x01\x125\n" +
+	"variations\x18\x02 \x03(\v21.gifting.orders.v1.OrderItemInput.VariationsEntryB\x05\xb8\xbb\x18\xff\x01R\n" +
+	"variations\x12:\n" +
+	"\x13custom_product_name\x18\x03 \x01(\tB\x05\xb8\xbb\x18\xff\x01H\x01R\x11customProductName\x88\x01\x01\x125\n" +
 	"\x06budget\x18\x04 \x01(\v2\x18.gifting.common.v1.MoneyH\x02R\x06budget\x88\x01\x01\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
 	"\v_product_idB\x16\n" +
 	"\x14_custom_product_nameB\t\n" +
-	"\a_budget\"P\n" +
-	"\vOrderClient\x12\x17\n" +
-	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x1e\n" +
-	"\x05email\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\x05email\x88\x01\x01B\b\n" +
-	"\x06_email\"\xa9\x01\n" +
-	"\x0eOrderRecipient\x12\x17\n" +
-	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x19\n" +
-	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01R\x05phone\x12\x1e\n" +
-	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x00R\x05email\x88\x01\x01\x129\n" +
+	"\a_budget\"Z\n" +
+	"\vOrderClient\x12\x1c\n" +
+	"\x04name\x18\x01 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01R\x04name\x12#\n" +
+	"\x05email\x18\x02 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x00R\x05email\x88\x01\x01B\b\n" +
+	"\x06_email\"\xb6\x01\n" +
+	"\x0eOrderRecipient\x12\x1b\n" +
+	"\x04name\x18\x01 \x01(\tB\a\xb8\xbb\x18d\x80\x01\x01R\x04name\x12\x1d\n" +
+	"\x05phone\x18\x02 \x01(\tB\a\xb8\xbb\x182\x80\x01\x01R\x05phone\x12#\n" +
+	"\x05email\x18\x03 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x00R\x05email\x88\x01\x01\x129\n" +
 	"\aaddress\x18\x04 \x01(\v2\x1f.gifting.orders.v1.OrderAddressR\aaddressB\b\n" +
-	"\x06_email\"\x99\x01\n" +
-	"\fOrderAddress\x12\x1b\n" +
-	"\x06street\x18\x01 \x01(\tB\x03\x80\x01\x01R\x06street\x12\x17\n" +
-	"\x04city\x18\x02 \x01(\tB\x03\x80\x01\x01R\x04city\x12)\n" +
-	"\vpostal_code\x18\x03 \x01(\tB\x03\x80\x01\x01H\x00R\n" +
+	"\x06_email\"\xa6\x01\n" +
+	"\fOrderAddress\x12 \n" +
+	"\x06street\x18\x01 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01R\x06street\x12\x1b\n" +
+	"\x04city\x18\x02 \x01(\tB\a\xb8\xbb\x18d\x80\x01\x01R\x04city\x12-\n" +
+	"\vpostal_code\x18\x03 \x01(\tB\a\xb8\xbb\x18\x14\x80\x01\x01H\x00R\n" +
 	"postalCode\x88\x01\x01\x12\x18\n" +
 	"\acountry\x18\x04 \x01(\tR\acountryB\x0e\n" +
-	"\f_postal_code\"3\n" +
-	"\x12OrderCustomization\x12\x1d\n" +
-	"\adetails\x18\x01 \x01(\tB\x03\x80\x01\x01R\adetails\"\x8c\x01\n" +
+	"\f_postal_code\"8\n" +
+	"\x12OrderCustomization\x12\"\n" +
+	"\adetails\x18\x01 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01R\adetails\"\x93\x01\n" +
 	"\x11CustomFieldAnswer\x12\x19\n" +
-	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12\"\n" +
+	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12)\n" +
 	"\n" +
-	"text_value\x18\x02 \x01(\tH\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
+	"text_value\x18\x02 \x01(\tB\x05\xb8\xbb\x18\xd0\x0fH\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
 	"\achecked\x18\x03 \x01(\bH\x01R\achecked\x88\x01\x01B\r\n" +
 	"\v_text_valueB\n" +
 	"\n" +
@@ -2376,32 +2364,32 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x0fGetOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\"B\n" +
 	"\x10GetOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xbe\x02\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xc3\x02\n" +
 	"\x15UpdateDeliveryRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12.\n" +
 	"\x10expected_version\x18\x02 \x01(\x03H\x00R\x0fexpectedVersion\x88\x01\x01\x12H\n" +
-	"\trecipient\x18\x03 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionH\x01R\trecipient\x88\x01\x01\x121\n" +
-	"\x0fcourier_comment\x18\x04 \x01(\tB\x03\x80\x01\x01H\x02R\x0ecourierComment\x88\x01\x01\x12\x1b\n" +
+	"\trecipient\x18\x03 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionH\x01R\trecipient\x88\x01\x01\x126\n" +
+	"\x0fcourier_comment\x18\x04 \x01(\tB\b\xb8\xbb\x18\xf4\x03\x80\x01\x01H\x02R\x0ecourierComment\x88\x01\x01\x12\x1b\n" +
 	"\x06urgent\x18\x05 \x01(\bH\x03R\x06urgent\x88\x01\x01B\x13\n" +
 	"\x11_expected_versionB\f\n" +
 	"\n" +
 	"_recipientB\x12\n" +
 	"\x10_courier_commentB\t\n" +
-	"\a_urgent\"\xe0\x01\n" +
-	"\x12DeliveryCorrection\x12\x1c\n" +
-	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x04name\x88\x01\x01\x12\x1e\n" +
-	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\x05phone\x88\x01\x01\x12\x1e\n" +
-	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\x05email\x88\x01\x01\x12C\n" +
+	"\a_urgent\"\xed\x01\n" +
+	"\x12DeliveryCorrection\x12 \n" +
+	"\x04name\x18\x01 \x01(\tB\a\xb8\xbb\x18d\x80\x01\x01H\x00R\x04name\x88\x01\x01\x12\"\n" +
+	"\x05phone\x18\x02 \x01(\tB\a\xb8\xbb\x182\x80\x01\x01H\x01R\x05phone\x88\x01\x01\x12#\n" +
+	"\x05email\x18\x03 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x02R\x05email\x88\x01\x01\x12C\n" +
 	"\aaddress\x18\x04 \x01(\v2$.gifting.orders.v1.AddressCorrectionH\x03R\aaddress\x88\x01\x01B\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_phoneB\b\n" +
 	"\x06_emailB\n" +
 	"\n" +
-	"\b_address\"\xcd\x01\n" +
-	"\x11AddressCorrection\x12 \n" +
-	"\x06street\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x06street\x88\x01\x01\x12\x1c\n" +
-	"\x04city\x18\x02 \x01(\tB\x03\x80\x01\x01H\x01R\x04city\x88\x01\x01\x12)\n" +
-	"\vpostal_code\x18\x03 \x01(\tB\x03\x80\x01\x01H\x02R\n" +
+	"\b_address\"\xda\x01\n" +
+	"\x11AddressCorrection\x12%\n" +
+	"\x06street\x18\x01 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x00R\x06street\x88\x01\x01\x12 \n" +
+	"\x04city\x18\x02 \x01(\tB\a\xb8\xbb\x18d\x80\x01\x01H\x01R\x04city\x88\x01\x01\x12-\n" +
+	"\vpostal_code\x18\x03 \x01(\tB\a\xb8\xbb\x18\x14\x80\x01\x01H\x02R\n" +
 	"postalCode\x88\x01\x01\x12\x1d\n" +
 	"\acountry\x18\x04 \x01(\tH\x03R\acountry\x88\x01\x01B\t\n" +
 	"\a_streetB\a\n" +
@@ -2410,19 +2398,19 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
 	"\b_country\"H\n" +
 	"\x16UpdateDeliveryResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"G\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"N\n" +
 	"\x12CancelOrderRequest\x12\x19\n" +
-	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"E\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1d\n" +
+	"\x06reason\x18\x02 \x01(\tB\x05\xb8\xbb\x18\xe8\aR\x06reason\"E\n" +
 	"\x13CancelOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"5\n" +
 	"\x18ListOrderMessagesRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\"X\n" +
 	"\x19ListOrderMessagesResponse\x12;\n" +
-	"\bmessages\x18\x01 \x03(\v2\x1f.gifting.orders.v1.OrderMessageR\bmessages\"H\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1f.gifting.orders.v1.OrderMessageR\bmessages\"O\n" +
 	"\x17PostOrderMessageRequest\x12\x19\n" +
-	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x12\n" +
-	"\x04body\x18\x02 \x01(\tR\x04body\"*\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x19\n" +
+	"\x04body\x18\x02 \x01(\tB\x05\xb8\xbb\x18\xa0\x1fR\x04body\"*\n" +
 	"\x18PostOrderMessageResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\x9b\t\n" +
 	"\x05Order\x12\x0e\n" +

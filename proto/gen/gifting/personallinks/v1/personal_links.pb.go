@@ -299,13 +299,12 @@ func (x *ProductIds) GetIds() []string {
 // A recipient of a batch, for one link.
 type PersonalLinkRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, at most 255 characters. Shown on the claim page.
-	Label string `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
-	// At most 128 characters.
+	// Required. Shown on the claim page.
+	Label               string  `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
 	ExternalRecipientId *string `protobuf:"bytes,2,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
-	// At most 255 characters. Unique in the batch, and case does not matter.
+	// Unique in the batch, and case does not matter.
 	Email *string `protobuf:"bytes,3,opt,name=email,proto3,oneof" json:"email,omitempty"`
-	// At most 255 characters. Shown on the claim page.
+	// Shown on the claim page.
 	Message *string `protobuf:"bytes,4,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	// One of the tenant's locales; absent: en-US.
 	Locale       *string               `protobuf:"bytes,5,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
@@ -398,11 +397,10 @@ func (x *PersonalLinkRecipient) GetManagerEmail() string {
 // PersonalLinkAnswer answers one of the tenant's order fields: text_value for TEXT and for the
 // chosen DROPDOWN option, checked for CHECKBOX.
 type PersonalLinkAnswer struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	FieldId string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
-	// At most 2000 characters.
-	TextValue     *string `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
-	Checked       *bool   `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	FieldId       string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
+	TextValue     *string                `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
+	Checked       *bool                  `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -815,7 +813,7 @@ func (x *GetPersonalLinkResponse) GetLink() *PersonalLink {
 type CancelPersonalLinkRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	LinkId string                 `protobuf:"bytes,1,opt,name=link_id,json=linkId,proto3" json:"link_id,omitempty"`
-	// Required, at most 1000 characters. It is for the tenant's team. The player never sees it, and this
+	// Required. It is for the tenant's team. The player never sees it, and this
 	// service never returns it.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1209,12 +1207,12 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\f_product_ids\"$\n" +
 	"\n" +
 	"ProductIds\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\tR\x03ids:\x04\xa8\xbb\x18\x01\"\x9b\x03\n" +
-	"\x15PersonalLinkRecipient\x12\x19\n" +
-	"\x05label\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05label\x127\n" +
-	"\x15external_recipient_id\x18\x02 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x12\x1e\n" +
-	"\x05email\x18\x03 \x01(\tB\x03\x80\x01\x01H\x01R\x05email\x88\x01\x01\x12\"\n" +
-	"\amessage\x18\x04 \x01(\tB\x03\x80\x01\x01H\x02R\amessage\x88\x01\x01\x12\x1b\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids:\x04\xa8\xbb\x18\x01\"\xb1\x03\n" +
+	"\x15PersonalLinkRecipient\x12\x1e\n" +
+	"\x05label\x18\x01 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01R\x05label\x12>\n" +
+	"\x15external_recipient_id\x18\x02 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12#\n" +
+	"\x05email\x18\x03 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x01R\x05email\x88\x01\x01\x12'\n" +
+	"\amessage\x18\x04 \x01(\tB\b\xb8\xbb\x18\xff\x01\x80\x01\x01H\x02R\amessage\x88\x01\x01\x12\x1b\n" +
 	"\x06locale\x18\x05 \x01(\tH\x03R\x06locale\x88\x01\x01\x12Q\n" +
 	"\rcustom_fields\x18\x06 \x03(\v2,.gifting.personallinks.v1.PersonalLinkAnswerR\fcustomFields\x12-\n" +
 	"\rmanager_email\x18\a \x01(\tB\x03\x80\x01\x01H\x04R\fmanagerEmail\x88\x01\x01B\x18\n" +
@@ -1223,11 +1221,11 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\n" +
 	"\b_messageB\t\n" +
 	"\a_localeB\x10\n" +
-	"\x0e_manager_email\"\x92\x01\n" +
+	"\x0e_manager_email\"\x97\x01\n" +
 	"\x12PersonalLinkAnswer\x12\x19\n" +
-	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12'\n" +
+	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12,\n" +
 	"\n" +
-	"text_value\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
+	"text_value\x18\x02 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01H\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
 	"\achecked\x18\x03 \x01(\bH\x01R\achecked\x88\x01\x01B\r\n" +
 	"\v_text_valueB\n" +
 	"\n" +
@@ -1251,14 +1249,14 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\x16GetPersonalLinkRequest\x12\x17\n" +
 	"\alink_id\x18\x01 \x01(\tR\x06linkId\"U\n" +
 	"\x17GetPersonalLinkResponse\x12:\n" +
-	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"Q\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"V\n" +
 	"\x19CancelPersonalLinkRequest\x12\x17\n" +
-	"\alink_id\x18\x01 \x01(\tR\x06linkId\x12\x1b\n" +
-	"\x06reason\x18\x02 \x01(\tB\x03\x80\x01\x01R\x06reason\"X\n" +
+	"\alink_id\x18\x01 \x01(\tR\x06linkId\x12 \n" +
+	"\x06reason\x18\x02 \x01(\tB\b\xb8\xbb\x18\xe8\a\x80\x01\x01R\x06reason\"X\n" +
 	"\x1aCancelPersonalLinkResponse\x12:\n" +
-	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\x9b\x03\n" +
-	"\x18ListPersonalLinksRequest\x127\n" +
-	"\x15external_recipient_id\x18\x01 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x12$\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\xa2\x03\n" +
+	"\x18ListPersonalLinksRequest\x12>\n" +
+	"\x15external_recipient_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12$\n" +
 	"\vcampaign_id\x18\x02 \x01(\tH\x01R\n" +
 	"campaignId\x88\x01\x01\x12I\n" +
 	"\x06status\x18\x03 \x01(\x0e2,.gifting.personallinks.v1.PersonalLinkStatusH\x02R\x06status\x88\x01\x01\x12D\n" +
