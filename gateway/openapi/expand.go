@@ -106,6 +106,13 @@ func (x *expander) expand(n *yaml.Node) (*yaml.Node, error) {
 		}
 		c.Content = append(c.Content, expanded)
 	}
+	if required := member(c, "required"); required != nil && required.Tag == "!all" {
+		properties := member(c, required.Value).Content
+		*required = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for i := 0; i < len(properties); i += 2 {
+			required.Content = append(required.Content, properties[i])
+		}
+	}
 	return c, nil
 }
 
