@@ -64,9 +64,6 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		Id:                         p.OrderID,
 		Reference:                  NewReference(),
 		ExternalOrderId:            fields.Optional(&req.ExternalOrderId),
-		ExternalRecipientId:        fields.Optional(req.ExternalRecipientId),
-		ExternalCampaignRef:        fields.Optional(req.ExternalCampaignRef),
-		ExternalActionRef:          fields.Optional(req.ExternalActionRef),
 		Source:                     p.Source,
 		BrandId:                    p.BrandID,
 		CampaignId:                 req.CampaignId,
@@ -78,6 +75,9 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		ReceivedOutsideActiveHours: !hours.Open(now),
 		CreatedAt:                  timestamppb.New(now),
 		UpdatedAt:                  timestamppb.New(now),
+	}
+	for _, text := range recordTexts {
+		*text.in(record) = fields.Optional(new(text.sent(req)))
 	}
 	if p.PersonalLinkID != nil && req.CampaignId == nil {
 		record.Selection = ordersv1.OrderSelection_ORDER_SELECTION_CATALOG.Enum()

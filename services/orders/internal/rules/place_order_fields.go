@@ -33,6 +33,20 @@ const (
 	maxVariations   = 50
 )
 
+type placeRequest = *ordersv1.PlaceOrderRequest
+
+// recordTexts are the optional texts that an order takes from its request as they are.
+var recordTexts = []struct {
+	name string
+	max  int
+	sent func(placeRequest) string
+	in   func(*ordersv1.Order) **string
+}{
+	{"externalRecipientId", maxExternalRef, placeRequest.GetExternalRecipientId, func(o *ordersv1.Order) **string { return &o.ExternalRecipientId }},
+	{"externalCampaignRef", maxExternalRef, placeRequest.GetExternalCampaignRef, func(o *ordersv1.Order) **string { return &o.ExternalCampaignRef }},
+	{"externalActionRef", maxExternalRef, placeRequest.GetExternalActionRef, func(o *ordersv1.Order) **string { return &o.ExternalActionRef }},
+}
+
 // CheckPlaceOrder finds all field errors of the request, for invalid_request. currency is the tenant's.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
@@ -50,9 +64,9 @@ func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *f
 
 func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
 	dropBlanks(req)
-	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxExternalRef)
-	errs.MaxLen("externalCampaignRef", req.GetExternalCampaignRef(), maxExternalRef)
-	errs.MaxLen("externalActionRef", req.GetExternalActionRef(), maxExternalRef)
+	for _, text := range recordTexts {
+		errs.MaxLen(text.name, text.sent(req), text.max)
+	}
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
 	checkItems(req, currency, errs)
