@@ -240,10 +240,6 @@ func (f *fixture) testRejections(t *testing.T, twice []any) {
 		made := results(t, f.Post(t, f.key, batches, f.batchOf(t, with("recipients", twice))))
 		require.Equal(t, []string{"email duplicate"}, made[1].violations())
 	})
-	requirement(t, "BAT-29", func(t *testing.T) {
-		f.reject(t, "message too_long", recipient("message", freshText(256)))
-		f.reject(t, "externalRecipientId too_long", recipient("externalRecipientId", freshText(129)))
-	})
 	requirement(t, "BAT-30", func(t *testing.T) { f.reject(t, "locale not_enabled", recipient("locale", "fr-FR")) })
 	requirement(t, "BAT-31", func(t *testing.T) { f.reject(t, "customFields[0].fieldId invalid", answers("x", "textValue", "x")) })
 	requirement(t, "BAT-33", func(t *testing.T) {

@@ -20,8 +20,11 @@ func testOrders(t *testing.T, p *platform) {
 	gift := f.putGift(t, "S", "M")
 	campaign := f.campaign(t, 50, gift)
 	plain := f.place(t)
-	full := f.place(t, ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small()), with("externalRecipientId", "player-1"),
-		with("externalCampaignRef", "summer"), with("externalActionRef", "bonus"), with("urgent", true), with("externalOrderId", "mine"))
+	everything := []change{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small()), with("urgent", true), with("externalOrderId", "mine")}
+	for _, text := range orderTexts {
+		everything = append(everything, with(text.path, "my "+text.inRecord))
+	}
+	full := f.place(t, append(everything, with("externalRecipientId", "player-1"))...)
 	asked := f.place(t, custom("99.5", "SEK"))
 	link := f.claimed(t, recipient("externalRecipientId", "player-9"))
 	claimed := f.orderOf(t, link)
@@ -50,8 +53,11 @@ func testOrders(t *testing.T, p *platform) {
 	}
 	f.testNulls(t, "ORD-4", "externalOrderId", record{"mine": full}, claimed, team, backoffice)
 	f.testNulls(t, "ORD-5", "externalRecipientId", record{"player-1": full, "player-9": claimed}, plain)
-	f.testNulls(t, "ORD-6", "externalCampaignRef", record{"summer": full}, plain, claimed, team, backoffice)
-	f.testNulls(t, "ORD-7", "externalActionRef", record{"bonus": full}, plain, claimed, team, backoffice)
+	for _, text := range orderTexts {
+		if text.inRecord != "" {
+			f.testNulls(t, text.inRecord, text.path, record{"my " + text.inRecord: full}, plain, claimed, team, backoffice)
+		}
+	}
 	f.testNulls(t, "ORD-13", "campaignId", record{campaign.GetId(): full}, plain, asked, claimed)
 	f.testNulls(t, "ORD-14", "selection", record{"CATALOG": claimed}, plain, full, team)
 	all := []record{plain, full, asked, claimed, team, backoffice}

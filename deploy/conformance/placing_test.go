@@ -166,21 +166,26 @@ func (f *fixture) testLength(t *testing.T, path string, limit int, before ...cha
 	f.invalid(t, strings.ReplaceAll(path, ".0", "[0]")+" too_long", append(before, with(path, text(limit+1)))...)
 }
 
+// orderText is a text of an order, with the requirements of its limit and, unless empty, of the record: as it was sent, or null.
+type orderText struct {
+	path             string
+	limit            int
+	atMost, inRecord string
+}
+
+// orderTexts are those that are optional.
+var orderTexts = []orderText{
+	{"externalRecipientId", 128, "PLA-10", ""}, // ORD-5: a claimed order has that of its link.
+	{"externalCampaignRef", 128, "PLA-12", "ORD-6"},
+	{"externalActionRef", 128, "PLA-13", "ORD-7"},
+	{"courierComment", 500, "PLA-23", ""},
+	{"additionalDetails", 2000, "PLA-24", ""},
+	{"recipient.address.postalCode", 20, "PLA-50", ""},
+}
+
 func (f *fixture) testLengths(t *testing.T) {
-	type field struct {
-		id, path string
-		limit    int
-	}
-	for _, field := range []field{
-		{"PLA-6", "externalOrderId", 128},
-		{"PLA-10", "externalRecipientId", 128},
-		{"PLA-12", "externalCampaignRef", 128},
-		{"PLA-13", "externalActionRef", 128},
-		{"PLA-23", "courierComment", 500},
-		{"PLA-24", "additionalDetails", 2000},
-		{"PLA-50", "recipient.address.postalCode", 20},
-	} {
-		requirement(t, field.id, func(t *testing.T) { f.testLength(t, field.path, field.limit) })
+	for _, text := range orderTexts {
+		requirement(t, text.atMost, func(t *testing.T) { f.testLength(t, text.path, text.limit) })
 	}
 	requirement(t, "PLA-28", func(t *testing.T) {
 		gift := f.richGift(t)
@@ -188,13 +193,14 @@ func (f *fixture) testLengths(t *testing.T) {
 			ofGift(gift.GetId(), record{"Size": "S", "Colour": "Red"}), with("customization", record{}))
 	})
 	requirement(t, "PLA-35", func(t *testing.T) { f.testLength(t, "items.0.customProductName", 255, custom("1.00", "SEK")) })
-	for _, field := range []field{
-		{"PLA-41", "recipient.name", 100},
-		{"PLA-47", "recipient.address.street", 255},
-		{"PLA-48", "recipient.address.city", 100},
-		{"PLA-19", "client.name", 255},
+	for _, field := range []orderText{
+		{"externalOrderId", 128, "PLA-6", ""},
+		{"recipient.name", 100, "PLA-41", ""},
+		{"recipient.address.street", 255, "PLA-47", ""},
+		{"recipient.address.city", 100, "PLA-48", ""},
+		{"client.name", 255, "PLA-19", ""},
 	} {
-		requirement(t, field.id, func(t *testing.T) {
+		requirement(t, field.atMost, func(t *testing.T) {
 			for _, change := range []change{without(field.path), with(field.path, "  "), with(field.path, nil)} {
 				f.invalid(t, field.path+" required", change)
 			}
