@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
@@ -40,11 +41,11 @@ func TestCheckOfAnEnvironment(t *testing.T) {
 func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
 	t.Parallel()
 	ports, listed := map[int]bool{}, map[string]bool{}
-	started := map[string]bool{}
+	started, named := map[string]bool{}, []identity.Name(nil)
 	for _, p := range programs.All() {
 		require.False(t, ports[p.Port], p.Name)
 		require.Less(t, p.Port, programs.MetricsOffset)
-		ports[p.Port], listed[p.Main()] = true, true
+		ports[p.Port], listed[p.Main()], named = true, true, append(named, p.Name)
 		_, keeps := p.Settings["GIFTING_DATABASE_URL"]
 		require.Equal(t, keeps, p.Database != "", p.Name)
 		for _, other := range programs.All() {
@@ -52,6 +53,7 @@ func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
 		}
 		started[p.Peer()] = true
 	}
+	require.ElementsMatch(t, identity.Programs(), named)
 	for _, pattern := range []string{"services/*/cmd/*", "gateway/cmd/*"} {
 		folders, err := filepath.Glob(filepath.Join("../..", pattern))
 		require.NoError(t, err)

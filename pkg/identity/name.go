@@ -42,13 +42,13 @@ const (
 	Operator Name = "operator"
 )
 
-// Names lists all names.
-func Names() []Name {
-	return []Name{
-		Gateway, Tenants, Catalog, Orders, PersonalLinks, Events, Webhook,
-		Workspace, Backoffice, Operator,
-	}
+// Programs lists the names of the platform's own programs.
+func Programs() []Name {
+	return []Name{Gateway, Tenants, Catalog, Orders, PersonalLinks, Events, Webhook}
 }
+
+// Names lists all names.
+func Names() []Name { return append(Programs(), Workspace, Backoffice, Operator) }
 
 const scheme = "spiffe://"
 

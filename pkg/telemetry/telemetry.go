@@ -30,6 +30,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/version"
 )
 
@@ -121,8 +122,12 @@ func newResource(ctx context.Context, service string) (*resource.Resource, error
 
 func newRegistry(service string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
+	programs := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gifting_platform_programs", Help: "Programs that the platform has in this version.",
+	})
+	programs.Set(float64(len(identity.Programs())))
 	prometheus.WrapRegistererWith(prometheus.Labels{serviceLabel: service}, registry).MustRegister(
-		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
+		programs, collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
 }
