@@ -39,16 +39,10 @@ func (s stack) testPersonalData(t *testing.T) {
 // connect connects to a database of the stack by the name of its service.
 func (s stack) connect(t *testing.T, name string) *pgx.Conn {
 	t.Helper()
-	address := s.databaseURL(t, name)
+	address := strings.Replace(s.Config.PostgresURL, "/postgres?", "/"+s.Config.Name+"_"+name+"?", 1)
+	require.NotEqual(t, s.Config.PostgresURL, address)
 	conn, err := pgx.Connect(t.Context(), address)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close(t.Context())) })
 	return conn
-}
-
-func (s stack) databaseURL(t *testing.T, name string) string {
-	t.Helper()
-	address := strings.Replace(s.Config.PostgresURL, "/postgres?", "/"+s.Config.Name+"_"+name+"?", 1)
-	require.NotEqual(t, s.Config.PostgresURL, address)
-	return address
 }

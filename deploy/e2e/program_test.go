@@ -4,27 +4,25 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// Ports in the span of a stack that the stack leaves free. Each program has its metrics metricsAbove its port.
+// Ports in the span of a stack that the stack leaves free.
 const (
-	gatewayPort  = 8
-	ordersPort   = 9
-	metricsAbove = 10
+	gatewayPort = 8
+	ordersPort  = 9
 )
 
 // program is a service in a process of its own, beside a stack whose other services it uses. It can be killed and
@@ -38,14 +36,17 @@ type program struct {
 	kills   int
 }
 
-// newProgram builds the command of the package and starts it with the variables, given without their prefix.
-func newProgram(t *testing.T, pkg, addr string, variables map[string]string) *program {
+// newProgram starts one more of the named program beside the stack, at the port and with the changes of its settings.
+func (s stack) newProgram(t *testing.T, name identity.Name, port int, changes map[string]string) *program {
 	t.Helper()
-	p := &program{path: filepath.Join(t.TempDir(), filepath.Base(pkg)), addr: addr, env: os.Environ()}
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.path, "github.com/partnergifting/platform/"+pkg).CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	for name, value := range variables {
-		p.env = append(p.env, "GIFTING_"+name+"="+value)
+	dir := t.TempDir()
+	require.NoError(t, programs.Build(t.Context(), dir, "", nil, name))
+	p := &program{path: filepath.Join(dir, string(name)), addr: s.addr(port), env: os.Environ()}
+	env := maps.Clone(s.Programs[name])
+	maps.Copy(env, changes)
+	env["GIFTING_METRICS_ADDR"] = s.addr(port + programs.MetricsOffset)
+	for variable, value := range env {
+		p.env = append(p.env, variable+"="+value)
 	}
 	p.start(t)
 	t.Cleanup(func() { _ = p.command.Process.Kill() })
@@ -89,45 +90,16 @@ func (p *program) kill(t *testing.T) {
 	p.start(t)
 }
 
-func (s stack) addr(offset int) string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase+offset))
-}
-
-// newOrders starts one more orders service on the stack's database.
+// newOrders starts one more orders service.
 func (s stack) newOrders(t *testing.T) *program {
 	t.Helper()
-	return newProgram(t, "services/orders/cmd/orders", s.addr(ordersPort), s.identified(identity.Orders, map[string]string{
-		"GRPC_ADDR": s.addr(ordersPort), "METRICS_ADDR": s.addr(ordersPort + metricsAbove), "DATABASE_URL": s.databaseURL(t, "orders"),
-		"TENANTS_ADDR": s.Env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": s.Env["GIFTING_GRPC_CATALOG"],
-		"SEAL_KEYS": s.secret(t, "ordersSealKeys"),
-	}))
+	return s.newProgram(t, identity.Orders, ordersPort, map[string]string{"GIFTING_GRPC_ADDR": s.addr(ordersPort)})
 }
 
 // newGateway starts one more gateway, in front of the orders service.
 func (s stack) newGateway(t *testing.T, orders *program) *program {
 	t.Helper()
-	return newProgram(t, "gateway/cmd/gateway", s.addr(gatewayPort), s.identified(identity.Gateway, map[string]string{
-		"HTTP_ADDR": s.addr(gatewayPort), "METRICS_ADDR": s.addr(gatewayPort + metricsAbove), "PUBLIC_URL": s.Env["GIFTING_URL"],
-		"TENANTS_ADDR": s.Env["GIFTING_GRPC_TENANTS"], "CATALOG_ADDR": s.Env["GIFTING_GRPC_CATALOG"], "ORDERS_ADDR": orders.addr,
-		"PERSONAL_LINKS_ADDR": s.Env["GIFTING_GRPC_LINKS"], "EVENTS_ADDR": s.Env["GIFTING_GRPC_EVENTS"],
-		"WEBHOOK_ADDR": s.Env["GIFTING_GRPC_WEBHOOK"], "REDIS_URL": s.Config.RedisURL, "FINGERPRINT_KEY": s.secret(t, "fingerprintKey"),
-	}))
-}
-
-// identified adds the certificate of the name to the variables of a program.
-func (s stack) identified(name identity.Name, variables map[string]string) map[string]string {
-	of := local.Identity(s.Env, name)
-	variables["TLS_CERT_FILE"], variables["TLS_KEY_FILE"], variables["TLS_CA_FILE"] = of.CertFile, of.KeyFile, of.CAFile
-	return variables
-}
-
-// secret is one that the stack made up for itself.
-func (s stack) secret(t *testing.T, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(s.Config.Dir, local.SecretsFile))
-	require.NoError(t, err)
-	var secrets map[string]string
-	require.NoError(t, json.Unmarshal(raw, &secrets))
-	require.NotEmpty(t, secrets[name])
-	return secrets[name]
+	return s.newProgram(t, identity.Gateway, gatewayPort, map[string]string{
+		"GIFTING_HTTP_ADDR": s.addr(gatewayPort), "GIFTING_ORDERS_ADDR": orders.addr,
+	})
 }

@@ -2,9 +2,11 @@ package e2e_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -23,6 +25,11 @@ func TestMain(m *testing.M) {
 // stack is a platform of this process.
 type stack struct{ *harness.Platform }
 
+// addr is an address of the stack, by the offset of its port.
+func (s stack) addr(offset int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase+offset))
+}
+
 // TestStack uses one platform in every way, and then looks at what that left in its databases and metrics.
 func TestStack(t *testing.T) {
 	t.Parallel()
@@ -33,6 +40,7 @@ func TestStack(t *testing.T) {
 	t.Run("a gift is claimed in the browser", s.testGiftSite)
 	t.Run("the feed shows every order as it is", s.testFeed)
 	t.Run("metrics", s.testMetrics)
+	t.Run("periodic work", s.testPeriodicWork)
 	t.Run("the SQL of the runbooks", s.testRunbooks)
 	t.Run("personal data", s.testPersonalData)
 }

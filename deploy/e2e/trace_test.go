@@ -17,6 +17,8 @@ import (
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 // openMetrics is what a scraper accepts that understands exemplars.
@@ -95,7 +97,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		log, err := os.ReadFile(filepath.Join(p.Config.Dir, "stack.log"))
 		require.NoError(t, err)
 		require.Contains(t, string(log), `"trace_id":"`+traceID+`"`)
-		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.scrape(t, 0, openMetrics))
+		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.scrape(t, programs.Named(identity.Gateway), openMetrics))
 	})
 	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
 		token := rand.Text() + rand.Text()
@@ -107,7 +109,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		seen := c.everything()
 		require.Contains(t, seen, "/c/{token}")
 		require.Contains(t, seen, seed.Direct, "spans and logs name the tenant")
-		for program := range programs {
+		for _, program := range programs.All() {
 			exposed := p.scrape(t, program, openMetrics)
 			require.NotRegexp(t, uuidForm, exposed)
 			seen += exposed

@@ -23,11 +23,18 @@ import (
 func All() []Program {
 	return []Program{
 		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants"}, tenants.Migrate, tenants.New),
-		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog"}, catalog.Migrate, catalog.New),
-		define(Program{Name: identity.Orders, Port: 3, Database: "orders", Outbox: true}, orders.Migrate, orders.New),
-		define(Program{Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true}, personallinks.Migrate, personallinks.New),
-		define(Program{Name: identity.Events, Port: 5, Database: "events"}, events.Migrate, events.New),
-		define(Program{Name: identity.Webhook, Port: 6, Database: "webhook"}, webhook.Migrate, webhook.New),
+		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance"}}, catalog.Migrate, catalog.New),
+		define(Program{
+			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
+			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention"},
+		}, orders.Migrate, orders.New),
+		define(Program{
+			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention"},
+		}, personallinks.Migrate, personallinks.New),
+		define(Program{Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance"}}, events.Migrate, events.New),
+		define(Program{
+			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention"},
+		}, webhook.Migrate, webhook.New),
 		define(Program{Name: identity.Gateway}, nil, gateway.New),
 	}
 }
@@ -50,6 +57,8 @@ type Program struct {
 	Database string
 	// Outbox: the relay publishes the changes in the outbox of the database.
 	Outbox bool
+	// Periodic names the periodic work of the program, sorted.
+	Periodic []string
 
 	// Fields are its settings in the order of the code, Settings the same by variable.
 	Fields   []settings.Field

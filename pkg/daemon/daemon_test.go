@@ -113,7 +113,9 @@ func TestPeriodicWorkRunsImmediatelyAndGoesOnAfterAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32
 		var log bytes.Buffer
-		part := daemon.Every("sweep", time.Hour, slog.New(slog.NewTextHandler(&log, nil)), func(context.Context) error {
+		tel := telemetry.Discard()
+		tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		part := daemon.Every("sweep", time.Hour, tel, func(context.Context) error {
 			ran.Add(1)
 			return errors.New("broken")
 		})
@@ -131,6 +133,14 @@ func TestPeriodicWorkRunsImmediatelyAndGoesOnAfterAnError(t *testing.T) {
 		require.EqualValues(t, 3, ran.Load())
 		require.Contains(t, log.String(), "work=sweep error=broken")
 	})
+}
+
+func TestAnIntervalThatIsNotPositiveIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, interval := range []time.Duration{0, -time.Second} {
+		part := daemon.Every("sweep", interval, telemetry.Discard(), func(context.Context) error { return nil })
+		require.ErrorContains(t, daemon.Run(t.Context(), slog.New(slog.DiscardHandler), part), "sweep: the interval must be positive")
+	}
 }
 
 func TestBatchesEndWithAShortOneOrAnError(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -80,18 +82,32 @@ func (p Part) run(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-var errEarly = errors.New("ended before it was stopped")
+var (
+	errEarly    = errors.New("ended before it was stopped")
+	errInterval = errors.New("the interval must be positive")
+)
 
 // Every is a part that does periodic work: immediately, and then after each interval. An error is logged as a warning and the
-// next tick tries again. The work of one tick never overlaps with that of the next.
-func Every(name string, interval time.Duration, log *slog.Logger, work func(ctx context.Context) error) Part {
+// next tick tries again. The work of one tick never overlaps with that of the next. A counter has each tick with its outcome.
+func Every(name string, interval time.Duration, tel *telemetry.Telemetry, work func(ctx context.Context) error) Part {
 	return Part{Name: name, Run: func(ctx context.Context) error {
+		if interval <= 0 {
+			return fmt.Errorf("%w: %s", errInterval, interval)
+		}
+		runs, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Int64Counter("gifting.periodic.runs",
+			metric.WithDescription("Ticks of periodic work."))
+		if err != nil {
+			return err
+		}
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
+			outcome := "succeeded"
 			if err := work(ctx); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "periodic work failed, trying again at the next tick", "work", name, "error", err)
+				outcome = "failed"
+				tel.Logger.WarnContext(ctx, "periodic work failed, trying again at the next tick", "work", name, "error", err)
 			}
+			runs.Add(ctx, 1, metric.WithAttributes(attribute.String("work", name), attribute.String("outcome", outcome)))
 			select {
 			case <-ctx.Done():
 				return nil

@@ -3,12 +3,12 @@ package idempotency
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 const (
@@ -21,8 +21,8 @@ const deleteOld = `DELETE FROM idempotency_answers WHERE (key_id, idempotency_ke
   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
 // Retention is the part that deletes answers once they have been kept long enough. Several instances share the work.
-func Retention(pool *pgxpool.Pool, cfg Config, log *slog.Logger) daemon.Part {
-	return daemon.Every("idempotency", retentionEvery, log, func(ctx context.Context) error {
+func Retention(pool *pgxpool.Pool, cfg Config, tel *telemetry.Telemetry) daemon.Part {
+	return daemon.Every("idempotency", retentionEvery, tel, func(ctx context.Context) error {
 		return DeleteOld(ctx, pool, cfg.Retention)
 	})
 }

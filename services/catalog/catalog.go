@@ -85,7 +85,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	records := store.New(s.pool)
-	if s.maintenance, err = maintenance.New(records, cfg.AuditRetention, s.tel.Logger); err != nil {
+	if s.maintenance, err = maintenance.New(records, cfg.AuditRetention, s.tel); err != nil {
 		return err
 	}
 	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {

@@ -70,7 +70,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel.Logger)
+	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel)
 	s.consumer, err = kafka.NewConsumer(cfg.Kafka,
 		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic}, s.tel, writer.Handle)
 	if err != nil {

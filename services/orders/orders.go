@@ -128,7 +128,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.reservations = reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.tel.Logger})
-	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
+	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel)
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
@@ -165,10 +165,10 @@ func (s *Service) Run(ctx context.Context) error {
 	return daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
-		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel.Logger, s.reservations.Reconcile),
-		daemon.Every("reservation outcomes", time.Hour, s.tel.Logger, s.reservations.DeleteOutcomes),
+		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel, s.reservations.Reconcile),
+		daemon.Every("reservation outcomes", time.Hour, s.tel, s.reservations.DeleteOutcomes),
 		s.answers,
-		daemon.Every("retention", time.Hour, s.tel.Logger, s.retention.Sweep),
+		daemon.Every("retention", time.Hour, s.tel, s.retention.Sweep),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)
 }

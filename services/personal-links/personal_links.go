@@ -134,7 +134,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	s.answers = idempotency.Retention(s.pool, s.cfg.Idempotency, s.tel.Logger)
+	s.answers = idempotency.Retention(s.pool, s.cfg.Idempotency, s.tel)
 	s.links = store.New(s.pool, ring)
 	s.claims = claims.New(claims.Deps{
 		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
@@ -168,9 +168,9 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
-		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel.Logger, s.claims.ReconcileExpired),
+		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel, s.claims.ReconcileExpired),
 		s.answers,
-		daemon.Every("retention", time.Hour, s.tel.Logger, s.eraseDetails),
+		daemon.Every("retention", time.Hour, s.tel, s.eraseDetails),
 	)
 }
 

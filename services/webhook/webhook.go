@@ -117,8 +117,8 @@ func (s *Service) assemble(cfg Config) error {
 		return err
 	}
 
-	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel.Logger)
-	s.log = daemon.Every("retention", retentionInterval, s.tel.Logger, func(ctx context.Context) error {
+	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel)
+	s.log = daemon.Every("retention", retentionInterval, s.tel, func(ctx context.Context) error {
 		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 			return deliveries.DeleteFinished(ctx, cfg.LogRetention, limit)
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/deploy/conformance/contract"
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/identity"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -29,6 +30,8 @@ type Platform struct {
 	// Config is that of a platform started by the test; it has no name otherwise.
 	Config local.Config
 	Env    map[string]string
+	// Programs are the environments of the programs of a platform started by the test.
+	Programs map[identity.Name]map[string]string
 
 	document func() (*contract.Contract, error)
 	lock     sync.Mutex
@@ -57,7 +60,9 @@ func StartWith(t *testing.T, cfg local.Config) *Platform {
 		require.NoError(t, stack.Stop(t.Context()))
 		RequireNoPersonalData(t, logs())
 	})
-	return New(t, cfg, stack.Env)
+	p := New(t, cfg, stack.Env)
+	p.Programs = stack.Programs
+	return p
 }
 
 // Open takes the platform that GIFTING_URL names. Without it, Open starts one.

@@ -5,10 +5,10 @@ package maintenance
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
@@ -26,11 +26,11 @@ const (
 var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
-func New(s *store.Store, auditRetention time.Duration, log *slog.Logger) (daemon.Part, error) {
+func New(s *store.Store, auditRetention time.Duration, tel *telemetry.Telemetry) (daemon.Part, error) {
 	if auditRetention < minAudit {
 		return daemon.Part{}, ErrAuditRetention
 	}
-	return daemon.Every("maintenance", interval, log, func(ctx context.Context) error {
+	return daemon.Every("maintenance", interval, tel, func(ctx context.Context) error {
 		return Run(ctx, s, auditRetention)
 	}), nil
 }

@@ -128,6 +128,6 @@ VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT
 
 func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {
 	t.Parallel()
-	_, err := maintenance.New(nil, 365*day, telemetry.Discard().Logger)
+	_, err := maintenance.New(nil, 365*day, telemetry.Discard())
 	require.ErrorIs(t, err, maintenance.ErrAuditRetention)
 }

@@ -110,9 +110,9 @@ const (
 )
 
 // Maintenance creates the partitions of coming days and drops those past retention. Any number of instances may run it.
-func Maintenance(s *store.Store, retention time.Duration, log *slog.Logger) daemon.Part {
-	return daemon.Every("feed maintenance", maintenanceInterval, log, func(ctx context.Context) error {
-		return maintain(ctx, s, retention, log)
+func Maintenance(s *store.Store, retention time.Duration, tel *telemetry.Telemetry) daemon.Part {
+	return daemon.Every("feed maintenance", maintenanceInterval, tel, func(ctx context.Context) error {
+		return maintain(ctx, s, retention, tel.Logger)
 	})
 }
 
