@@ -5,6 +5,7 @@ package chart_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,13 +50,16 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		selector    = `include "gifting.selector" $part`
 		another     = `include "gifting.selector" (dict "root" $ "name" "orders")`
 	)
+	objects, err := chart.Render(dir, lean(t))
+	require.NoError(t, err)
+	all := strconv.Itoa(len(chart.Environments(objects)))
 	for name, tc := range map[string]struct{ file, text, by, problem string }{
 		"a service that selects another program":        {services, selector, another, "the certificate lacks the name"},
 		"a service that selects nothing":                {services, selector, `include "gifting.selector" (dict "root" $ "name" "order")`, "Service gifting-tenants selects the pods of 0 owners"},
 		"a service without a port":                      {services, "targetPort: metrics", "targetPort: metric", "leads to the port metric"},
 		"a deployment that selects another program":     {deployments, selector, another, "Deployment gifting-tenants selects the pods of Deployment gifting-orders"},
-		"a deployment that selects everything":          {deployments, selector, `include "gifting.releaseSelector" $`, "Deployment gifting-tenants selects the pods of 13 owners"},
-		"a budget that selects everything":              {"templates/disruptionbudgets.yaml", `include "gifting.selector" (dict "root" $ "name" $name)`, `include "gifting.releaseSelector" $`, "PodDisruptionBudget gifting-tenants selects the pods of 13 owners"},
+		"a deployment that selects everything":          {deployments, selector, `include "gifting.releaseSelector" $`, "Deployment gifting-tenants selects the pods of " + all + " owners"},
+		"a budget that selects everything":              {"templates/disruptionbudgets.yaml", `include "gifting.selector" (dict "root" $ "name" $name)`, `include "gifting.releaseSelector" $`, "PodDisruptionBudget gifting-tenants selects the pods of " + all + " owners"},
 		"a monitor that selects no service":             {"templates/monitoring.yaml", `include "gifting.releaseSelector" .`, `include "gifting.selector" (dict "root" . "name" "all")`, "ServiceMonitor gifting does not select Service gifting-tenants"},
 		"a monitor of another port":                     {"templates/monitoring.yaml", "port: metrics", "port: http", "ServiceMonitor gifting uses the port http"},
 		"an autoscaler of nothing":                      {"templates/autoscalers.yaml", `name: {{ include "gifting.fullname" $ }}-{{ $name }}` + "\n  minReplicas", "name: {{ $name }}\n  minReplicas", "scales the Deployment tenants, which does not exist"},

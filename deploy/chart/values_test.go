@@ -3,15 +3,13 @@
 package chart_test
 
 import (
-	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/partnergifting/platform/deploy/chart"
 	"github.com/partnergifting/platform/deploy/programs"
@@ -22,6 +20,10 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 	for name, tc := range map[string]struct{ values, path string }{
 		"a value that does not exist":         {`{"replicas": 2}`, "replicas"},
 		"a program that does not exist":       {`{"order": {"replicas": 2}}`, "order"},
+		"a whole program that does not exist": {`{"order": {"autoscaling": {"enabled": false, "min": 1, "max": 1, "cpuPercent": 1}, "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"memory": "1Mi"}}, "settings": {}, "secrets": {}}}`, "there is no program order"},
+		"a secret of another program":         {`{"catalog": {"secrets": {"sealKeys": {"name": "x", "key": "x"}}}}`, "catalog has no secret sealKeys"},
+		"images of another program":           {`{"orders": {"images": {"url": "s3://x"}}}`, "images"},
+		"callers of the gateway":              {`{"gateway": {"callers": []}}`, "callers"},
 		"a setting that does not exist":       {`{"orders": {"settings": {"GIFTING_OPENING_HOUR": "x"}}}`, "GIFTING_OPENING_HOUR"},
 		"a setting of another program":        {`{"catalog": {"settings": {"GIFTING_OPENING_HOURS": "x"}}}`, "GIFTING_OPENING_HOURS"},
 		"a secret as a setting":               {`{"orders": {"settings": {"GIFTING_SEAL_KEYS": "k:x"}}}`, "GIFTING_SEAL_KEYS"},
@@ -45,6 +47,19 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 	}
 }
 
+func TestValuesThatEveryProgramNeedsCannotBeRemoved(t *testing.T) {
+	t.Parallel()
+	for _, removed := range []map[string]any{
+		{"webhook": nil},
+		{"orders": map[string]any{"secrets": map[string]any{"sealKeys": nil}}},
+	} {
+		values := lean(t)
+		maps.Copy(values, removed)
+		_, err := chart.Render(dir, values)
+		require.Error(t, err)
+	}
+}
+
 // setByTheChart are the settings that the chart sets from other values, and one for a single machine only.
 var setByTheChart = []string{
 	"GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR", "GIFTING_METRICS_ADDR", "GIFTING_LAME_DUCK", "GIFTING_DRAIN_TIMEOUT",
@@ -63,32 +78,34 @@ func part(p programs.Program) string {
 	return first + strings.ToUpper(second[:1]) + second[1:]
 }
 
-func TestTheSchemaHasEverySettingThatIsNotASecret(t *testing.T) {
+func TestAProgramAcceptsItsSettingsThatAreNotSecretAndNoOthers(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(dir, "values.schema.json"))
-	require.NoError(t, err)
-	var schema struct {
-		Properties map[string]struct {
-			Properties struct {
-				Settings struct {
-					Properties map[string]any `json:"properties"`
-				} `json:"settings"`
-			} `json:"properties"`
-		} `json:"properties"`
-	}
-	require.NoError(t, json.Unmarshal(content, &schema))
-	excluded := slices.Clone(setByTheChart)
+	excluded, everything := slices.Clone(setByTheChart), map[string]bool{}
 	for _, p := range programs.All() {
 		excluded = append(excluded, "GIFTING_"+p.Peer())
+		for variable := range p.Settings {
+			everything[variable] = true
+		}
+	}
+	render := func(p programs.Program, settings map[string]any) error {
+		own := map[string]any{part(p): map[string]any{"settings": maps.Clone(settings)}}
+		_, err := chart.Render(dir, chartutil.CoalesceTables(own, read(t, "small")))
+		return err
 	}
 	for _, p := range programs.All() {
-		var want []string
-		for variable, field := range p.Settings {
-			if !field.Secret && !slices.Contains(excluded, variable) {
-				want = append(want, variable)
+		accepted, others := map[string]any{}, map[string]any{}
+		for variable := range everything {
+			field, known := p.Settings[variable]
+			if known && !field.Secret && !slices.Contains(excluded, variable) {
+				accepted[variable] = "1"
+			} else {
+				others[variable] = "1"
 			}
 		}
-		got := slices.Collect(maps.Keys(schema.Properties[part(p)].Properties.Settings.Properties))
-		require.ElementsMatch(t, want, got, p.Name)
+		require.NoError(t, render(p, accepted), p.Name)
+		err := render(p, others)
+		for variable := range others {
+			require.ErrorContains(t, err, part(p)+" has no setting "+variable)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 {{/*
-The parts of the platform. All templates of the chart use this one table.
+The programs of the platform. The chart makes everything from this table.
 
-  values    the part's key in values.yaml
-  calls     the services that it calls; their addresses are in its environment, and their network policies let it in
-  uses      the stores that it needs; each is a rule of its network policy
-  settings  the settings for which the chart has a value, without their prefix GIFTING_
-  secrets   the settings that are secret, with their key below <values>.secrets
+  values    the key of the program in values.yaml
+  calls     the services that it calls: their addresses in its environment, and who may reach whom
+  uses      the servers that it needs; each is a rule of its network policy
+  settings  the settings that the chart sets from other values, without their prefix GIFTING_
+  accepts   the settings that <values>.settings may have. All programs accept LOG_LEVEL, those with a database also
+            DATABASE_MAX_CONNS and DATABASE_STATEMENT_TIMEOUT
+  secrets   settings that are secret, with their key below <values>.secrets
 */}}
 {{- define "gifting.components" -}}
 tenants:
@@ -13,43 +15,95 @@ tenants:
   calls: []
   uses: [postgresql, redis]
   settings: [ENVIRONMENT]
+  accepts: []
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, REDIS_URL: redisUrl}
 catalog:
   values: catalog
   calls: [tenants]
   uses: [postgresql, objectStorage]
   settings: [IMAGES_URL, PUBLIC_URL]
+  accepts: [AUDIT_RETENTION, RESERVATION_TTL]
   secrets: {DATABASE_URL: databaseUrl}
 orders:
   values: orders
   calls: [tenants, catalog]
   uses: [postgresql]
   settings: []
+  accepts: [AUDIT_RETENTION, DETAILS_RETENTION, IDEMPOTENCY_RETENTION, OPENING_HOURS, OPENING_ZONE, OPERATOR_NAME, RECOVERY_INTERVAL]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
 personal-links:
   values: personalLinks
   calls: [tenants, catalog, orders]
   uses: [postgresql]
   settings: [CLAIM_URL]
+  accepts: [DETAILS_RETENTION, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
 events:
   values: events
   calls: []
   uses: [postgresql, kafka]
   settings: [ENVIRONMENT, KAFKA_BROKERS, KAFKA_CLIENT_ID, KAFKA_TOPIC]
+  accepts: [FEED_RETENTION, KAFKA_FEED_GROUP, KAFKA_PARTITIONS, OUTBOX_BATCH_SIZE, OUTBOX_CLOCK_SKEW, OUTBOX_POLL_INTERVAL]
   secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources}
 webhook:
   values: webhook
   calls: [tenants]
   uses: [postgresql, kafka, receivers]
   settings: [ENVIRONMENT, KAFKA_BROKERS, KAFKA_CLIENT_ID, KAFKA_TOPIC]
+  accepts:
+    - IDEMPOTENCY_RETENTION
+    - KAFKA_WEBHOOK_GROUP
+    - WEBHOOK_LEASE
+    - WEBHOOK_LOG_RETENTION
+    - WEBHOOK_PER_ENDPOINT
+    - WEBHOOK_POLL
+    - WEBHOOK_TEST_TIMEOUT
+    - WEBHOOK_TIMEOUT
+    - WEBHOOK_WORKERS
   secrets: {DATABASE_URL: databaseUrl}
 gateway:
   values: gateway
   calls: [tenants, catalog, orders, personal-links, events, webhook]
   uses: [redis]
   settings: [ENVIRONMENT, PUBLIC_URL]
+  accepts: [REDIS_BUDGET, TRUSTED_PROXIES]
   secrets: {FINGERPRINT_KEY: fingerprintKey, REDIS_URL: redisUrl}
+{{- end }}
+
+{{/* Rejects settings and secrets that a program does not have, and programs that the table does not have. */}}
+{{- define "gifting.checkValues" -}}
+{{- $programs := list }}
+{{- $wrong := list }}
+{{- range $name, $component := include "gifting.components" . | fromYaml }}
+{{- $programs = append $programs $component.values }}
+{{- $values := index $.Values $component.values }}
+{{- $settings := append $component.accepts "LOG_LEVEL" }}
+{{- $secrets := values $component.secrets }}
+{{- if hasKey $component.secrets "DATABASE_URL" }}
+{{- $settings = append (append $settings "DATABASE_MAX_CONNS") "DATABASE_STATEMENT_TIMEOUT" }}
+{{- $secrets = append $secrets "migrationDatabaseUrl" }}
+{{- end }}
+{{- range $setting, $_ := $values.settings }}
+{{- if not (has (trimPrefix "GIFTING_" $setting) $settings) }}
+{{- $wrong = append $wrong (printf "%s has no setting %s" $component.values $setting) }}
+{{- end }}
+{{- end }}
+{{- range $secret, $_ := $values.secrets }}
+{{- if not (has $secret $secrets) }}
+{{- $wrong = append $wrong (printf "%s has no secret %s" $component.values $secret) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $key, $values := .Values }}
+{{- if and (kindIs "map" $values) (not (has $key $programs)) }}
+{{- if hasKey $values "autoscaling" }}
+{{- $wrong = append $wrong (printf "there is no program %s" $key) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with $wrong }}
+{{- fail (join "; " .) }}
+{{- end }}
 {{- end }}
 
 {{/* The settings of the table above, by name. Takes the context and the component's name. */}}
@@ -63,7 +117,7 @@ KAFKA_CLIENT_ID: {{ printf "%s-%s" (include "gifting.fullname" .root) .name | qu
 KAFKA_TOPIC: {{ .root.Values.kafka.topic | quote }}
 {{- end }}
 
-{{/* The name of the port on which other parts reach a component. */}}
+{{/* The name of the port at which other programs reach a component. */}}
 {{- define "gifting.port" -}}
 {{- if eq . "gateway" }}http{{ else }}grpc{{ end }}
 {{- end }}
