@@ -88,9 +88,16 @@ const (
 func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 	t.Parallel()
 	project := load(t)
-	databases, targets := read(t, "databases.sql"), read(t, "prometheus.yaml")
+	require.Contains(t, read(t, "prometheus.yaml"), "names: [programs], type: A, port: "+strconv.Itoa(metricsInside))
+	var databases, outboxes []string
 	for _, p := range programs.All() {
 		name := string(p.Name)
+		if p.Database != "" {
+			databases = append(databases, p.Database)
+		}
+		if p.Outbox {
+			outboxes = append(outboxes, p.Database)
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, found := project.Services[name]
@@ -107,7 +114,8 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 			}
 			require.Len(t, s.Ports, 1)
 			require.Equal(t, strconv.Itoa(httpPortInside+p.Port), s.Ports[0].Published)
-			require.Contains(t, targets, "- "+name+":"+strconv.Itoa(metricsInside)+"\n")
+			require.Equal(t, ":"+strconv.Itoa(metricsInside), env["GIFTING_METRICS_ADDR"])
+			require.Equal(t, []string{"programs"}, s.Networks["default"].Aliases)
 			if p.Database == "" {
 				return
 			}
@@ -116,10 +124,16 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 			requireLoads(t, p, migration)
 			require.Equal(t, types.ServiceConditionCompletedSuccessfully, s.DependsOn["migrate-"+name].Condition)
 			require.True(t, strings.HasSuffix(env["GIFTING_DATABASE_URL"], "@postgres/"+p.Database))
-			require.Contains(t, databases, "\nCREATE DATABASE "+p.Database+" OWNER "+p.Database+";\n")
-			require.Regexp(t, `REVOKE CONNECT, TEMPORARY ON DATABASE .*\b`+p.Database+`\b.* FROM PUBLIC`, databases)
-			require.Equal(t, p.Outbox, regexp.MustCompile(`GRANT CONNECT ON DATABASE .*\b`+p.Database+`\b.* TO relay`).MatchString(databases))
 		})
+	}
+	// What databases.sql makes the databases of.
+	listed := project.Services["postgres"].Environment
+	require.Equal(t, strings.Join(databases, " "), *listed["DATABASES"])
+	require.Equal(t, strings.Join(outboxes, " "), *listed["OUTBOXES"])
+	for _, statement := range []string{
+		"CREATE DATABASE %I OWNER %I", "REVOKE CONNECT, TEMPORARY ON DATABASE %I FROM PUBLIC", "GRANT CONNECT ON DATABASE %I TO relay",
+	} {
+		require.Contains(t, read(t, "databases.sql"), statement)
 	}
 }
 
