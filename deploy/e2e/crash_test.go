@@ -99,12 +99,6 @@ func verified(box *inbox.Inbox, orderID string) bool {
 	return false
 }
 
-// child is the platform in a process of its own.
-type child struct {
-	command *exec.Cmd
-	exited  chan error
-}
-
 // buildPlatform builds the program that runs the whole platform.
 func buildPlatform(t *testing.T) string {
 	t.Helper()
@@ -116,55 +110,60 @@ func buildPlatform(t *testing.T) string {
 }
 
 // startChild starts the platform and returns when it has written demo.env.
-func startChild(t *testing.T, binary string, cfg local.Config) *child {
+func startChild(t *testing.T, binary string, cfg local.Config) *process {
 	t.Helper()
-	require.NoError(t, removed(local.EnvFile(cfg.Dir)))
-	c := &child{command: exec.CommandContext(context.WithoutCancel(t.Context()), binary), exited: make(chan error, 1)}
-	c.command.Env = append(os.Environ(),
+	require.NoError(t, os.RemoveAll(local.EnvFile(cfg.Dir)))
+	env := append(os.Environ(),
 		"PORT_BASE="+strconv.Itoa(cfg.PortBase), "GIFTING_LOCAL_DIR="+cfg.Dir, "GIFTING_LOCAL_NAME="+cfg.Name,
 		"GIFTING_POSTGRES_URL="+cfg.PostgresURL, "GIFTING_REDIS_URL="+cfg.RedisURL,
 		"GIFTING_KAFKA_BROKERS="+strings.Join(cfg.KafkaBrokers, ","))
-	var output strings.Builder
-	c.command.Stdout, c.command.Stderr = &output, &output
-	require.NoError(t, c.command.Start())
-	go func() { c.exited <- c.command.Wait() }()
-	t.Cleanup(func() { _ = c.command.Process.Kill() })
+	return startProcess(t, env, func() bool {
+		_, err := os.Stat(local.EnvFile(cfg.Dir))
+		return err == nil
+	}, binary)
+}
 
-	ticker := time.NewTicker(50 * time.Millisecond)
+// process is a program in a process of its own.
+type process struct {
+	command *exec.Cmd
+	exited  chan error
+}
+
+// startProcess starts a program and returns when it is ready.
+func startProcess(t *testing.T, env []string, ready func() bool, path string, args ...string) *process {
+	t.Helper()
+	p := &process{command: exec.CommandContext(context.WithoutCancel(t.Context()), path, args...), exited: make(chan error, 1)}
+	var output strings.Builder
+	p.command.Env, p.command.Stdout, p.command.Stderr = env, &output, &output
+	require.NoError(t, p.command.Start())
+	go func() { p.exited <- p.command.Wait() }()
+	t.Cleanup(func() { _ = p.command.Process.Kill() })
+	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	deadline := time.After(startWithin)
-	for {
-		if _, err := os.Stat(local.EnvFile(cfg.Dir)); err == nil {
-			return c
-		}
+	for !ready() {
 		select {
-		case err := <-c.exited:
-			require.FailNow(t, "the platform ended", "%v\n%s", err, output.String())
+		case err := <-p.exited:
+			require.FailNow(t, "the program ended", "%v\n%s", err, output.String())
 		case <-deadline:
-			require.FailNow(t, "the platform does not get ready")
+			require.FailNow(t, "the program does not get ready")
 		case <-ticker.C:
 		}
 	}
-}
-
-func removed(path string) error {
-	if err := os.Remove(path); !os.IsNotExist(err) {
-		return err
-	}
-	return nil
+	return p
 }
 
 // end sends the signal and waits until the process is gone.
-func (c *child) end(t *testing.T, signal os.Signal) error {
+func (p *process) end(t *testing.T, signal os.Signal) error {
 	t.Helper()
-	if err := c.command.Process.Signal(signal); !errors.Is(err, os.ErrProcessDone) {
+	if err := p.command.Process.Signal(signal); !errors.Is(err, os.ErrProcessDone) {
 		require.NoError(t, err)
 	}
 	select {
-	case err := <-c.exited:
+	case err := <-p.exited:
 		return err
 	case <-time.After(startWithin):
-		require.FailNow(t, "the platform does not end")
+		require.FailNow(t, "the program does not end")
 		return nil
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/identity"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -97,8 +98,10 @@ func newPosts(t *testing.T, seeded, batches int64) *posts {
 		random: mathrand.New(mathrand.NewPCG(uint64(seeded), 0)),
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: identical}, Timeout: batchWithin},
 	}
-	p.orders = p.newOrders(t)
-	p.gateway = p.newGateway(t, p.orders)
+	p.orders = p.newProgram(t, identity.Orders, ordersPort, map[string]string{"GIFTING_GRPC_ADDR": p.addr(ordersPort)})
+	p.gateway = p.newProgram(t, identity.Gateway, gatewayPort, map[string]string{
+		"GIFTING_HTTP_ADDR": p.addr(gatewayPort), "GIFTING_ORDERS_ADDR": p.orders.addr,
+	})
 	p.campaign = uuid.NewString()
 	_, err := p.Catalog(t).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
 		Id: p.campaign, TenantId: seed.Direct, BrandId: p.Env["GIFTING_BRAND_ID"], Name: "Identical POSTs",

@@ -189,10 +189,7 @@ func (d *deployment) connect(t *testing.T, name string) *pgx.Conn {
 // dial connects directly to the first or second instance of a service, for even or odd n.
 func (d *deployment) dial(t *testing.T, service identity.Name, n int) *local.Conn {
 	t.Helper()
-	variable := map[identity.Name]string{
-		identity.Tenants: "GIFTING_GRPC_TENANTS", identity.Catalog: "GIFTING_GRPC_CATALOG", identity.Orders: "GIFTING_GRPC_ORDERS",
-		identity.PersonalLinks: "GIFTING_GRPC_LINKS", identity.Webhook: "GIFTING_GRPC_WEBHOOK",
-	}[service]
+	variable := "GIFTING_GRPC_" + strings.ToUpper(programs.Named(service).Database)
 	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: d.of(service)[n%2].addr}, variable)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })

@@ -41,11 +41,6 @@ func Dial(env map[string]string, variable string) (*Conn, error) {
 
 var errVariable = errors.New("not the variable of a service")
 
-// Identity returns the certificate files of a caller of the stack that wrote demo.env.
-func Identity(env map[string]string, caller identity.Name) identity.Config {
-	return certificates{dir: filepath.Dir(env[caVariable])}.of(caller)
-}
-
 func (c certificates) dial(service identity.Name, addr string) *Conn {
 	return &Conn{service: service, addr: addr, certificates: c, conns: map[identity.Name]*grpc.ClientConn{}}
 }

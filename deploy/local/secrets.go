@@ -12,16 +12,13 @@ import (
 // can be read again.
 type secrets map[string]string
 
-// SecretsFile is the file of the secrets in the folder of a stack.
-const SecretsFile = "secrets.json"
-
 const (
 	fingerprintKey = "fingerprintKey"
 	relayPassword  = "relayPassword"
 )
 
 func readSecrets(dir string) (secrets, error) {
-	path := filepath.Join(dir, SecretsFile)
+	path := filepath.Join(dir, "secrets.json")
 	s := secrets{}
 	if err := readJSON(path, &s); err != nil {
 		return nil, err

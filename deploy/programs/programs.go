@@ -57,7 +57,7 @@ type Program struct {
 	Database string
 	// Outbox: the relay publishes the changes in the outbox of the database.
 	Outbox bool
-	// Periodic names the periodic work of the program, sorted.
+	// Periodic names the periodic work of the program.
 	Periodic []string
 
 	// Fields are its settings in the order of the code, Settings the same by variable.

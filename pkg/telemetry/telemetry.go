@@ -122,13 +122,11 @@ func newResource(ctx context.Context, service string) (*resource.Resource, error
 
 func newRegistry(service string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	programs := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "gifting_platform_programs", Help: "Programs that the platform has in this version.",
-	})
-	programs.Set(float64(len(identity.Programs())))
 	prometheus.WrapRegistererWith(prometheus.Labels{serviceLabel: service}, registry).MustRegister(
-		programs, collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gifting_platform_programs", Help: "Programs of the platform in this version."},
+			func() float64 { return float64(len(identity.Programs())) }))
 	return registry
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
@@ -108,17 +109,12 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 // requireInvalid demands that the program rejects the variable and no other.
 func requireInvalid(t *testing.T, name, variable string, changes map[string]string) {
 	t.Helper()
-	for _, p := range programs.All() {
-		if string(p.Name) != name {
-			continue
-		}
-		errs, ok := errors.AsType[settings.VariableErrors](load(p, changes))
-		require.True(t, ok)
-		require.Len(t, errs, 1, "%v", errs)
-		err, ok := errors.AsType[*settings.VariableError](errs[0])
-		require.True(t, ok)
-		require.Equal(t, variable, err.Variable)
-	}
+	errs, ok := errors.AsType[settings.VariableErrors](load(programs.Named(identity.Name(name)), changes))
+	require.True(t, ok)
+	require.Len(t, errs, 1, "%v", errs)
+	err, ok := errors.AsType[*settings.VariableError](errs[0])
+	require.True(t, ok)
+	require.Equal(t, variable, err.Variable)
 }
 
 func TestTheReferenceExplainsEverySettingOnce(t *testing.T) {

@@ -44,9 +44,7 @@ type Inbox struct {
 	now    func() time.Time
 
 	lock sync.Mutex
-	// kept is a ring once it is full: next is the place of the oldest.
-	kept []Delivery
-	next int
+	kept []Delivery // Newest last.
 }
 
 // New makes an inbox that verifies with the signing secret of the key it belongs to.
@@ -84,21 +82,14 @@ func (b *Inbox) receive(w http.ResponseWriter, r *http.Request) {
 func (b *Inbox) keep(d Delivery) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	if len(b.kept) < maxKept {
-		b.kept = append(b.kept, d)
-		return
-	}
-	b.kept[b.next] = d
-	b.next = (b.next + 1) % maxKept
+	b.kept = append(b.kept[max(0, len(b.kept)+1-maxKept):], d)
 }
 
-// Deliveries gives what is kept, newest last.
+// Deliveries returns what is kept, newest last.
 func (b *Inbox) Deliveries() []Delivery {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	out := make([]Delivery, 0, len(b.kept))
-	out = append(out, b.kept[b.next:]...)
-	return append(out, b.kept[:b.next]...)
+	return append([]Delivery{}, b.kept...)
 }
 
 func (b *Inbox) show(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +105,7 @@ func (b *Inbox) show(w http.ResponseWriter, r *http.Request) {
 func (b *Inbox) clear(w http.ResponseWriter, _ *http.Request) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.kept, b.next = nil, 0
+	b.kept = nil
 	w.WriteHeader(http.StatusNoContent)
 }
 
