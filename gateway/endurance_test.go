@@ -21,7 +21,7 @@ import (
 const (
 	enduranceClients = 40
 	enduranceTime    = 70 * time.Second
-	// endurancePause is how long a client waits after a refusal, so that the test measures the gateways and not the machine.
+	// endurancePause is how long a client waits after a refusal, so that the test does not overload the machine.
 	endurancePause = 40 * time.Millisecond
 )
 

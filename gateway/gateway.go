@@ -1,6 +1,5 @@
 // Package gateway is the edge of the platform. It serves the public REST API and the gift site: it authenticates API keys,
-// limits their requests, checks what all requests have in common, and turns REST calls into gRPC calls of the services that
-// own the operations.
+// limits requests, makes the checks that all requests share, and translates REST calls to gRPC calls of the services.
 package gateway
 
 import (

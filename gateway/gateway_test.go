@@ -33,7 +33,7 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 	}, counts)
 }
 
-// visit sends a request to the gift site as a browser on one of its pages does, without following redirects.
+// visit sends a request to the gift site like a browser, without following redirects.
 func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string) gatewaytest.Answer {
 	t.Helper()
 	f.NewCaller()

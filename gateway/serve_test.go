@@ -74,7 +74,7 @@ func (f *fixture) post(ctx context.Context) (status int, closed bool, err error)
 	return res.StatusCode, res.Close, res.Body.Close()
 }
 
-// postInFlight returns once an order is being placed, and where the result of the request will be.
+// postInFlight returns once an order is being placed. The channel will get the result of the request.
 func (f *fixture) postInFlight(t *testing.T, release <-chan struct{}) <-chan error {
 	t.Helper()
 	entered, result := make(chan struct{}), make(chan error, 1)
@@ -139,7 +139,7 @@ func TestEnduranceOfSlowCallers(t *testing.T) {
 	const meRequest = "GET /api/public/v1/me HTTP/1.1\r\nHost: x\r\n"
 	for name, tc := range map[string]struct {
 		request string
-		// status is that of the response; zero: the connection is closed without one.
+		// status is the status of the response; zero means that the connection is closed without one.
 		status int
 		// wait and after are the seconds until the response and, if not zero, until the connection is then closed.
 		wait, after float64
@@ -182,7 +182,7 @@ func TestEnduranceOfSlowCallers(t *testing.T) {
 			requireElapsed(t, began, tc.wait)
 		})
 	}
-	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status, "other callers are served meanwhile")
+	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status, "other callers are served in the meantime")
 	require.Zero(t, f.Calls.Load())
 }
 

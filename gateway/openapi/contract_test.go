@@ -18,7 +18,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// What the descriptors do not say about presence.
+// Exceptions to the presence that the descriptors declare.
 var (
 	// nullInResponses are messages without the keyword optional that may be null in a response.
 	nullInResponses = []protoreflect.FullName{
@@ -150,13 +150,13 @@ func (c comparison) message(m protoreflect.MessageDescriptor, schema object) {
 		}
 		return
 	}
-	if options, ok := schema["oneOf"].([]any); ok { // Kinds of one message, such as events by type.
+	if options, ok := schema["oneOf"].([]any); ok { // These are variants of one message, such as events by type.
 		for _, option := range options {
 			c.message(m, c.object(option))
 		}
 		return
 	}
-	if parts, ok := schema["allOf"].([]any); ok { // The first is the message, the others narrow it.
+	if parts, ok := schema["allOf"].([]any); ok { // The first part is the message, the others restrict it.
 		c.message(m, c.object(parts[0]))
 		return
 	}
@@ -187,7 +187,7 @@ func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {
 	require.ElementsMatch(c.t, required, texts(schema["required"]), "required members of %s", m.FullName())
 }
 
-// required: a response has every member, except that of a oneof it has one.
+// required reports whether the schema must require the member. A response has every member, but only one of a oneof.
 func (c comparison) required(field protoreflect.FieldDescriptor) bool {
 	if !c.request {
 		return field.ContainingOneof() == nil || field.HasOptionalKeyword()
@@ -201,7 +201,7 @@ func (c comparison) required(field protoreflect.FieldDescriptor) bool {
 	return !field.HasOptionalKeyword() && !slices.Contains(notRequired, field.FullName())
 }
 
-// nullable: in a request, null means that a member is omitted.
+// nullable reports whether the schema must allow null. In a request, null means that a member is omitted.
 func (c comparison) nullable(field protoreflect.FieldDescriptor) bool {
 	if c.request {
 		return !c.required(field)
@@ -236,7 +236,7 @@ func (c comparison) single(field protoreflect.FieldDescriptor, schema object) {
 		protoreflect.Int64Kind:  {"integer", "int64"},
 		protoreflect.StringKind: {"string", schema["format"]},
 		protoreflect.EnumKind:   {"string", nil},
-		protoreflect.BytesKind:  {"object", nil}, // raw_json, the only bytes in the contracts.
+		protoreflect.BytesKind:  {"object", nil}, // The only bytes in the contracts are raw_json.
 	}
 	switch {
 	case field.Message() != nil:

@@ -25,7 +25,7 @@ const (
 	exampleRequestID = "4bf92f3577b34da6a3ce929d0e0e4736"
 )
 
-// expander turns the parts of the document into what is published. The comments of document/00-api.yaml and examples.yaml
+// expander turns the parts of the document into the published form. The comments of document/00-api.yaml and examples.yaml
 // describe the tags they use.
 type expander struct {
 	publicURL string
@@ -116,7 +116,7 @@ func (x *expander) expand(n *yaml.Node) (*yaml.Node, error) {
 	return c, nil
 }
 
-// shownProblem are the members of an error that its code does not decide.
+// shownProblem has the members of an error that do not follow from its code.
 type shownProblem struct {
 	Detail        string
 	CurrentStatus string `yaml:"currentStatus"`
@@ -124,7 +124,7 @@ type shownProblem struct {
 	Errors        []problem.Violation
 }
 
-// UnmarshalYAML accepts the detail alone.
+// UnmarshalYAML also accepts only the detail.
 func (s *shownProblem) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		s.Detail = n.Value

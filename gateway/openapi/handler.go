@@ -1,11 +1,11 @@
 // Package openapi builds and serves the reference of the public API: the OpenAPI document and two HTML pages.
 //
 // The document is written by hand in the files of document/. Its examples come from examples.yaml, the texts of the page of
-// errors from errors.yaml. Tests compare the document with the operations, with the contracts as pkg/restjson writes them,
-// with the codes of pkg/problem and with the field lengths, so that it cannot drift.
+// errors from errors.yaml. Tests compare the document with the operations, the contracts, the codes of pkg/problem and the
+// field lengths.
 //
-// Everything is made once, by New. The pages need no scripts, fonts or further requests, and their Content-Security-Policy
-// allows none.
+// New makes everything once. The pages need no scripts, fonts or further requests, and their Content-Security-Policy allows
+// none.
 package openapi
 
 import (
@@ -32,7 +32,7 @@ const (
 	yamlPath      = "/openapi.yaml"
 )
 
-// Serves reports whether the handler of New serves the path, which is without the base path of the API.
+// Serves reports whether the handler of New serves the path, given without the base path of the API.
 func Serves(path string) bool {
 	switch path {
 	case referencePath, errorsPath, jsonPath, yamlPath:
@@ -109,7 +109,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", f.contentType)
 	header.Set("ETag", f.etag)
-	header.Set("Cache-Control", "no-cache") // Caches must revalidate, so that an update shows at once.
+	header.Set("Cache-Control", "no-cache") // Caches must revalidate, so that readers see updates immediately.
 	header.Set("Content-Security-Policy", contentSecurityPolicy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")

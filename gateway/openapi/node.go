@@ -15,7 +15,7 @@ import (
 
 const schemaRef = "#/components/schemas/"
 
-// node is a value of the document, as templates read it. Name is that of the member it is the value of.
+// node is a value of the document for templates. Name is the name of its member.
 type node struct {
 	Name        string
 	root, value *yaml.Node
@@ -64,7 +64,7 @@ func (n node) String() string {
 	return n.value.Value
 }
 
-// Has reports whether the value is the text, or a list with it.
+// Has reports whether the value equals the text, or is a list with it.
 func (n node) Has(text string) bool {
 	return n.String() == text || slices.ContainsFunc(n.All(), func(element node) bool { return element.String() == text })
 }

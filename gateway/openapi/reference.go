@@ -23,7 +23,7 @@ func referencePage(root *yaml.Node) ([]byte, error) {
 	return render("reference", &page)
 }
 
-// operationView is an operation, or a webhook, which the reader receives.
+// operationView is an operation or a webhook.
 type operationView struct {
 	node
 	Path, Method string

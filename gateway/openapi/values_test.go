@@ -41,7 +41,7 @@ func TestPublishedTimes(t *testing.T) {
 	require.NoError(t, settings.Defaults(&kept))
 	keys := strconv.Itoa(int(kept.Retention / (24 * time.Hour)))
 
-	t.Run("keys are stored as long as answers are", func(t *testing.T) {
+	t.Run("keys are stored as long as answers", func(t *testing.T) {
 		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))
 		require.Equal(t, []string{keys}, said(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
 		_, advice, found := strings.Cut(get(t, "/docs/errors").Body.String(), "was used before with a different method")

@@ -1,4 +1,4 @@
-// Package catalog is the service of gifts, prices, images, campaigns and stock.
+// Package catalog is the service for gifts, prices, images, campaigns and stock.
 package catalog
 
 import (
@@ -30,7 +30,7 @@ type Config struct {
 	RPC       rpc.Config
 	Database  postgres.Config
 	Telemetry telemetry.Config
-	// TenantsAddr of the tenants service.
+	// TenantsAddr is the address of the tenants service.
 	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	// ImagesURL is explained in package images.
 	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
@@ -62,7 +62,7 @@ type Service struct {
 	maintenance daemon.Part
 }
 
-// New opens what the service needs. Run closes it.
+// New opens the service's database and connections. Run closes them.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -121,14 +121,14 @@ func (s *Service) close() error {
 	return errors.Join(errs...)
 }
 
-// observe reports the units that are held for orders about to commit.
+// observe registers the metrics of units held for orders about to commit.
 func observe(records *store.Store, tel *telemetry.Telemetry) error {
 	sample := telemetry.NewSample(records.Outstanding, time.Now, tel.Logger)
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/catalog")
 	units, errUnits := meter.Int64ObservableGauge("gifting.catalog.reservations.outstanding",
 		metric.WithDescription("Units held for orders about to commit."))
 	overdue, errOverdue := meter.Float64ObservableGauge("gifting.catalog.reservations.overdue_age", metric.WithUnit("s"),
-		metric.WithDescription("How long the oldest held unit is past its expiry."))
+		metric.WithDescription("Time since the expiry of the oldest held unit."))
 	_, errCallback := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		if held, ok := sample.Get(ctx); ok {
 			o.ObserveInt64(units, held.Units)

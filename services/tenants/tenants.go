@@ -1,8 +1,8 @@
-// Package tenants is the service of tenants and their settings, brands, team, custom fields, API keys and
-// webhook endpoints (API specification, sections Tenant settings, Key, Brand and Authentication).
+// Package tenants is the service for tenants and their settings, brands, teams, custom fields, API keys and webhook endpoints
+// (API specification, sections Tenant settings, Key, Brand and Authentication).
 //
-// It stores the hash of an API key and the sealed signing secret. Both are returned only once, when they are made. This
-// service returns a change from its commit on, and publishes it to the edges by Redis (package versions).
+// It stores the hash of an API key and the sealed signing secret. Both are returned in clear only once, when they are made.
+// Changes are published to the edges through Redis (package versions).
 package tenants
 
 import (
@@ -41,7 +41,7 @@ type Config struct {
 }
 
 // ErrLoopbackWebhooks refuses a setting for the local stack in production.
-var ErrLoopbackWebhooks = errors.New("loopback webhooks are not for production")
+var ErrLoopbackWebhooks = errors.New("loopback webhooks are not allowed in production")
 
 // Service is the running service.
 type Service struct {
@@ -61,7 +61,7 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 	return postgres.Pending(ctx, cfg.Database.URL, store.Migrations())
 }
 
-// New opens what the service needs. Run closes it.
+// New opens the service's database and connections. Run closes them.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// Run serves until ctx ends and then closes what New opened.
+// Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},

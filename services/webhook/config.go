@@ -38,10 +38,10 @@ type Config struct {
 }
 
 var (
-	errLoopback = errors.New("webhooks to loopback addresses are not for production")
+	errLoopback = errors.New("webhooks to loopback addresses are not allowed in production")
 	errBrokers  = errors.New("no Kafka brokers are configured")
 	errPositive = errors.New("numbers and times must be positive")
-	errLease    = errors.New("is too short for an attempt, which may need")
+	errLease    = errors.New("is too short for an attempt, which may take")
 	errTest     = errors.New("would outlast its transaction, which may be idle for")
 )
 

@@ -1,8 +1,8 @@
 // Package webhook is the service that sends changes to the webhooks of API keys (API specification,
 // sections Events and Webhook delivery).
 //
-// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the deliveries, signed, at
-// least once, until each is delivered, has failed or is dropped. Any number of instances share the work.
+// It reads changes from Kafka, stores a delivery for each key that receives them, and sends the signed deliveries until each is
+// delivered, has failed or is dropped. A delivery may be sent more than once. Any number of instances share the work.
 package webhook
 
 import (
@@ -47,7 +47,7 @@ type Service struct {
 	server  *rpc.Server
 	sender  *sender.Sender
 	changes *kafka.Consumer
-	// answers and log delete what is past retention.
+	// answers and log delete rows past retention.
 	answers daemon.Part
 	log     daemon.Part
 }
@@ -62,7 +62,7 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 	return postgres.Pending(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
 }
 
-// New opens what the service needs. Run closes it.
+// New opens the service's database and connections. Run closes them.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	return s, nil
 }
 
-// assemble makes the parts in the order in which they use each other.
+// assemble makes the parts in the order of their dependencies.
 func (s *Service) assemble(cfg Config) error {
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
 	deliveries := store.New(s.pool)
@@ -151,14 +151,14 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) close() {
 	s.client.CloseIdleConnections()
-	_ = s.tenants.Close() // No call is in flight any more.
+	_ = s.tenants.Close() // No call is in flight.
 	s.pool.Close()
 }
 
-// now is the current time in the resolution of the database.
+// now is the current time in the precision of the database.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// observe reports the deliveries that wait.
+// observe registers the metrics of waiting deliveries.
 func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/webhook")
 	count, err := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",

@@ -74,7 +74,7 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 		set  func(cfg *webhook.Config)
 		says string
 	}{
-		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not for production"},
+		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not allowed in production"},
 		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
 		"a lease as short as an attempt":      {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
 		"a test that outlasts a transaction":  {func(c *webhook.Config) { c.TestTimeout = 10 * time.Second }, "outlast"},

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxAge is how long a cached principal is used without a look-up, whatever the tenant's version. It covers a version
-	// that could not be published or read.
+	// maxAge is how long a cached principal is used without a look-up, whatever the tenant's version. It bounds the delay of a
+	// change whose version could not be published or read.
 	maxAge  = 5 * time.Second
 	maxKeys = 50_000
 )
@@ -53,8 +53,7 @@ func (k *keys) hash(key string) (string, error) {
 	return string(apikey.Hash(key)), nil
 }
 
-// cached returns the principal of a key that has worked in this process, and whether it is fresh enough to be used without a
-// look-up.
+// cached returns the principal of a key that has worked in this process, and whether it may be used without a look-up.
 func (k *keys) cached(hash string) (p caller.Principal, fresh, known bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -82,7 +81,7 @@ func (k *keys) add(hash string, e entry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.byHash[hash]; ok && old.principal.TenantVersion > e.principal.TenantVersion {
-		return // A slow response to an earlier look-up.
+		return // This is a slow response to an earlier look-up.
 	}
 	if len(k.byHash) >= maxKeys {
 		for victim := range k.byHash {

@@ -28,7 +28,7 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-// setVersion makes the directory answer with this version of the tenant.
+// setVersion makes the directory return this version of the tenant.
 func (f *fixture) setVersion(version int64) {
 	f.SetKeys(func([]byte) *commonv1.Principal { return &commonv1.Principal{TenantId: "t", TenantVersion: version} })
 }

@@ -1,4 +1,4 @@
-// Package clientip finds the address that a request comes from, behind trusted proxies too.
+// Package clientip finds the client's address of a request, also behind trusted proxies.
 package clientip
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Proxies are the load balancers in front of the gateway. Only their X-Forwarded-For is believed.
+// Proxies are the load balancers in front of the gateway. Only their X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
 // ParseProxies reads addresses and prefixes such as 10.0.0.0/8.
@@ -29,8 +29,8 @@ func ParseProxies(list []string) (Proxies, error) {
 	return proxies, nil
 }
 
-// Of returns the address that limits count: that of the connection or, while that is a trusted proxy's, the one before it in
-// X-Forwarded-For. The caller can write the rest of the header itself, so it is ignored.
+// Of returns the address for limits. It starts with the connection's address, and as long as an address is a trusted proxy's,
+// it takes the previous one in X-Forwarded-For. Callers can forge the rest of the header, which is ignored.
 func (p Proxies) Of(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -124,7 +124,7 @@ func TestNoBodyCausesAnInternalError(t *testing.T) {
 	}
 }
 
-// The conveniences of grpc-gateway are off: forms as queries, methods in headers, and POST as a GET with a long query.
+// These features of grpc-gateway are off: forms as queries, methods in headers, and POST as a GET with a long query.
 func TestOnlyTheMethodOfTheRequestLineCounts(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)

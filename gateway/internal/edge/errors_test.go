@@ -26,8 +26,8 @@ type occurrence struct {
 	headers         []string
 	failure, lookUp error
 	exhausted       bool
-	// members are those beside the ones that every error has; nil: errors[] is not compared. header are fields that the code
-	// requires; an empty value means any but none.
+	// members are the expected members besides those of every error; with a nil value, errors[] is not compared. header are the
+	// required header fields; an empty value means that the field may have any value.
 	members map[string]any
 	header  map[string]string
 }
@@ -207,7 +207,7 @@ func requireOccurrence(t *testing.T, f *gatewaytest.Fixture, info problem.Info, 
 			require.Equal(t, value, got.Header.Get(name), name)
 		}
 	}
-	// The service reports its own errors and the violations in a body, and nothing else reaches it.
+	// Only errors of the service and violations in the body reach the service.
 	if o.failure == nil && o.lookUp == nil && (o.method == "GET" || info.Code != problem.InvalidRequest) {
 		require.Equal(t, calls, f.Calls.Load(), "no service is called")
 	}

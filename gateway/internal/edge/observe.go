@@ -21,8 +21,8 @@ import (
 )
 
 // Observer records each request: a span, its duration and a line in the access log; for a request with an Idempotency-Key also
-// what the owning service found the key to be. It records nothing that a caller wrote, which may be personal data: the route's
-// template instead of the path, no query, address or user agent.
+// whether the key was new. It records no text of the caller, which may be personal data: the route's template instead of the
+// path, and no query, address or user agent.
 type Observer struct {
 	log      *slog.Logger
 	tracer   trace.Tracer
@@ -39,7 +39,7 @@ type series struct {
 	status        int
 }
 
-// What the owning service found an Idempotency-Key to be.
+// The outcomes of looking up an Idempotency-Key.
 const (
 	keyNew      = "new"
 	keyReplay   = "replay"
@@ -47,7 +47,7 @@ const (
 	keyConflict = "conflict"
 )
 
-// NewObserver makes an Observer. https says that callers reach the API by HTTPS.
+// NewObserver makes an Observer. https means that callers reach the API by HTTPS.
 func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Observer, error) {
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/gateway")
 	o := &Observer{
@@ -61,7 +61,7 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	o.duration, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of requests."), telemetry.Durations())
 	o.keys, errs[1] = meter.Int64Counter("gifting.gateway.idempotency.requests",
-		metric.WithDescription("Requests with an Idempotency-Key, by what the owning service found the key to be."))
+		metric.WithDescription("Requests with an Idempotency-Key, by the outcome of looking it up."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("request metrics: %w", err)
 	}
@@ -72,8 +72,8 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	return o, nil
 }
 
-// begin starts the trace of a request. It is always a new trace, because its id is the request id and this platform decides
-// whether to sample it. It links to the trace that the caller may have sent.
+// begin starts the trace of a request. It is always a new trace, because its id is the request id and the platform decides
+// whether to sample it. If the caller sent a trace, it is linked.
 func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 	ctx, span := o.tracer.Start(r.Context(), "HTTP", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
 	if span.IsRecording() {
@@ -114,7 +114,7 @@ func (o *Observer) logAccess(ctx context.Context, key series, c *call, took time
 	o.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
-// knownMethod bounds the values of a label: a caller may send any word as a method.
+// knownMethod bounds the values of a label, because a caller may send any word as a method.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -139,7 +139,7 @@ func (o *Observer) labels(key series) attribute.Set {
 	return set
 }
 
-// countKey counts a request by what the owning service found its Idempotency-Key to be.
+// countKey counts a request by the outcome of looking up its Idempotency-Key.
 func (o *Observer) countKey(ctx context.Context, c *call) {
 	if c.request.IdempotencyKey == "" {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
-// eventually waits for what happens after a response.
+// eventually waits for a condition that becomes true after a response.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, gatewaytest.Patience, time.Millisecond)

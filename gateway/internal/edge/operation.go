@@ -34,5 +34,5 @@ func (h *Handler) checkScope(c *call) error {
 	return nil
 }
 
-// isPost: a POST has a body and an Idempotency-Key, a GET has neither.
+// isPost reports whether the operation is a POST, which has a body and an Idempotency-Key.
 func (c *call) isPost() bool { return c.op.Method == http.MethodPost }

@@ -10,7 +10,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// attempt is a request that a test builds. It is valid until an error is put into it.
+// attempt is a request that a test builds. It is valid until a check adds an error.
 type attempt struct {
 	method, path, query, body string
 	headers                   []string
@@ -19,22 +19,22 @@ type attempt struct {
 	lookUp, rule              error
 }
 
-// keyState is what can be wrong with a key that exists.
+// keyState lists the errors that an existing key can have.
 type keyState struct{ unscoped, exhausted, revoked bool }
 
-// check is one of the checks of a request, by an error that it finds. spoil puts this error into a request and changes no other
+// check is one of the checks of a request, with an error that it finds. spoil adds this error to a request and affects no other
 // check.
 type check struct {
 	name  string
 	code  problem.Code
 	spoil func(a *attempt)
-	// post: only a POST can have the error; get: only a GET. Errors of the same group exclude each other.
+	// post means that only a POST can have the error, get that only a GET can. Errors of the same group exclude each other.
 	post, get bool
 	group     string
 }
 
-// checks are in the order in which they are made. What services decide in which order is for their own tests: here a service
-// is one check. Its look-up comes before the violations that the gateway finds in body and query, its rules come after them.
+// checks returns the checks in their order. A service has two: its look-up comes before the violations that the gateway finds
+// in body and query, its rules come after them. Tests of the services cover the order within them.
 func checks() []check {
 	return []check{
 		{name: "no key", group: "key", code: problem.InvalidAPIKey, spoil: func(a *attempt) { a.noKey = true }},
@@ -125,7 +125,7 @@ func TestEachErrorAloneIsReported(t *testing.T) {
 	}
 }
 
-// keyring sends attempts, each from an address of its own, with a key in the requested state.
+// keyring sends attempts, each from a different address, with a key in the requested state.
 type keyring struct {
 	*gatewaytest.Fixture
 	keys map[keyState]string
@@ -150,7 +150,8 @@ func (k *keyring) requireCode(t *testing.T, a attempt, code problem.Code) {
 	require.Equal(t, string(code), got.Parsed["code"], got.Body)
 }
 
-// key returns the key in a state. It is made the first time: it works until its requests are used up, and is then revoked.
+// key returns a key in the state. The first call makes it: if the state demands, its requests are used up, and then it is
+// revoked.
 func (k *keyring) key(t *testing.T, state keyState) string {
 	t.Helper()
 	if key, made := k.keys[state]; made {

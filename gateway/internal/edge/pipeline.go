@@ -1,5 +1,5 @@
-// Package edge is the way of an API request through the gateway. A request goes down the steps of Handler.steps in pipeline.go,
-// one after the other, each in the file of its name:
+// Package edge handles API requests in the gateway. A request passes the steps of Handler.steps in pipeline.go, one after
+// another:
 //
 //	access          401, 429  package access: API key, rate limit
 //	findOperation   404, 405  operation.go
@@ -53,12 +53,12 @@ type Deps struct {
 	Log                         *slog.Logger
 }
 
-// Config of a Handler. HTTPS says that callers reach the API by HTTPS.
+// Config of a Handler. HTTPS means that callers reach the API by HTTPS.
 type Config struct {
 	HTTPS bool
 }
 
-// Handler answers the public API.
+// Handler serves the public API.
 type Handler struct {
 	Deps
 
@@ -83,14 +83,14 @@ func New(deps Deps, cfg Config) *Handler {
 	return h
 }
 
-// call is a request on its way through the steps, with what they have found.
+// call is a request with the results of the steps so far.
 type call struct {
 	recorder
 
 	r *http.Request
 	// route is the template of the path, for metrics and logs.
 	route string
-	// path is inside BasePath; empty: the request is outside of the API.
+	// path is the path below BasePath; it is empty if the request is outside of the API.
 	path      string
 	op        *operation.Operation
 	principal caller.Principal
@@ -119,8 +119,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.dispatch(c)
 }
 
-// writeHeaders tells browsers that might show a response: do not guess types, show no frames, run no scripts, send no
-// referrer and, where the API is reached by HTTPS, use only that for a year. Handlers of HTML pages set their own policy.
+// writeHeaders adds headers for browsers that might show a response: do not guess types, show no frames, run no scripts, send
+// no referrer and, if the API is reached by HTTPS, use only HTTPS for a year. Handlers of HTML pages set their own policy.
 func (h *Handler) writeHeaders(header http.Header, requestID string) {
 	header.Set("Request-Id", requestID)
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -165,7 +165,7 @@ func (h *Handler) checkAccess(c *call) (err error) {
 	return err
 }
 
-// recorder remembers the status and the size of a response.
+// recorder records the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int

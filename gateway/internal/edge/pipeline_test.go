@@ -30,7 +30,7 @@ func TestAPOSTReachesItsServiceWithThePrincipal(t *testing.T) {
 	require.Equal(t, "k-1", f.Seen.IdempotencyKey)
 	require.Len(t, f.Seen.Fingerprint, 32)
 	require.Equal(t, got.Header.Get("Request-Id"), f.Seen.ID)
-	require.Empty(t, f.Headers.Get("authorization"), "the key stays at the edge")
+	require.Empty(t, f.Headers.Get("authorization"), "the key is not passed on")
 	require.Empty(t, f.Headers.Get("grpcgateway-authorization"))
 	require.Regexp(t, `^"key";q=300;w=60$`, got.Header.Get("RateLimit-Policy"))
 	require.Regexp(t, `^"key";r=\d+;t=\d+$`, got.Header.Get("RateLimit"))
@@ -78,7 +78,7 @@ func TestEmptyListsArePlain(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)
 	f.Scopes = append(f.Scopes, commonv1.Scope_SCOPE_CATALOG)
-	f.NewCaller() // A key not seen before has the new scopes.
+	f.NewCaller() // Only a new key has the new scopes.
 	require.Equal(t, `[]`, f.Do("GET", "/brands", "").Body)
 	require.JSONEq(t, `{"items":[],"nextCursor":null}`, f.Do("GET", "/orders", "").Body)
 }
@@ -211,7 +211,7 @@ func TestWithoutAClaimNoServiceIsCalled(t *testing.T) {
 		"the key names another request":   {problem.New(problem.IdempotencyKeyReused, "x"), 422, "idempotency_key_reused"},
 		"an order under the key runs":     {problem.New(problem.IdempotencyInProgress, "x"), 409, "idempotency_request_in_progress"},
 		"the register fails":              {problem.Internal(), 500, "internal_error"},
-		"the register's database is away": {problem.Unavailable(), 503, "service_unavailable"},
+		"the register's database is down": {problem.Unavailable(), 503, "service_unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.ClaimFailure = tc.failure

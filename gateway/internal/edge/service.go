@@ -69,8 +69,8 @@ func NewServices(ctx context.Context, c Connections) (http.Handler, error) {
 	return mux, nil
 }
 
-// callService passes on path, query and body, and nothing else that the caller sent: services get the principal instead of
-// the key, and no header of the caller sets a deadline.
+// callService passes on only path, query and body. Services get the principal instead of the key, and no header of the caller
+// sets a deadline.
 func (h *Handler) callService(c *call) error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTimeout)
 	defer cancel()
@@ -91,14 +91,14 @@ func (h *Handler) callService(c *call) error {
 	return c.err
 }
 
-// body is a request body that receives the violations its decoder finds. Through grpc-gateway they would come as text.
+// body is a request body that receives the violations of its decoder. grpc-gateway would turn them into a text.
 type body struct {
 	*bytes.Reader
 	call *call
 }
 
-// AddViolations is called by the decoder of pkg/restjson. Fields of the path are not fields of the body: there they are
-// unknown and therefore ignored.
+// AddViolations is called by the decoder of pkg/restjson. Fields of the path are not fields of the body, where they are ignored
+// like unknown members.
 func (b *body) AddViolations(found []problem.Violation) {
 	for _, v := range found {
 		if !b.call.isPathField(v.Field) {
@@ -128,8 +128,8 @@ func callFrom(ctx context.Context) *call {
 }
 
 // Send is the interceptor of calls to services. It adds the principal and what the gateway knows about the request, including
-// the violations in its body. It also claims the Idempotency-Key, unless the owning service does so itself: only now are all
-// checks of the gateway passed.
+// the violations in its body. It also claims the Idempotency-Key, unless the owning service does so itself. The claim comes
+// last, after all checks of the gateway.
 func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
@@ -145,7 +145,7 @@ func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
 		if c.request.IdempotencyKey == "" || register.Keeps(c.op.Owner) {
 			return invoke(out, method, req, reply, cc, opts...)
 		}
-		// The calls of the register are the gateway's own.
+		// Calls of the register carry no principal and no request.
 		return register.Hold(withCall(ctx, nil), &commonv1.ClaimKeyRequest{
 			KeyId:          c.principal.KeyID,
 			IdempotencyKey: c.request.IdempotencyKey,

@@ -1,4 +1,4 @@
-// Package gatewaytest runs a whole gateway in front of services that a test controls.
+// Package gatewaytest runs a gateway in front of fake services that a test controls.
 package gatewaytest
 
 import (
@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// Patience is how long a test waits for something that happens soon.
+	// Patience is how long a test waits for an expected event.
 	Patience = 10 * time.Second
 )
 
@@ -46,7 +46,7 @@ type Fixture struct {
 	t *testing.T
 }
 
-// Options of a fixture. The zero value is the usual one.
+// Options of a fixture. The zero value is for most tests.
 type Options struct {
 	// Services are shared by several gateways; nil: the fixture has its own.
 	Services  *Services
@@ -103,7 +103,7 @@ func (f *Fixture) For(t *testing.T) *Fixture {
 	return &sub
 }
 
-// newAddress makes up an address that no other test has, because all tests share Redis.
+// newAddress returns an address that no other test uses, because all tests share Redis.
 func newAddress() string {
 	raw := uuid.New()
 	raw[0] = 0xfd

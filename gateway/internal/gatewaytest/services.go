@@ -46,14 +46,14 @@ type Services struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 
 	TenantID string
-	// Scopes are those of a key that was not seen before.
+	// Scopes are the scopes of new keys.
 	Scopes []commonv1.Scope
-	// Seen and Headers are what the last PlaceOrder got from the gateway.
+	// Seen and Headers are the request and the headers of the last PlaceOrder.
 	Seen    caller.Request
 	Headers metadata.MD
 	// LookUp is the result of looking up the Idempotency-Key, before the request is validated. Failure is the result after it.
 	LookUp, Failure error
-	// Replayed: the look-up finds a stored response.
+	// Replayed means that the look-up finds a stored response.
 	Replayed bool
 	// Hold, if not nil, is called while an order is placed.
 	Hold func()
@@ -127,7 +127,7 @@ func (s *Services) RequestLog(key string) string {
 	return fmt.Sprintf("gifting:requests:{%s}:%d", s.TenantID, keyID(apikey.Hash(key)))
 }
 
-// keyID is made of the hash, so that each key has its own limit.
+// keyID is computed from the hash, so that each key has its own limit.
 func keyID(hash []byte) int32 {
 	return int32(binary.BigEndian.Uint32(hash) >> 1)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/limits"
 )
 
-// tokenForm accepts more than the tokens that are made today. Other paths cost no call of a service.
+// tokenForm accepts more than the current form of tokens. Other paths cause no call of a service.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// check runs the checks that need no link, and returns the token of the request. If one fails it has answered the request.
+// check runs the checks that need no link, and returns the token of the request. If one fails, it sends the response.
 func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok bool) {
 	limiter := s.Visits
 	switch r.Method {
@@ -47,9 +47,9 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok b
 	return token, true
 }
 
-// isCrossSite reports whether a page of another site sent the form. There is no login that another site could abuse: to claim
-// a gift one must know the token, and then one needs no player's browser. So the headers of the browser are enough. A cookie
-// or a secret in the form would fail players who block cookies or return to an old tab.
+// isCrossSite reports whether a page of another site sent the form. There is no login that another site could abuse: whoever
+// knows the token can claim the gift without the player's browser. So the headers of the browser are enough. A cookie or a
+// secret in the form would fail for players who block cookies or return to an old tab.
 //
 // A browser without Sec-Fetch-Site sends Origin: null here, because of the Referrer-Policy of the pages. It is accepted:
 // otherwise it could not claim anything.
@@ -60,7 +60,7 @@ func (s *Site) isCrossSite(r *http.Request) bool {
 	return s.crossOrigin.Check(r) != nil
 }
 
-// unknownToken counts a token that names no link and answers the request.
+// unknownToken counts a token without a link and sends the response.
 func (s *Site) unknownToken(w http.ResponseWriter, r *http.Request) {
 	if verdict := s.Unknown.Take(s.ClientIP(r)); !verdict.Allowed {
 		s.rateLimited(w, r, verdict)

@@ -27,7 +27,7 @@ type option struct {
 	Label    string
 	Checked  bool
 	Disabled bool
-	// values are those that the option selects, by dimension.
+	// values are the selected values by dimension.
 	values map[string]string
 }
 
@@ -35,8 +35,8 @@ type option struct {
 // that is out of stock is only reported when the form is sent.
 const maxOptions = 200
 
-// groupsOf returns the choices of a gift. If its dimensions can be chosen independently there is one group for each. Otherwise
-// there is one group with all combinations: a page without scripts cannot disable a combination in another way.
+// groupsOf returns the choices of a gift. If its dimensions can be chosen independently, there is one group for each. Otherwise
+// there is one group with all combinations, because a page without scripts cannot disable a combination of two groups.
 func groupsOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) []group {
 	dimensions := gift.GetVariations()
 	if len(dimensions) == 0 {
@@ -166,7 +166,7 @@ func (g *group) isChosen() bool {
 	return slices.ContainsFunc(g.Options, func(o option) bool { return o.Checked })
 }
 
-// isGone reports whether the option that was picked is no longer available.
+// isGone reports whether the picked option is no longer available.
 func (g *group) isGone(picked map[string]string) bool {
 	return slices.ContainsFunc(g.Options, func(o option) bool { return o.Disabled && matches(o.values, picked) })
 }

@@ -19,7 +19,7 @@ func gift(choices ...[2]string) *linksv1.ClaimGift {
 	return g
 }
 
-// shown writes groups as a player sees them: * checked, - disabled.
+// shown writes groups as text: * means checked, - disabled.
 func shown(groups []group) []string {
 	var out []string
 	for _, g := range groups {
@@ -39,17 +39,17 @@ func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) 
 		picked map[string]string
 		want   []string
 	}{
-		"no dimensions":            {&linksv1.ClaimGift{}, nil, nil},
-		"never limited":            {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"all there":                {gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"a value gone":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil, []string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"}},
-		"a combination gone":       {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
-		"one left":                 {gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"}},
-		"picked":                   {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
-		"picked as one":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]"}},
-		"picked and gone":          {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
-		"picked an unknown value":  {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"a dimension without name": {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
+		"no dimensions":                       {&linksv1.ClaimGift{}, nil, nil},
+		"never limited":                       {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"all available":                       {gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"a value that is not available":       {gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil, []string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"}},
+		"a combination that is not available": {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"one combination left":                {gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"}},
+		"picked":                              {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
+		"picked as a combination":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]"}},
+		"picked and not available":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"picked an unknown value":             {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"a dimension without name":            {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, shown(groupsOf(read(t).all[0], tc.gift, tc.picked)))

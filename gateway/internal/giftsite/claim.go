@@ -42,7 +42,7 @@ func formStatus(err error) int {
 	return http.StatusBadRequest
 }
 
-// loadOpen loads a link that must be open. For any other it redirects to the page of its state.
+// loadOpen loads a link that must be open. For other links it redirects to the page of their state.
 func (s *Site) loadOpen(w http.ResponseWriter, r *http.Request, token string) (*linksv1.GetClaimPageResponse, bool) {
 	link, ok := s.load(w, r, token)
 	if ok && link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
@@ -52,7 +52,7 @@ func (s *Site) loadOpen(w http.ResponseWriter, r *http.Request, token string) (*
 	return link, ok
 }
 
-// claim claims the gift. The service makes sure that a form sent twice places one order.
+// claim claims the gift. The service ensures that a form sent twice places only one order.
 func (s *Site) claim(w http.ResponseWriter, r *http.Request, token string, f form) {
 	claimed, err := s.Links.ClaimLink(r.Context(), f.request(token))
 	switch {
@@ -66,13 +66,13 @@ func (s *Site) claim(w http.ResponseWriter, r *http.Request, token string, f for
 	}
 }
 
-// redirect leads to the current page of the link. Reloading that page claims nothing.
+// redirect redirects to the current page of the link, whose reload claims nothing.
 func (s *Site) redirect(w http.ResponseWriter, token string) {
 	w.Header().Set("Location", Prefix+token)
 	s.write(w, http.StatusSeeOther, nil)
 }
 
-// claimFailed shows why the gift was not claimed, where the player can correct it.
+// claimFailed shows why the gift was not claimed, at the place where the player can correct it.
 func (s *Site) claimFailed(w http.ResponseWriter, r *http.Request, token string, f form, err error) {
 	p, ok := problem.As(err)
 	if !ok {
@@ -105,7 +105,7 @@ func (s *Site) renderFailure(w http.ResponseWriter, status int, link *linksv1.Ge
 		s.renderOtherGifts(w, status, link, f, p.Code)
 		return
 	}
-	if len(view.Errors) == 0 { // The choice is available again meanwhile.
+	if len(view.Errors) == 0 { // The choice is available again.
 		view.Errors = []formError{{Text: t.T("problem.again")}}
 	}
 	s.renderErrors(w, status, view)

@@ -13,7 +13,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-func TestAFormClaimsTheGiftAndLeadsToTheLink(t *testing.T) {
+func TestAFormClaimsTheGiftAndRedirectsToTheLink(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	got := f.send(filled("gift", "shirt", "choice", "Colour=Navy&Size=S", "name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
@@ -71,7 +71,7 @@ func TestTheConfirmationIsShownEvenIfTheLinkIsStillOpen(t *testing.T) {
 	require.NotContains(t, got.body, "Choose the gift you like best.")
 }
 
-func TestAFormSentAgainIsHarmless(t *testing.T) {
+func TestARepeatedFormClaimsNothingMore(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	require.Equal(t, 303, f.send(filled()).Code)
@@ -104,7 +104,7 @@ func TestEveryErrorIsShownAtItsField(t *testing.T) {
 			require.Contains(t, got.body, `role="alert" tabindex="-1" autofocus`)
 			require.Contains(t, got.body, "<title>Please check:")
 			require.NotContains(t, got.body, "text of the API")
-			require.Contains(t, got.body, `value="Storgatan &#34;1&#34;"`, "what was entered is kept")
+			require.Contains(t, got.body, `value="Storgatan &#34;1&#34;"`, "the entered text is kept")
 			require.Contains(t, got.body, `<option value="SE" selected>`)
 		})
 	}
@@ -217,7 +217,7 @@ func TestAFailedClaimCanBeRepeated(t *testing.T) {
 	require.Contains(t, f.send(filled()).body, "We will be right back")
 }
 
-func TestALinkThatWasClosedMeanwhileShowsItsState(t *testing.T) {
+func TestALinkThatWasClosedInTheMeantimeShowsItsState(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.claimed = &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}

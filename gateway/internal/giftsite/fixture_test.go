@@ -55,7 +55,7 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 	_, bounded := ctx.Deadline()
 	require.True(f.t, bounded)
 	_, err := proto.Marshal(r)
-	require.NoError(f.t, err, "what cannot be sent must be rejected before")
+	require.NoError(f.t, err, "invalid text must be rejected before the call")
 	f.claims = append(f.claims, r)
 	if f.failure != nil {
 		return nil, f.failure
@@ -122,7 +122,7 @@ func openPage() *linksv1.GetClaimPageResponse {
 	}
 }
 
-// answer is what a browser gets.
+// answer is a response.
 type answer struct {
 	*httptest.ResponseRecorder
 
@@ -147,7 +147,7 @@ func (f *fixture) get(query string) answer {
 	return f.do(http.MethodGet, "/c/"+token+query, "")
 }
 
-// send posts a form as a page of the site does.
+// send posts a form like a page of the site.
 func (f *fixture) send(values url.Values) answer {
 	f.t.Helper()
 	return f.do(http.MethodPost, "/c/"+token, values.Encode(),

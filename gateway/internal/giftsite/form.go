@@ -16,7 +16,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// maxForm is far more than the longest allowed texts need.
+// maxForm is far above the size of the longest allowed texts.
 const maxForm = 64 << 10
 
 // The names of form fields other than inputs. The field of one dimension of a gift has the name variationPrefix and the
@@ -59,7 +59,7 @@ var inputs = []input{
 
 const fieldCountry = "country"
 
-// form is what a player has chosen and entered so far.
+// form holds the choices and texts of a player so far.
 type form struct {
 	Step string
 	Gift string
@@ -71,7 +71,7 @@ type form struct {
 	InvalidText []string
 }
 
-// The errors of a request that is not a form of these pages.
+// The errors of a request whose body is not a form of these pages.
 var (
 	errMediaType = errors.New("not a form")
 	errTooLarge  = errors.New("form too large")
@@ -111,7 +111,7 @@ func formOf(values url.Values) form {
 	return f
 }
 
-// pickedIn reads the fields of single dimensions and the field of all.
+// pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions.
 func pickedIn(values url.Values) map[string]string {
 	picked := map[string]string{}
 	for name := range values {
@@ -129,7 +129,7 @@ func pickedIn(values url.Values) map[string]string {
 	return picked
 }
 
-// text removes what cannot be sent on or shown. It also trims spaces, which keyboards of phones add after a word.
+// text removes characters that cannot be passed on or shown. It also trims spaces, which keyboards of phones add after a word.
 func text(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
 }
@@ -158,7 +158,7 @@ func unlessEmpty(s string) *string {
 	return proto.String(s)
 }
 
-// formError is one error in the form. Field is the name of an input; empty: the error belongs to no input.
+// formError is one error in the form. Field is the name of an input; it is empty if the error belongs to no input.
 type formError struct {
 	Field string
 	Text  string
@@ -168,7 +168,7 @@ type formError struct {
 // fieldChoices is the field of errors in the choice of variations.
 const fieldChoices = "choices"
 
-// formErrors translates violations, in the order of the page. Errors in the choice are shown at its groups instead.
+// formErrors translates violations, in the order of the page. Errors in the choice are shown at its groups.
 func (t *texts) formErrors(violations []problem.Violation) []formError {
 	found := map[string]formError{}
 	for _, v := range violations {
@@ -199,7 +199,7 @@ var fieldOrder = func() []string {
 	return order
 }()
 
-// fieldOf returns the input that a path such as recipient.address.postalCode is about.
+// fieldOf returns the input of a path such as recipient.address.postalCode.
 func fieldOf(path string) string {
 	if path == "productId" || strings.HasPrefix(path, "variations") {
 		return fieldChoices
@@ -211,7 +211,7 @@ func fieldOf(path string) string {
 	return ""
 }
 
-// fieldError returns the text of an error code at a field, a general one if the code has none there.
+// fieldError returns the text of an error code at a field, or a general text if the field has none for the code.
 func (t *texts) fieldError(field, code string) string {
 	key := "error." + field + "." + code
 	switch {
@@ -236,7 +236,7 @@ func maxLength(field string) int {
 	return inputs[i].MaxLength
 }
 
-// invalidText are the errors of inputs that are not valid text.
+// invalidText returns the errors of inputs that are not valid text.
 func (t *texts) invalidText(fields []string) []formError {
 	violations := make([]problem.Violation, 0, len(fields))
 	for _, field := range fields {

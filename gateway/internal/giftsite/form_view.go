@@ -14,7 +14,7 @@ type formView struct {
 	view
 
 	Gift card
-	// OnlyGift: the link has no other gift.
+	// OnlyGift means that the link has no other gift.
 	OnlyGift  bool
 	Groups    []group
 	Fields    []field
@@ -118,9 +118,9 @@ func errorAt(errs []formError, field string) string {
 	return ""
 }
 
-// countryOptions are the countries that a gift can be sent to, in the alphabetical order of the reader. If none is chosen yet,
-// the only country is preselected, or that of the link's locale. The locale en-US says nothing about the country: links have
-// it by default.
+// countryOptions are the countries that a gift can be sent to, in the alphabetical order of the locale. If none is chosen yet,
+// the only country is preselected, or that of the link's locale. The country of en-US is not used, because en-US is the default
+// of all links.
 func countryOptions(names []countryName, countries []string, chosen, locale string) []countryOption {
 	if !slices.Contains(countries, chosen) {
 		chosen = ""

@@ -38,24 +38,24 @@ var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(styleSheet) }, //nolint:gosec // Part of this program.
 }).ParseFS(templateFiles, "pages/*.tmpl"))
 
-// branded is a view of any page.
+// branded is the view of any page.
 type branded interface {
 	BrandStyle() template.CSS
 }
 
-// render answers with a page.
+// render writes a page.
 func (s *Site) render(w http.ResponseWriter, status int, page string, v branded) {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, page, v); err != nil {
-		panic(fmt.Errorf("page %s: %w", page, err)) // A buffer never fails, so the template is wrong.
+		panic(fmt.Errorf("page %s: %w", page, err)) // Writing to a buffer does not fail, so the template is wrong.
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", s.policy(v))
 	s.write(w, status, b.Bytes())
 }
 
-// write adds the headers of every response: it is not stored, framed, sniffed or indexed, and its address, which contains the
-// token, is sent to nobody.
+// write adds the headers of every response: it is not stored, framed, sniffed or indexed, and browsers do not send its address,
+// which contains the token, to other sites.
 func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 	header := w.Header()
 	if header.Get("Content-Security-Policy") == "" {
@@ -106,7 +106,8 @@ const (
 	tintShare = 0.08
 )
 
-// palette is a brand's colour as the pages use it. Every pair of text and background is readable, whatever the colour.
+// palette has the colours of the pages for a brand's colour. Every pair of text and background is readable, whatever the
+// colour.
 type palette struct {
 	// Fill is the background of the page's head and of buttons, OnFill the text there.
 	Fill, OnFill rgb
@@ -212,7 +213,7 @@ type countryName struct {
 	Code, Name string
 }
 
-// T returns the text of a key. Its placeholders are replaced by pairs of name and value.
+// T returns the text of a key. Its placeholders are replaced with the given pairs of name and value.
 func (t *texts) T(key string, pairs ...string) string {
 	text, ok := t.words[key]
 	if !ok {
@@ -230,8 +231,8 @@ func (t *texts) Has(key string) bool {
 	return ok
 }
 
-// dimension translates the name of a dimension of a gift, which the catalog has in English. Unknown names are not translated,
-// and values never are.
+// dimension translates the name of a gift's dimension, which is English in the catalog. Unknown names and values are not
+// translated.
 func (t *texts) dimension(name string) string {
 	if key := "dimension." + name; t.Has(key) {
 		return t.T(key)
@@ -294,7 +295,7 @@ func countryNames(tag language.Tag) []countryName {
 	for _, code := range country.All() {
 		region, err := language.ParseRegion(code)
 		if err != nil {
-			continue // A test makes sure that this never happens.
+			continue // A test ensures that this never happens.
 		}
 		out = append(out, countryName{Code: code, Name: names.Name(region)})
 	}

@@ -1,8 +1,8 @@
-// Package giftsite serves the pages behind a personal link, where a player chooses a gift and enters an address. They are
-// rendered here and need no JavaScript.
+// Package giftsite serves the pages of a personal link, where a player chooses a gift and enters an address. They are rendered
+// on the server and need no JavaScript.
 //
-// The token in the path is the only authorization. It is in no log, span, metric or Referer. The response to a token that
-// names no link does not reveal whether it ever did.
+// The token in the path is the only authorization. It is in no log, span, metric or Referer. The response to an unknown token
+// does not reveal whether its link ever existed.
 package giftsite
 
 import (
@@ -32,7 +32,7 @@ type Deps struct {
 	Links linksv1.GiftSiteServiceClient
 	// Visits and Claims limit the requests of a client address: pages read and forms sent.
 	Visits, Claims *limits.Limiter
-	// Unknown limits the tokens of a client address that name no link.
+	// Unknown limits the unknown tokens of a client address.
 	Unknown  *limits.Window
 	ClientIP func(r *http.Request) string
 	Log      *slog.Logger
@@ -89,7 +89,7 @@ func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && referenceFrom(r) != "" {
-		// This browser has placed the order. After a failure the link may be closed a little later.
+		// This browser has placed the order. After a failure the link may become claimed a little later.
 		link.State = linksv1.ClaimState_CLAIM_STATE_CLAIMED
 	}
 	if link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
@@ -99,7 +99,7 @@ func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
 	s.renderOpen(w, link, form{Gift: r.URL.Query().Get(fieldGift)})
 }
 
-// load reads the link. If it cannot, it has answered the request.
+// load reads the link. On failure it sends the response.
 func (s *Site) load(w http.ResponseWriter, r *http.Request, token string) (*linksv1.GetClaimPageResponse, bool) {
 	link, err := s.Links.GetClaimPage(r.Context(), &linksv1.GetClaimPageRequest{Token: token})
 	switch {

@@ -82,7 +82,7 @@ func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
 	}
 }
 
-func TestALinkWithoutAnyGiftLeftSaysSo(t *testing.T) {
+func TestALinkWhoseGiftsAreAllOutOfStockHasAMessage(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.page.Gifts = f.page.GetGifts()[2:]
@@ -129,7 +129,7 @@ func TestAnUnknownTokenRevealsNothing(t *testing.T) {
 		require.Equal(t, 404, got.Code, target)
 		require.Equal(t, unknown.body, got.body, target)
 	}
-	require.Len(t, f.reads, asked, "what cannot be a token is not looked up")
+	require.Len(t, f.reads, asked, "an invalid token is not looked up")
 }
 
 func TestAFailureIsReportedInTheLanguageOfTheBrowser(t *testing.T) {

@@ -68,7 +68,7 @@ const (
 	unavailableRetryAfter = 30 * time.Second
 )
 
-// unavailable answers a request while the service of the links is unavailable.
+// unavailable writes the page for an unavailable service.
 func (s *Site) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	s.Log.WarnContext(r.Context(), "gift page failed", "error", err)
 	httperror.SetRetryAfter(w.Header(), unavailableRetryAfter)
@@ -82,13 +82,13 @@ const (
 
 var referenceForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// setReferenceCookie stores the reference of the order in the browser that placed it, for the next page. It is shown nowhere
-// else, because others may have the link too.
+// setReferenceCookie stores the reference of the order in the browser that placed it, for the next page. No other browser gets
+// it, because others may have the link too.
 func (s *Site) setReferenceCookie(w http.ResponseWriter, token, reference string) {
 	if !referenceForm.MatchString(reference) {
 		return
 	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the site is reached by HTTPS.
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is set if the site is reached by HTTPS.
 		Name: referenceCookie, Value: reference, Path: Prefix + token, MaxAge: int(referenceLifetime.Seconds()),
 		HttpOnly: true, Secure: s.https, SameSite: http.SameSiteStrictMode,
 	})
@@ -102,12 +102,12 @@ func referenceFrom(r *http.Request) string {
 	return cookie.Value
 }
 
-// view is what every page has.
+// view holds the fields of every page.
 type view struct {
 	*texts
 
 	Title string
-	// Failed: the page shows errors, and the title says so.
+	// Failed means that the page shows errors, which changes the title.
 	Failed bool
 	// ContentLang is the language of the link's own texts if it is not that of the page.
 	ContentLang string
@@ -140,8 +140,8 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	return v
 }
 
-// logo returns a brand's logo if it was uploaded to the catalog. The page loads nothing from other servers, which would learn
-// who opens which link.
+// logo returns a brand's logo if it was uploaded to the catalog. Pages load nothing from other servers, which could otherwise
+// see who opens a link.
 func (s *Site) logo(address string) string {
 	if originOf(address) != s.imageOrigin {
 		return ""
@@ -188,11 +188,11 @@ type listView struct {
 	view
 
 	Cards []card
-	// Problem is why the player has to choose again.
+	// Problem explains why the player has to choose again.
 	Problem string
-	// Entered is what the player has already entered; empty: nothing, and the form is a plain GET.
+	// Entered holds the texts that the player has already entered. If it is empty, the form is a plain GET.
 	Entered []hiddenInput
-	// AllGone: no gift is left.
+	// AllGone means that no gift is available.
 	AllGone bool
 }
 

@@ -1,5 +1,4 @@
-// Package httperror answers requests with errors, as application/problem+json. No other package renders them (API
-// specification, section Errors).
+// Package httperror renders errors as application/problem+json. No other package does (API specification, section Errors).
 package httperror
 
 import (
@@ -21,7 +20,7 @@ import (
 
 const contentType = "application/problem+json"
 
-// Writer renders errors. DocsURL is where their types are explained.
+// Writer renders errors. DocsURL is the address of the page that explains their types.
 type Writer struct {
 	DocsURL string
 	Log     *slog.Logger
@@ -45,8 +44,8 @@ type field struct {
 	Message string `json:"message"`
 }
 
-// Write answers with the error and returns its code. An error that is not of pkg/problem is an internal_error. The instance
-// is the Request-Id that the response already has, or that of the first response when the error was stored.
+// Write writes the error and returns its code. An error that is not of pkg/problem is an internal_error. The instance is the
+// Request-Id of the response, or that of the first response if the error was stored.
 func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) problem.Code {
 	e, ok := problem.As(err)
 	if !ok {
@@ -75,7 +74,7 @@ func SetRetryAfter(header http.Header, d time.Duration) {
 	header.Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
 }
 
-// RateLimited asks the caller to wait, for a second at least.
+// RateLimited returns a rate_limited error. The caller should wait at least one second.
 func RateLimited(detail string, wait time.Duration) error {
 	e := problem.New(problem.RateLimited, "%s", detail)
 	e.RetryAfter = max(wait, time.Second)
@@ -102,7 +101,7 @@ func (p Writer) Body(requestID string, e *problem.Error) []byte {
 		b.Errors = append(b.Errors, field{Field: v.Field, Code: v.Code, Message: v.Message})
 	}
 	raw, err := json.Marshal(b)
-	if err != nil { // A struct of strings and one int always encodes.
+	if err != nil { // Encoding a struct of strings and one int does not fail.
 		return []byte(`{"code":"internal_error","status":500}`)
 	}
 	return raw
@@ -129,8 +128,8 @@ type conn struct {
 	writer Writer
 }
 
-// plainErrorHeaders end the head of each error that net/http sends by itself, in a single write. A handler's response has a
-// Date header, so it never looks like this.
+// plainErrorHeaders end the header of each error that net/http itself sends, in a single write. A handler's response has a Date
+// header, so it never matches.
 var plainErrorHeaders = []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
 // Write implements net.Conn.
@@ -157,7 +156,7 @@ func (c *conn) CloseWrite() error {
 func (p Writer) malformedRequest() []byte {
 	const idLen = 16
 	id := make([]byte, idLen)
-	_, _ = rand.Read(id) // Never fails.
+	_, _ = rand.Read(id) // It never fails.
 	requestID := hex.EncodeToString(id)
 	body := p.Body(requestID, problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the request is not well-formed HTTP"}))
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+

@@ -43,13 +43,13 @@ func digestJSON(body []byte) (digest [sha256.Size]byte, err error) {
 	return d.sum(&whole), nil
 }
 
-// digester has the memory of one digest.
+// digester holds the buffers for one digest.
 type digester struct {
 	body bytes.Buffer
 	dec  *jsontext.Decoder
-	// pending are the bytes that are not hashed yet, of all parts that are being read, one part after the other.
+	// pending holds the bytes that are not hashed yet, of all parts that are being read, one part after another.
 	pending []byte
-	// members and names are those of all objects that are being read, one object after the other.
+	// members and names are those of all objects that are being read, one object after another.
 	members []member
 	names   []byte
 }
@@ -69,7 +69,7 @@ func (d *digester) release(size int) {
 	if size > maxReuse {
 		return
 	}
-	d.read(nil) // So that the body can be freed.
+	d.read(nil) // Now the body can be freed.
 	d.pending, d.members, d.names = d.pending[:0], d.members[:0], d.names[:0]
 	digesters.Put(d)
 }
@@ -177,17 +177,17 @@ func appendHead(b []byte, kind jsontext.Kind, text []byte) []byte {
 // chunk bounds the pending bytes of a part, whatever a body contains.
 const chunk = 4 << 10
 
-// part is what is hashed on its own: the whole body, or the value of one member.
+// part is a value that is hashed separately: the whole body, or the value of one member.
 type part struct {
-	// from is where its bytes begin among the pending ones.
+	// from is where its bytes begin in pending.
 	from int
-	// hashed has the bytes that are no longer pending. It is nil for most parts, whose bytes are all pending.
+	// hashed is the hash of the bytes that are no longer pending. It is nil for most parts, whose bytes are all pending.
 	hashed hash.Hash
 }
 
 func (d *digester) begin() part { return part{from: len(d.pending)} }
 
-// drain hashes the pending bytes of the part once there are many. They must be the last ones.
+// drain hashes the pending bytes of the part once there are many. The part must be the last one.
 func (d *digester) drain(p *part) {
 	if len(d.pending)-p.from < chunk {
 		return

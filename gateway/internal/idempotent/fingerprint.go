@@ -1,5 +1,5 @@
-// Package idempotent reads the Idempotency-Key header and makes the fingerprint of a request. The service that owns the
-// operation decides with them whether the request is new, a repetition or a conflict.
+// Package idempotent reads the Idempotency-Key header and makes the fingerprint of a request. With both, the owning service
+// decides whether a request is new, a repetition or a conflict.
 package idempotent
 
 import (

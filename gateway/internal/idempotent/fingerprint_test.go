@@ -31,7 +31,7 @@ func TestTheHeaderIsReadBareOrQuoted(t *testing.T) {
 		"an empty quoted string": {[]string{`""`}, "", problem.IdempotencyKeyRequired},
 		"a quote left open":      {[]string{`"abc`}, "", problem.IdempotencyKeyInvalid},
 		"a stray escape":         {[]string{`"a\b"`}, "", problem.IdempotencyKeyInvalid},
-		"a lone quote":           {[]string{`"`}, "", problem.IdempotencyKeyInvalid},
+		"a single quote":         {[]string{`"`}, "", problem.IdempotencyKeyInvalid},
 		"invalid UTF-8":          {[]string{"a\xff"}, "", problem.IdempotencyKeyInvalid},
 		"twice":                  {[]string{"a", "b"}, "", problem.IdempotencyKeyInvalid},
 	} {
@@ -102,7 +102,7 @@ func manyMembers(n int) string {
 	return "{" + b.String()[1:] + "}"
 }
 
-// Fingerprints are stored as long as their key is, so later versions must compute the same ones.
+// Fingerprints are stored, so later versions must compute the same ones.
 func TestFingerprintsAreStable(t *testing.T) {
 	t.Parallel()
 	f := idempotent.Fingerprinter{Key: []byte("a key that does not change")}

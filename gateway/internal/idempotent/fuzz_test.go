@@ -29,7 +29,7 @@ func FuzzFingerprint(f *testing.F) {
 		fingerprint := of(body)
 		require.Len(t, fingerprint, 32)
 		if of(append([]byte(" "), body...)) != fingerprint {
-			return // It is not JSON and counts byte for byte.
+			return // The body is not JSON and counts byte for byte.
 		}
 		if len(bytes.TrimSpace(body)) == 0 {
 			body = []byte(`{}`)
@@ -37,7 +37,7 @@ func FuzzFingerprint(f *testing.F) {
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.UseNumber()
 		var value any
-		require.NoError(t, decoder.Decode(&value), "what has a canonical form is JSON")
+		require.NoError(t, decoder.Decode(&value), "only JSON has a canonical form")
 		rewritten, err := json.MarshalIndent(value, "", "\t")
 		require.NoError(t, err)
 		require.Equal(t, fingerprint, of(rewritten), "%s", rewritten)

@@ -19,7 +19,7 @@ import (
 const releaseTimeout = 2 * time.Second
 
 // Register makes an Idempotency-Key unique over the operations of all services. The orders service keeps the register, so that
-// it costs nothing for placing an order, the most frequent operation.
+// placing an order, the most frequent operation, needs no further call.
 type Register struct {
 	Client commonv1.IdempotencyRegisterServiceClient
 	Log    *slog.Logger
@@ -30,7 +30,7 @@ func (r *Register) Keeps(owner string) bool {
 	return owner == string(ordersv1.File_gifting_orders_v1_orders_proto.Package())
 }
 
-// Hold claims the key for a call of another service. The claim is kept if the response was stored, and if that is unknown: then
+// Hold claims the key for a call of another service. The claim is kept if the response was stored, and if that is unknown. Then
 // only the same request may use the key again. call returns the status error of the call.
 func (r *Register) Hold(ctx context.Context, claim *commonv1.ClaimKeyRequest, call func() error) error {
 	if _, err := r.Client.ClaimKey(ctx, claim); err != nil {
@@ -65,8 +65,8 @@ func (r *Register) release(ctx context.Context, claim *commonv1.ClaimKeyRequest)
 	}
 }
 
-// storedNothing reports whether it is certain that no response was stored. It is not after an error of the transport, which has
-// no details of the platform, nor if the service could not reach its database, which may have committed.
+// storedNothing reports whether it is certain that no response was stored. It is false after an error of the transport, which
+// has no details of the platform, and if the service could not reach its database, which may have committed.
 func storedNothing(err error) bool {
 	if err == nil {
 		return false

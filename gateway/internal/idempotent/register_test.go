@@ -15,7 +15,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// claims is a register that counts the current claims.
+// claims is a fake register that counts the current claims.
 type claims struct {
 	current int
 	refusal error
@@ -40,16 +40,16 @@ func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
 		outcome error
 		kept    bool
 	}{
-		"a success":                       {nil, true},
-		"a stored refusal":                {problem.New(problem.NoRecipients, "x"), true},
-		"a violation":                     {problem.Invalid(), false},
-		"an error of the service":         {problem.Internal(), false},
-		"a database that may have stored": {problem.Unavailable(), true},
-		"a lost connection":               {status.Error(codes.Unavailable, "reset"), true},
-		"a deadline":                      {status.Error(codes.DeadlineExceeded, "late"), true},
-		"a caller who left":               {status.Error(codes.Canceled, "gone"), true},
-		"an error of the transport":       {status.Error(codes.Internal, "stream"), true},
-		"a refusal without its platform":  {status.Error(codes.InvalidArgument, "proxy"), true},
+		"a success":                                 {nil, true},
+		"a stored refusal":                          {problem.New(problem.NoRecipients, "x"), true},
+		"a violation":                               {problem.Invalid(), false},
+		"an error of the service":                   {problem.Internal(), false},
+		"a database that may have stored":           {problem.Unavailable(), true},
+		"a lost connection":                         {status.Error(codes.Unavailable, "reset"), true},
+		"a deadline":                                {status.Error(codes.DeadlineExceeded, "late"), true},
+		"a cancelled call":                          {status.Error(codes.Canceled, "gone"), true},
+		"an error of the transport":                 {status.Error(codes.Internal, "stream"), true},
+		"a refusal without details of the platform": {status.Error(codes.InvalidArgument, "proxy"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := &claims{}
@@ -61,7 +61,7 @@ func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
 	}
 }
 
-func TestAClaimIsReleasedEvenIfTheCallerHasLeft(t *testing.T) {
+func TestAClaimIsReleasedEvenIfTheCallIsCancelled(t *testing.T) {
 	t.Parallel()
 	client := &claims{}
 	register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}

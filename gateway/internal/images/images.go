@@ -1,9 +1,9 @@
-// Package images serves catalog images, the one part of the API that needs no API key (API specification, GET
+// Package images serves catalog images, the only part of the API without an API key (API specification, GET
 // /catalog/images/{fileId}).
 //
-// Content is read from the catalog for every request that returns some, so an image is no longer served once its gift has
-// left the catalog. Revalidations (304) and HEAD are answered from memory for a minute after the catalog last served the
-// image. Callers and caches may keep their copies for good, because the content of a file never changes.
+// Content is always read from the catalog, so an image is no longer served once its gift has left the catalog. Revalidations
+// (304) and HEAD are answered from memory for a minute after the catalog last served the image. Callers and caches may keep
+// their copies forever, because the content of a file never changes.
 package images
 
 import (
@@ -60,7 +60,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// check counts the request, whatever it is, and refuses other methods than GET and HEAD.
+// check counts the request and refuses methods other than GET and HEAD.
 func (h *Handler) check(header http.Header, r *http.Request) error {
 	verdict := h.deps.Limiter.TakeIP(r.Context(), h.deps.ClientIP(r))
 	h.deps.Limiter.WriteHeaders(header, verdict)
@@ -74,7 +74,7 @@ func (h *Handler) check(header http.Header, r *http.Request) error {
 	return nil
 }
 
-// serve reads the content only if the response has some.
+// serve reads the content only if the response has a body.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error {
 	if !utf8.ValidString(id) {
 		return problem.RecordNotFound()
@@ -138,7 +138,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, content []byte) error
 	return nil
 }
 
-// writeCacheHeaders lets every copy be kept for good: the content of a file never changes.
+// writeCacheHeaders allows copies to be kept forever, because the content of a file never changes.
 func (f file) writeCacheHeaders(header http.Header) {
 	header.Set("ETag", f.etag)
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -153,8 +153,8 @@ func (f file) writeHeaders(header http.Header, length int64) {
 }
 
 const (
-	// lifetime is how long the header fields of a visible image are cached. For this long after a gift has left the catalog,
-	// a caller may still be told that its copy is current. The content is read from the catalog every time.
+	// lifetime is how long the header fields of a visible image are cached. For this time after a gift has left the catalog, a
+	// caller may still get the response that its copy is current. The content is read from the catalog every time.
 	lifetime = time.Minute
 	// maxFiles bounds the memory to about 10 MB.
 	maxFiles = 50_000
@@ -171,7 +171,7 @@ func fileOf(image *catalogv1.GetImageResponse) file {
 	return file{contentType: image.GetContentType(), etag: `"` + image.GetDigest() + `"`, size: image.GetSize()}
 }
 
-// cache remembers images that were visible a moment ago, so that revalidating a copy costs the catalog nothing.
+// cache holds the header fields of recently visible images, so that revalidations need no call of the catalog.
 type cache struct {
 	clock func() time.Time
 

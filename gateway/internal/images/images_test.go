@@ -101,7 +101,7 @@ func TestRangesOfImages(t *testing.T) {
 func TestRevalidatingACopyCostsTheCatalogNothing(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	require.Equal(t, 304, f.image("GET", "If-None-Match", `"d1"`).Status, "also of an image this gateway has not seen")
+	require.Equal(t, 304, f.image("GET", "If-None-Match", `"d1"`).Status, "even if this gateway has not served the image")
 	require.EqualValues(t, 1, f.ImageReads.Load())
 	for _, names := range []string{`"d1"`, `W/"d1"`, `"other", "d1"`, "*"} {
 		got := f.image("GET", "If-None-Match", names, "Range", "bytes=9-")
@@ -120,7 +120,7 @@ func TestRevalidatingACopyCostsTheCatalogNothing(t *testing.T) {
 	t.Run("until its content is requested after it was hidden", func(t *testing.T) {
 		f.ImageHidden.Store(true)
 		require.Equal(t, 304, f.image("GET", "If-None-Match", `"d1"`).Status, "for a minute")
-		require.Equal(t, 404, f.image("GET").Status, "its bytes at once")
+		require.Equal(t, 404, f.image("GET").Status, "its content immediately")
 		require.Equal(t, 404, f.image("GET", "If-None-Match", `"d1"`).Status)
 	})
 }
@@ -132,7 +132,7 @@ func TestAnAddressHas600ImagesAMinute(t *testing.T) {
 	read := func() gatewaytest.Answer {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Base+"/catalog/images/known", http.NoBody)
 		require.NoError(t, err)
-		req.Header.Set("X-Forwarded-For", uuid.NewString()) // Only a trusted proxy is believed.
+		req.Header.Set("X-Forwarded-For", uuid.NewString()) // The header counts only from a trusted proxy.
 		return f.Send(client.Do, req)
 	}
 	for range 600 {
@@ -146,7 +146,7 @@ func TestAnAddressHas600ImagesAMinute(t *testing.T) {
 	require.Equal(t, 200, f.Do("GET", "/me", "").Status, "requests with a key are not limited by address")
 }
 
-// clientAt calls from another address than all other tests, so that its limit is its own.
+// clientAt calls from an address that no other test uses, so that it has its own limit.
 func clientAt(t *testing.T, ip net.IP) *http.Client {
 	t.Helper()
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// maxConcurrent batches are in flight. More would be smaller, and with one a request could wait for two.
+	// maxConcurrent is how many batches are in flight. With more, batches would be smaller; with one, a request could wait for
+	// two round trips.
 	maxConcurrent = 2
 	maxBatch      = 1024
-	// maxRun is how many requests one run of the script counts, because Redis serves nobody else meanwhile.
+	// maxRun is how many requests one run of the script counts, because Redis serves no other client during a run.
 	maxRun = 64
 )
 
-// sharedWindow counts in Redis. Requests that arrive while others are being counted share the next round trip: a round trip
-// for each would cost both sides more than the counting.
+// sharedWindow counts in Redis. Requests that arrive while others are being counted share the next round trip, because a round
+// trip for each would cost more than the counting.
 type sharedWindow struct {
 	redis    redis.UniversalClient
 	policy   Policy
@@ -37,7 +38,7 @@ func newSharedWindow(client redis.UniversalClient, cfg Config) *sharedWindow {
 	return w
 }
 
-// take returns an error when the budget or ctx ends before the verdict is there.
+// take returns an error if the budget or ctx ends before the verdict.
 func (w *sharedWindow) take(ctx context.Context, s subject) (_ Verdict, _ int64, err error) {
 	ctx, span := redisconn.Start(ctx, "EVALSHA")
 	defer func() { redisconn.End(span, err) }()
@@ -50,11 +51,11 @@ func (w *sharedWindow) take(ctx context.Context, s subject) (_ Verdict, _ int64,
 	return r.verdict()
 }
 
-// process counts a batch. It is outside of the traces of its requests.
+// process counts a batch. Its calls are not part of the requests' traces.
 func (w *sharedWindow) process(ctx context.Context, batch []*request) error {
 	ctx = trace.ContextWithSpan(ctx, nil)
-	// A restarted Redis does not know the script. The runs are then sent again with its text, together: one by one, a full
-	// batch would exceed its budget.
+	// A restarted Redis does not know the script. The runs are then sent again with its text, in one pipeline, because separate
+	// calls would exceed the budget.
 	if unknown := w.send(ctx, w.runs(batch), takeScript.EvalSha); len(unknown) > 0 {
 		w.send(ctx, unknown, takeScript.Eval)
 	}
@@ -88,7 +89,7 @@ func (w *sharedWindow) send(
 	for _, run := range runs {
 		run.answer = eval(ctx, pipe, run.keys(), run.args(w.policy)...)
 	}
-	_, _ = pipe.Exec(ctx) // Each answer has its own error.
+	_, _ = pipe.Exec(ctx) // Each command has its own error.
 	for _, run := range runs {
 		if redis.HasErrorPrefix(run.answer.Err(), "NOSCRIPT") {
 			unknown = append(unknown, run)

@@ -1,6 +1,5 @@
-// Package limits bounds requests in a sliding window (API specification, section Limits). No window ever has more accepted
-// requests than the limit: over all gateways through Redis, and per instance while Redis is unavailable. Refused requests do
-// not count.
+// Package limits bounds requests in a sliding window (API specification, section Limits). No window has more accepted requests
+// than the limit: over all gateways through Redis, or per instance while Redis is unavailable. Refused requests do not count.
 package limits
 
 import (
@@ -19,15 +18,15 @@ import (
 )
 
 const (
-	// pause is how long Redis is not used after maxFailures in a row, so that an outage does not delay every request.
+	// pause is how long Redis is not used after maxFailures, so that an outage does not delay every request.
 	pause = time.Second
-	// maxFailures in a row are an outage. A single slow response is not.
+	// maxFailures is how many consecutive failures count as an outage. A single slow response does not.
 	maxFailures = 3
 )
 
 // Deps are what a Limiter works with.
 type Deps struct {
-	// Redis nil: the limiter counts in this process only.
+	// Redis may be nil: the limiter then counts only in this process.
 	Redis redis.UniversalClient
 	Meter metric.Meter
 	Clock func() time.Time
@@ -71,7 +70,7 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 	return l, nil
 }
 
-// TakeKey counts a request of an API key. It also returns the version of the tenant's settings, zero if unknown.
+// TakeKey counts a request of an API key. It also returns the version of the tenant's settings, or zero if that is unknown.
 func (l *Limiter) TakeKey(ctx context.Context, tenantID string, keyID int32) (Verdict, int64) {
 	return l.take(ctx, subject{
 		tag: tenantID, log: "gifting:requests:{" + tenantID + "}:" + strconv.Itoa(int(keyID)),
@@ -118,7 +117,7 @@ type Policy struct {
 	Window time.Duration
 }
 
-// Verdict on one request.
+// Verdict is the decision on one request.
 type Verdict struct {
 	Allowed   bool
 	Remaining int
@@ -164,8 +163,8 @@ func newLRU[V any]() *simplelru.LRU[string, V] {
 	return lru
 }
 
-// SetFull records that all gateways together have used up the limit of a subject. Until there is room again this process
-// accepts no request of it, even if Redis becomes unavailable.
+// SetFull records that all gateways together have used up the limit of a subject. Until reset has passed, this process accepts
+// no request of it, even if Redis becomes unavailable.
 func (w *Window) SetFull(subject string, reset time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 )
 
 // takeScript counts requests of several subjects. KEYS are the logs of the subjects, then the versions of tenants' settings.
-// ARGV are the limit, the window in microseconds, and for each log how many requests want to be accepted. The answer has for
-// each log how many there was room for and the microseconds until there is more room, then the versions.
+// ARGV are the limit, the window in microseconds, and for each log the number of requests. The result has for each log the
+// number of accepted requests and the microseconds until more can be accepted, then the versions.
 //
 // A log is a list of the times at which requests were accepted, by the clock of Redis. It expires between one and about two
-// windows after its last entry: setting the expiry with each request would cost replicas and the append-only file more than
-// the request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the embedded one. A key that is
-// not a list has room for -1 and does not affect the others.
+// windows after its last entry: setting the expiry with each request would cost replicas and the append-only file more than the
+// request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the embedded one. For a key that is
+// not a list the number is -1, and the others are not affected.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
@@ -50,7 +50,8 @@ end
 return answer
 `)
 
-// subject is whose requests are counted: the keys of its log and version, and the tag in their braces.
+// subject is an API key or an address whose requests are counted: the keys of its log and version in Redis, and the tag in
+// their braces.
 type subject struct{ tag, log, version string }
 
 // request is one request to be counted, and its position in a run of the script.
@@ -108,7 +109,7 @@ func (s *scriptRun) args(p Policy) []any {
 
 var errNotALog = errors.New("the key in Redis is not a log of requests")
 
-// verdict reads from the answer of its run what concerns the request: the verdict and the version of the tenant's settings.
+// verdict reads the request's verdict and the version of the tenant's settings from the result of the run.
 func (r *request) verdict() (Verdict, int64, error) {
 	raw, err := r.run.answer.Slice()
 	if err != nil {

@@ -43,7 +43,7 @@ func runOf(args []any) (run scriptRun) {
 	return run
 }
 
-// batched makes the requests wait for batches in flight, so that they become one batch.
+// batched lets the requests wait for batches in flight, so that they form one batch.
 func (h *hook) batched(t *testing.T, l *limits.Limiter, before func(), requests []func()) {
 	t.Helper()
 	var group errgroup.Group
@@ -62,7 +62,7 @@ func (h *hook) batched(t *testing.T, l *limits.Limiter, before func(), requests 
 	require.NoError(t, group.Wait())
 }
 
-// results collects what requests got.
+// results collects the results of requests.
 type results struct {
 	mu       sync.Mutex
 	verdicts []limits.Verdict
@@ -79,7 +79,7 @@ func (r *results) requests(t *testing.T, l *limits.Limiter, n int, tenant string
 	}}, n)
 }
 
-// requireAccepted demands that so many were accepted, each with another remainder, and that all got the version.
+// requireAccepted checks how many requests were accepted, that each has a different remainder, and that all got the version.
 func (r *results) requireAccepted(t *testing.T, accepted, limit int, version int64) {
 	t.Helper()
 	remaining := []int{}
@@ -134,10 +134,10 @@ func TestRequestsOfOneBatchAreCountedInTheirOwnLogs(t *testing.T) {
 			plenty.requireAccepted(t, policy.Limit, policy.Limit, 7)
 			few.requireAccepted(t, 10, policy.Limit, 0)
 			broken.requireAccepted(t, 5, policy.Limit, 0)
-			require.Equal(t, map[string]float64{"limiter=key": 5}, tel.Values(t, "gifting.gateway.limiter.fallback"), "those of the key that is not a list")
+			require.Equal(t, map[string]float64{"limiter=key": 5}, tel.Values(t, "gifting.gateway.limiter.fallback"), "the requests of the key that is not a list")
 			require.Less(t, h.batches.Load(), int64(20))
 			for _, run := range h.runs {
-				require.LessOrEqual(t, run.requests, 64, "a longer run would keep others waiting")
+				require.LessOrEqual(t, run.requests, 64, "a longer run would block other clients")
 			}
 			for log, n := range map[string]int64{one + "}:1": 70, one + "}:2": 70, two + "}:1": 10} {
 				require.Equal(t, n, c.LLen(t.Context(), "gifting:requests:{"+log).Val(), log)
@@ -201,7 +201,7 @@ func tag(key string) string {
 	return before
 }
 
-func TestALogExpiresAWindowAfterItsLastRequestAtTheEarliest(t *testing.T) {
+func TestALogExpiresAtLeastAWindowAfterItsLastRequest(t *testing.T) {
 	t.Parallel()
 	const window = time.Minute
 	c, tenant := client(t), uuid.NewString()

@@ -1,8 +1,8 @@
 // Package operation is the table of the public operations: the method and path of each, the scope it needs and the status of its
 // success.
 //
-// Method and path come from the google.api.http annotations of the contracts. The rules below add what they do not say.
-// New returns an error if contracts and rules do not have the same operations.
+// Method and path come from the google.api.http annotations of the contracts. The rules in this file add scope and status. New
+// returns an error if contracts and rules do not have the same operations.
 package operation
 
 import (
@@ -120,8 +120,8 @@ func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation
 	return op
 }
 
-// Find returns the operation of a method and path. If there is none, it returns the methods that the path has. A path without
-// any is unknown.
+// Find returns the operation of a method and path. If there is none, it returns the methods of the path; without any, the path
+// is unknown.
 func (t *Table) Find(method, path string) (op *Operation, allowed []string) {
 	segments, verb := split(path)
 	for _, candidate := range t.operations {
@@ -164,11 +164,11 @@ func split(path string) (segments []string, verb string) {
 	return segments, verb
 }
 
-// rule is what the annotations of a contract do not say about an operation.
+// rule has the properties of an operation that its contract does not have.
 type rule struct {
-	// scope is the required scope; unspecified: any valid key.
+	// scope is the required scope; unspecified means any valid key.
 	scope commonv1.Scope
-	// success is the status of a successful response; zero: 200.
+	// success is the status of a successful response; zero means 200.
 	success int
 	// bodyOptional allows a POST without body and content type.
 	bodyOptional bool

@@ -20,7 +20,7 @@ func TestPathsAndMethods(t *testing.T) {
 	}{
 		"a list":                         {http.MethodGet, "/orders", "/gifting.orders.v1.OrdersService/ListOrders", nil},
 		"the same path by POST":          {http.MethodPost, "/orders", "/gifting.orders.v1.OrdersService/PlaceOrder", nil},
-		"HEAD goes as GET":               {http.MethodHead, "/me", "/gifting.tenants.v1.TenantsService/GetMe", nil},
+		"HEAD counts as GET":             {http.MethodHead, "/me", "/gifting.tenants.v1.TenantsService/GetMe", nil},
 		"an id":                          {http.MethodGet, "/orders/abc", "/gifting.orders.v1.OrdersService/GetOrder", nil},
 		"an action on a collection":      {http.MethodPost, "/webhooks:test", "/gifting.webhook.v1.WebhookService/TestWebhook", nil},
 		"another method":                 {http.MethodDelete, "/orders", "", []string{"GET", "HEAD", "POST"}},

@@ -1,4 +1,4 @@
-// Command catalog serves gifts, prices, images, campaigns and stock, and imports gifts from files.
+// Command catalog runs the catalog service, and imports gifts from files.
 package main
 
 import (

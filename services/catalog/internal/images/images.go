@@ -7,9 +7,9 @@
 //	s3://gifting-images?region=eu-north-1&prefix=images/
 //	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
 //
-// The AWS SDK finds the credentials of S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a shared
-// configuration file, or the role of the machine or pod. They need only s3:GetObject and s3:PutObject on
-// the objects of the bucket. The bucket stays private: each read decides what the public may see.
+// The AWS SDK finds the credentials of S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a shared configuration file, or the
+// role of the machine or pod. They need only s3:GetObject and s3:PutObject on the objects of the bucket. The bucket must be
+// private: the service decides at each read whether the public may see a file.
 package images
 
 import (
@@ -26,7 +26,7 @@ type Files struct {
 	bucket *blob.Bucket
 }
 
-// Open opens the store of a URL. It does not reach out to it.
+// Open opens the store of a URL. It does not connect to it.
 func Open(ctx context.Context, url string) (*Files, error) {
 	bucket, err := blob.OpenBucket(ctx, url)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 
 var (
 	errUnknownColumn = errors.New("no such column")
-	errColumnTwice   = errors.New("the column is there twice")
+	errColumnTwice   = errors.New("the column appears twice")
 	errMissingColumn = errors.New("the column is missing")
 )
 
-// gift is a row under construction.
+// gift is a row that is being read.
 type gift struct {
 	*catalogv1.PutProductRequest
 
@@ -34,7 +34,7 @@ type column struct {
 	read func(g *gift, cell string)
 }
 
-// columns are those with a fixed name. Names of translations include the locale.
+// columns lists the columns with a fixed name. Columns of translations have the locale in their names.
 func columns() []column {
 	return []column{
 		{"id", func(g *gift, cell string) { g.Id = cell }},
@@ -105,7 +105,7 @@ func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
 
 func readState(g *gift, cell string) {
 	if cell == "" {
-		return // The rules reject a missing state.
+		return // The rules reject an empty state.
 	}
 	state, known := enumname.Parse[catalogv1.ProductState](cell)
 	if !known {

@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/importer"
 )
 
-// rejecting is a catalog that takes no gift.
+// rejecting is a catalog that rejects every gift.
 type rejecting struct {
 	catalogv1.UnimplementedImportServiceServer
 }
@@ -83,7 +83,7 @@ func TestCommand(t *testing.T) {
 			{"no such file", []string{"--file", filepath.Join(dir, "none.csv")}},
 			{"no such file", []string{"--file", gifts, "--report", filepath.Join(dir, "none", "report")}},
 			{"say where the catalog service is", []string{"--file", gifts, "--catalog", ""}},
-			{"plain text is for loopback", []string{"--file", gifts, "--catalog", "203.0.113.1:1"}},
+			{"plain text is allowed on loopback", []string{"--file", gifts, "--catalog", "203.0.113.1:1"}},
 			{"flag provided but not defined", []string{"--fiel", gifts}},
 		} {
 			_, _, err := run("", tc.args...)

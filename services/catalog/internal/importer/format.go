@@ -59,7 +59,7 @@ func Read(file io.Reader, format Format) (Rows, error) {
 }
 
 func beginsWithObject(from *bufio.Reader) bool {
-	_, _ = from.Peek(1) // Fills the buffer. The rows report any error.
+	_, _ = from.Peek(1) // Peek fills the buffer. Next reports its error.
 	head, _ := from.Peek(from.Buffered())
 	return strings.HasPrefix(strings.TrimLeft(string(head), " \t\r\n"), "{")
 }
@@ -73,11 +73,11 @@ const (
 
 // Row is a gift of a file. The gift of a row with violations is not complete.
 type Row struct {
-	// Line the row begins in, from 1.
+	// Line is where the row begins, counted from 1.
 	Line       int
 	Gift       *catalogv1.PutProductRequest
 	Violations []problem.Violation
-	// Size in bytes, about.
+	// Size is the approximate size in bytes.
 	Size int
 }
 
@@ -87,7 +87,7 @@ type Rows interface {
 	Next() (Row, error)
 }
 
-// FileError is the line from which a file cannot be read further.
+// FileError has the line from which a file cannot be read further.
 type FileError struct {
 	Line int
 	Err  error

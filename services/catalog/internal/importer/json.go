@@ -131,7 +131,7 @@ func readJSON(value []byte) Row {
 	row := Row{Gift: &catalogv1.PutProductRequest{}, Size: len(value)}
 	row.Violations = restjson.Unmarshal(value, row.Gift)
 	if len(row.Violations) == 1 && row.Violations[0].Field == "" {
-		return row // It is not an object, so it has no members.
+		return row // A value that is not an object has no members.
 	}
 	unknown, err := unknownMembers(value, row.Gift.ProtoReflect().Descriptor())
 	if err != nil {
@@ -149,8 +149,8 @@ func trimSpace(value jsontext.Value) jsontext.Value {
 	return value[start:]
 }
 
-// unknownMembers finds members of an object that a message does not have. The API ignores them, so that
-// newer callers work. In a file they are mistakes: the member that was meant would be emptied.
+// unknownMembers finds members of an object that a message does not have. The API ignores them, so that newer callers work. In
+// a file they are mistakes: the intended member would become empty.
 func unknownMembers(value []byte, message protoreflect.MessageDescriptor) ([]problem.Violation, error) {
 	var object any
 	if err := json.Unmarshal(value, &object); err != nil {

@@ -49,7 +49,7 @@ func fieldErrors(violations []problem.Violation) []FieldError {
 // Report records the entries of an import.
 type Report interface {
 	Write(e Entry) error
-	// Flush makes what was written readable.
+	// Flush writes buffered entries.
 	Flush() error
 }
 

@@ -46,7 +46,7 @@ const (
 		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
 )
 
-// read reads a file, up to where it cannot be read further.
+// read reads a file up to the first error of the file.
 func read(t *testing.T, format importer.Format, file string) ([]importer.Row, error) {
 	t.Helper()
 	rows, err := importer.Read(strings.NewReader(file), format)
@@ -176,7 +176,7 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		"an empty CSV":                 {importer.CSV, "", 0, 1, "the file is empty"},
 		"an unknown column":            {importer.CSV, "id,state,name,colour\n", 0, 1, `no such column: "colour"`},
 		"a column without a locale":    {importer.CSV, "id,state,name,name:\n", 0, 1, `no such column: "name:"`},
-		"a column twice":               {importer.CSV, "id,state,name,id\n", 0, 1, `the column is there twice: "id"`},
+		"a column twice":               {importer.CSV, "id,state,name,id\n", 0, 1, `the column appears twice: "id"`},
 		"a missing column":             {importer.CSV, "id,name\n", 0, 1, `the column is missing: "state"`},
 		"a quote astray":               {importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
 		"a quote not closed":           {importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},

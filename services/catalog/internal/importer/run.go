@@ -47,7 +47,7 @@ type run struct {
 	Import
 
 	totals Totals
-	// lines are the lines of the ids that were read.
+	// lines maps the ids read so far to their lines.
 	lines map[uuid.UUID]int32
 	batch []Row
 	size  int
@@ -56,12 +56,12 @@ type run struct {
 	reported time.Time
 }
 
-// Run imports all rows. After an error, another run continues from there.
+// Run imports all rows. After an error, another run continues where it stopped.
 func (i Import) Run(ctx context.Context) (Totals, error) {
 	r := &run{Import: i, lines: map[uuid.UUID]int32{}, began: i.Clock()}
 	r.reported = r.began
 	err := r.rows(ctx)
-	if _, ok := errors.AsType[*FileError](err); ok { // The rows before it are good.
+	if _, ok := errors.AsType[*FileError](err); ok { // The rows before the error are imported.
 		err = errors.Join(r.flush(ctx), err)
 	}
 	r.progress()
@@ -95,7 +95,7 @@ func (r *run) rows(ctx context.Context) error {
 func (r *run) checkUnique(row *Row) {
 	canonical, ok := fields.ParseUUID(row.Gift.GetId())
 	if !ok {
-		return // The rules reject it.
+		return // The rules reject an invalid id.
 	}
 	id := uuid.MustParse(canonical)
 	if line, found := r.lines[id]; found {
@@ -174,10 +174,9 @@ const (
 	firstBackoff = 200 * time.Millisecond
 )
 
-var errAnswer = errors.New("the catalog returned another number of results than gifts")
+var errAnswer = errors.New("the catalog returned a wrong number of results")
 
-// send imports the valid rows of the batch. While the catalog is unavailable it tries again: importing
-// twice does no harm.
+// send imports the valid rows of the batch. While the catalog is unavailable it tries again: a repeated import changes nothing.
 func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	req := &catalogv1.ImportProductsRequest{}
 	for _, row := range r.batch {

@@ -11,7 +11,7 @@ const (
 	bom        = "\uFEFF"
 )
 
-// meter bounds what is read between two rows, so that a row without an end does not fill the memory.
+// meter bounds the bytes read for a row, so that an endless row does not fill the memory.
 type meter struct {
 	from io.Reader
 	left int
@@ -46,7 +46,7 @@ func open(file io.Reader) (*meter, *bufio.Reader, error) {
 	return m, buffered, nil
 }
 
-// lines counts the lines of what is read through it.
+// lines is a reader that counts lines.
 type lines struct {
 	from io.Reader
 	// read is the number of bytes read. breaks are the offsets of the line breaks after the line that

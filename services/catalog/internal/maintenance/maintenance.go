@@ -1,5 +1,5 @@
-// Package maintenance does the periodic work of the catalog. It records that campaigns have completed at
-// their expiry and deletes what is kept for a limited time. No read depends on it.
+// Package maintenance does the periodic work of the catalog. It records that campaigns have completed at their expiry, and
+// deletes old reservations and audit entries. No read depends on it.
 package maintenance
 
 import (
@@ -22,7 +22,7 @@ const (
 	minAudit = 366 * 24 * time.Hour
 )
 
-// ErrAuditRetention refuses to keep the audit for a shorter time than the schema demands.
+// ErrAuditRetention refuses a shorter retention of the audit than the schema allows.
 var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
@@ -35,7 +35,7 @@ func New(s *store.Store, auditRetention time.Duration, tel *telemetry.Telemetry)
 	}), nil
 }
 
-// Run does all that is due now by the database's clock. A kind of work that fails does not stop the others.
+// Run does all work that is due by the database's clock. If one kind of work fails, the others still run.
 func Run(ctx context.Context, s *store.Store, auditRetention time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, s.CompleteExpired),

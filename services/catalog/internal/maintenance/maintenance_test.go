@@ -66,7 +66,7 @@ func (f *fixture) audit(subject string) (actions []string) {
 	return actions
 }
 
-// A campaign that has completed at its expiry stays completed when its expiry is moved.
+// A campaign that has completed at its expiry stays completed if its expiry changes.
 func TestAnExpiryIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -123,7 +123,7 @@ VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT
 
 	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{released}, []string{released, confirmed}))
 	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT stock FROM skus`).Scan(&stock))
-	require.EqualValues(t, 4, stock, "the confirmed unit goes back; the released one did already")
+	require.EqualValues(t, 4, stock, "the confirmed unit is returned; the released one already was")
 }
 
 func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {

@@ -72,7 +72,7 @@ func segment(marker byte, parts ...string) []byte {
 	return out
 }
 
-// exif has an orientation and a text that must not get through.
+// exif has an orientation and a text that must be removed.
 func exif(orientation int, order binary.AppendByteOrder) string {
 	out := []byte("MM\x00*")
 	if order == binary.AppendByteOrder(binary.LittleEndian) {

@@ -93,7 +93,7 @@ func exif(file []byte) []byte {
 
 var exifName = []byte("Exif\x00\x00")
 
-// exifInJPEG looks at the segments before the picture.
+// exifInJPEG finds the EXIF data in the segments before the picture.
 func exifInJPEG(segments []byte) []byte {
 	const (
 		markerSOS  = 0xDA

@@ -1,14 +1,13 @@
 // Package picture prepares uploaded images for the public: it decodes them, turns them upright, encodes
 // them again and makes smaller renditions.
 //
-// Only pixels get through. EXIF with its position and thumbnail, XMP, IPTC, texts, comments and bytes
-// behind the end of the image do not. Neither does a colour profile: colours are read as sRGB, so an
-// image of a wider colour space comes out paler.
+// Only pixels are kept. EXIF with its position and thumbnail, XMP, IPTC, texts, comments and bytes after the end of the image
+// are removed. So are colour profiles: colours are read as sRGB, so an image of a wider colour space becomes paler.
 //
-// A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG. Of an
-// animated PNG its still image remains; an animated WebP is refused.
+// A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG. An animated PNG becomes its
+// still image; an animated WebP is refused.
 //
-// Renditions are 320, 640 and 1280 pixels wide, as far as the image is wider. They are JPEG or, with transparency, PNG.
+// Renditions are 320, 640 and 1280 pixels wide, if the image is wider. They are JPEG or, with transparency, PNG.
 //
 // # Limits
 //
@@ -48,7 +47,7 @@ const (
 	MaxSide   = 8192
 )
 
-// The reasons an image is refused.
+// The reasons why an image is refused.
 var (
 	ErrType    = errors.New("is not a PNG, JPEG or WebP image")
 	ErrDamaged = errors.New("is damaged, or of a kind that is not supported")
@@ -69,7 +68,7 @@ type Set struct {
 	Renditions []File
 }
 
-// Processor prepares images. A process needs one.
+// Processor prepares images. A process needs only one.
 type Processor struct {
 	pixels *semaphore.Weighted
 }
@@ -77,8 +76,8 @@ type Processor struct {
 // NewProcessor makes a processor.
 func NewProcessor() *Processor { return &Processor{pixels: semaphore.NewWeighted(MaxPixels)} }
 
-// Prepare makes the original and its renditions from an uploaded image. The same bytes return the same
-// files. It refuses an image with ErrType, ErrDamaged or ErrPixels.
+// Prepare makes the original and its renditions from an uploaded image. The same bytes result in the same files. Errors are
+// ErrType, ErrDamaged or ErrPixels.
 func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
@@ -101,7 +100,7 @@ func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (File, erro
 	return logo, err
 }
 
-// decode runs work on the upright image and the type to store it as.
+// decode calls work with the upright image and its type in storage.
 func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels image.Image, contentType string) error) error {
 	contentType := http.DetectContentType(content)
 	if contentType != JPEG && contentType != PNG && contentType != WebP {
@@ -124,7 +123,7 @@ func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels
 		return ErrDamaged
 	}
 	if contentType == WebP {
-		contentType = typeFor(pixels) // There is no encoder of WebP.
+		contentType = typeFor(pixels) // There is no WebP encoder.
 	}
 	return work(upright(pixels, orientation(content)), contentType)
 }
@@ -135,8 +134,8 @@ const (
 	renditionQuality = 85
 )
 
-// widths of the renditions, the largest first: each is made from the one before, which costs a
-// fraction of making it from the original and looks the same.
+// widths of the renditions, the largest first: each is made from the previous one, which is much cheaper than from the original
+// and looks the same.
 var widths = []int{1280, 640, 320}
 
 func renditions(pixels image.Image) ([]File, error) {
@@ -157,7 +156,7 @@ func renditions(pixels image.Image) ([]File, error) {
 	return files, nil
 }
 
-// typeFor is the type that shows an image well in few bytes.
+// typeFor is the type with the smaller file: JPEG, or PNG for an image with transparency.
 func typeFor(pixels image.Image) string {
 	if p, ok := pixels.(interface{ Opaque() bool }); ok && p.Opaque() {
 		return JPEG
@@ -171,7 +170,7 @@ func scale(pixels image.Image, width int) image.Image {
 	smaller := image.NewRGBA(image.Rect(0, 0, width, height))
 	switch pixels.(type) {
 	case *image.RGBA, *image.NRGBA, *image.YCbCr, *image.Gray:
-	default: // Those four are scaled ten times as fast as any other.
+	default: // These four types are scaled ten times as fast as others.
 		flat := image.NewRGBA(image.Rectangle{Max: size})
 		draw.Draw(flat, flat.Bounds(), pixels, pixels.Bounds().Min, draw.Src)
 		pixels = flat

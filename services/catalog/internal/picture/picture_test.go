@@ -19,7 +19,7 @@ var (
 	blue = color.NRGBA{R: 20, G: 30, B: 200, A: 128}
 )
 
-// secrets must not be in any file that comes out.
+// secrets must not be in any resulting file.
 var secrets = []string{"GPS", "59.3293", "note of the maker", "ns.adobe.com/xap", "a comment", "after the end", "Ann Berg", "profile"}
 
 func prepare(t *testing.T, content []byte) picture.Set {
@@ -43,7 +43,7 @@ func decode(t *testing.T, file picture.File) image.Image {
 	return shown
 }
 
-func TestOnlyPixelsGetThrough(t *testing.T) {
+func TestOnlyPixelsAreKept(t *testing.T) {
 	t.Parallel()
 	png, jpeg, lossless := pngOf(t, gradient(400, 30)), jpegOf(t, gradient(400, 30)), vp8l(400, 30, blue)
 	const xmp = "http://ns.adobe.com/xap/1.0/\x00<x/>"
@@ -88,7 +88,7 @@ func TestImagesAreTurnedUpright(t *testing.T) {
 	stored := gradient(width, height)
 	topLeft, topRight := image.Pt(0, 0), image.Pt(1, 0)
 	bottomLeft, bottomRight := image.Pt(0, 1), image.Pt(1, 1)
-	// The corners that the first pixel of the stored image and the last one of its first row come to.
+	// The corners to which the first pixel of the stored image and the last one of its first row move.
 	for orientation, want := range map[int][2]image.Point{
 		1: {topLeft, topRight}, 2: {topRight, topLeft}, 3: {bottomRight, bottomLeft}, 4: {bottomLeft, bottomRight},
 		5: {topLeft, bottomLeft}, 6: {topRight, bottomRight}, 7: {bottomRight, topRight}, 8: {bottomLeft, topLeft},
@@ -159,7 +159,7 @@ func TestRenditions(t *testing.T) {
 		}
 		require.Equal(t, tc.want, got)
 	}
-	t.Run("show what was uploaded, as the original does", func(t *testing.T) {
+	t.Run("show the uploaded image, as the original does", func(t *testing.T) {
 		for _, original := range []image.Image{gradient(400, 60), gray(400, 60), deep(400, 60)} {
 			for _, upload := range [][]byte{pngOf(t, original), jpegOf(t, original)} {
 				set := prepare(t, upload)
@@ -186,7 +186,7 @@ func TestRenditions(t *testing.T) {
 	})
 }
 
-// requireShown compares the corners and the middle of an image of 400 by 60 pixels with a file.
+// requireShown checks that a file shows the corners and the middle of an image of 400 by 60 pixels.
 func requireShown(t *testing.T, want image.Image, file picture.File) {
 	t.Helper()
 	shown := decode(t, file)
@@ -212,7 +212,7 @@ func TestRefusedImages(t *testing.T) {
 		"a PNG that is long and thin":        {headOf(t, picture.MaxSide+1, 1), picture.ErrPixels},
 		"a PNG one column too many":          {headOf(t, 5001, 5000), picture.ErrPixels},
 		"a WebP of two hundred million":      {webpOf("VP8L", vp8l(16_000, 16_000, red)), picture.ErrPixels},
-		"a WebP whose canvas is a bomb":      {webpOf("VP8X", vp8x(0x10, 30_000, 30_000), "VP8L", vp8l(1, 1, red)), picture.ErrPixels},
+		"a WebP with a huge canvas":          {webpOf("VP8X", vp8x(0x10, 30_000, 30_000), "VP8L", vp8l(1, 1, red)), picture.ErrPixels},
 		"a WebP larger than its header says": {webpOf("VP8X", vp8x(0x10, 10, 10), "VP8L", vp8l(8_000, 8_000, red)), picture.ErrDamaged},
 		"an animated WebP":                   {webpOf("VP8X", vp8x(0x12, 10, 10), "ANMF", frame(10, 10, red)), picture.ErrDamaged},
 	} {
@@ -223,7 +223,7 @@ func TestRefusedImages(t *testing.T) {
 	}
 	t.Run("the beginning of an image", func(t *testing.T) {
 		webp := webpOf("VP8L", vp8l(9, 9, red))
-		webp = webp[:len(webp)-3] // They only fill up.
+		webp = webp[:len(webp)-3] // The last bytes are only padding.
 		for _, whole := range [][]byte{pngOf(t, gradient(9, 9)), jpegOf(t, gradient(9, 9)), webp} {
 			for cut := 16; cut < len(whole); cut++ {
 				_, err := picture.NewProcessor().Prepare(t.Context(), whole[:cut])
@@ -233,7 +233,7 @@ func TestRefusedImages(t *testing.T) {
 	})
 }
 
-// headOf is a PNG that says how large it is and then ends.
+// headOf is a PNG that ends after the header with its size.
 func headOf(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	file := pngOf(t, gradient(1, 1))

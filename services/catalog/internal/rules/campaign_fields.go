@@ -51,7 +51,7 @@ const (
 	maxSKUs      = 500
 )
 
-// ReadCampaign validates a campaign without its gifts; CheckGifts does the rest.
+// ReadCampaign validates a campaign without its gifts, which CheckGifts checks.
 func ReadCampaign(req *catalogv1.PutCampaignRequest, errs *fields.Errors) Campaign {
 	c := Campaign{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
@@ -78,12 +78,12 @@ func ReadCampaign(req *catalogv1.PutCampaignRequest, errs *fields.Errors) Campai
 	return c
 }
 
-// ReadCampaignStatus demands a status.
+// ReadCampaignStatus validates a status.
 func ReadCampaignStatus(s catalogv1.CampaignStatus, errs *fields.Errors) string {
 	return enum("status", "status", s, errs)
 }
 
-// ReadOffering validates an offering at a path without its gift; CheckGifts or CheckPut does the rest.
+// ReadOffering validates an offering at a path without its gift, which CheckGifts or CheckPut checks.
 func ReadOffering(path string, in *catalogv1.OfferingInput, errs *fields.Errors) Offering {
 	o := Offering{
 		ProductID:  RecordID(path+".productId", in.GetProductId(), errs),
@@ -106,14 +106,14 @@ func ReadOffering(path string, in *catalogv1.OfferingInput, errs *fields.Errors)
 		case s.GetInitialStock() < 0 || s.GetInitialStock() > MaxStock:
 			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "must be between 0 and 1000000000")
 		case s.InitialStock != nil && o.SupplyType == OnDemand:
-			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "is for STOCKED offerings only")
+			errs.Add(at(list, i, "initialStock"), problem.FieldInvalid, "is allowed only for STOCKED offerings")
 		}
 		o.SKUs = append(o.SKUs, sku)
 	}
 	return o
 }
 
-// CheckGifts demands that every offering's gift exists and comes in the offered combinations.
+// CheckGifts checks that every offering's gift exists and has the offered combinations.
 func (c Campaign) CheckGifts(gifts map[string]Product) error {
 	errs := &fields.Errors{}
 	for i, o := range c.Offerings {
@@ -122,8 +122,8 @@ func (c Campaign) CheckGifts(gifts map[string]Product) error {
 	return errs.Err()
 }
 
-// CheckPut demands that a campaign with so many other offerings can take this one, and that its gift
-// exists and comes in the offered combinations.
+// CheckPut checks that a campaign with the given number of other offerings can take this one, and that its gift exists and has
+// the offered combinations.
 func (o Offering) CheckPut(gifts map[string]Product, others int) error {
 	errs := &fields.Errors{}
 	if others >= maxOfferings {
@@ -147,7 +147,7 @@ func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.
 	}
 }
 
-// CheckStart reports whether a campaign is to be started. An active one is not. due: its expiry has passed.
+// CheckStart reports whether a campaign must be started; an active one need not be. due means that its expiry has passed.
 func CheckStart(status string, due bool) (start bool, err error) {
 	switch {
 	case status == CampaignActive:
@@ -172,8 +172,8 @@ type OfferedIn struct {
 	Combinations []map[string]string
 }
 
-// CheckResume reports whether an offering is to be resumed. An active one is not. The gift must be
-// published and come in every offered combination.
+// CheckResume reports whether an offering must be resumed; an active one need not be. The gift must be published and have every
+// offered combination.
 func (o OfferedIn) CheckResume(gift Product) (resume bool, err error) {
 	if o.Status == OfferingActive {
 		return false, nil
@@ -184,7 +184,7 @@ func (o OfferedIn) CheckResume(gift Product) (resume bool, err error) {
 	}
 	for _, choice := range o.Combinations {
 		if !Chosen(gift.Variations, choice) {
-			errs.Add("productId", problem.FieldInvalid, "names a gift that no longer comes in every combination offered")
+			errs.Add("productId", problem.FieldInvalid, "names a gift that no longer has every offered combination")
 		}
 	}
 	return true, errs.Err()

@@ -89,7 +89,7 @@ func (l Label) InLocale(locale string) string {
 	return l.Name
 }
 
-// Region is where a price holds.
+// Region is a group of countries with the same prices.
 type Region struct {
 	Code string
 	// Countries in alphabetical order.
@@ -102,11 +102,11 @@ func ReadRegion(req *catalogv1.PutRegionRequest, errs *fields.Errors) Region {
 	return Region{Code: req.GetCode(), Countries: ReadCountries("countries", req.GetCountries(), errs)}
 }
 
-// Move is a change of the region a country belongs to; empty: none.
+// Move is a change of a country's region; an empty code means no region.
 type Move struct{ From, To string }
 
-// Moves are the changes of countries from their regions now to the region put, each once. now has the
-// region of every country that is or will be in the region.
+// Moves returns the changes of regions when r is put, each once. now has the current region of every country that is or will be
+// in r.
 func (r Region) Moves(now map[string]string) []Move {
 	seen := map[Move]struct{}{}
 	for _, c := range r.Countries {
@@ -131,7 +131,7 @@ func (r Region) has(country string) bool {
 	return found
 }
 
-// Plain decimals within the columns they go to.
+// Plain decimals within the range of their columns.
 var (
 	rateForm  = regexp.MustCompile(`^\d{1,10}(\.\d{1,10})?$`)
 	priceForm = regexp.MustCompile(`^\d{1,8}(\.\d{1,2})?$`)

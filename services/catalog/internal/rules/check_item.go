@@ -8,11 +8,11 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// ItemFacts are the records of an item about to be ordered. Pointers are nil where a record does not exist.
+// ItemFacts are the records of an item about to be ordered. Pointers are nil for records that do not exist.
 type ItemFacts struct {
 	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
 	CampaignBrandID *string
-	// CampaignStatus is the status now, which may not be recorded yet.
+	// CampaignStatus is the current status, which may not be recorded yet.
 	CampaignStatus *string
 	OfferingStatus *string
 	SupplyType     *string
@@ -26,13 +26,13 @@ type ItemFacts struct {
 
 // Item is the requested item.
 type Item struct {
-	// InCampaign: the order is from a campaign.
+	// InCampaign means that the order is from a campaign.
 	InCampaign bool
-	// Reaches reports whether the caller reaches a brand.
+	// Reaches reports whether the caller may see a brand.
 	Reaches func(brandID string) bool
 	// BrandID is the brand in the request; it may be empty.
 	BrandID string
-	// Customization: the request has one.
+	// Customization means that the request has one.
 	Customization bool
 	Variations    map[string]string
 }
@@ -88,7 +88,7 @@ func brandMismatch() error {
 
 const moneyPlaces = 2
 
-// Estimate converts an amount in EUR at the units of a currency for one euro, half-up to two decimals.
+// Estimate converts an amount in EUR, rounded half-up to two decimals. rate is the units of the currency for one euro.
 func Estimate(amountEUR, rate string) (string, error) {
 	amount, err := decimal.NewFromString(amountEUR)
 	if err != nil {

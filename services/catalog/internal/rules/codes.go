@@ -37,7 +37,7 @@ const (
 
 var (
 	regionCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
-	// A single underscore only: two separate a category from its subcategory.
+	// Only single underscores: two separate a category from its subcategory.
 	categoryCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 	fileID       = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -52,7 +52,7 @@ func at(list string, i int, field string) string {
 	return path
 }
 
-// RecordID demands a UUID other than the nil UUID, which is below every position of a list.
+// RecordID validates a UUID. It refuses the nil UUID, which lists use as the position before the first record.
 func RecordID(field, value string, errs *fields.Errors) string {
 	if fields.Blank(value) {
 		errs.Add(field, problem.FieldRequired, "is required")
@@ -72,7 +72,7 @@ func code(field, value string, form *regexp.Regexp, errs *fields.Errors) {
 	}
 }
 
-// enum demands a value of an enum and returns its name.
+// enum validates a value of an enum and returns its name.
 func enum[E enumname.Enum](field, kind string, value E, errs *fields.Errors) string {
 	name, known := enumname.Of(value.Descriptor()).Name(value.Number())
 	switch {
@@ -89,7 +89,7 @@ func isCurrency(value string) bool {
 	return err == nil && currencyCode.MatchString(value)
 }
 
-// translationLocale demands a BCP 47 tag in its usual spelling that is not the base locale.
+// translationLocale validates a BCP 47 tag in its usual spelling, other than the base locale.
 func translationLocale(field, value string, errs *fields.Errors) {
 	errs.Required(field, value, MaxLocale)
 	tag, err := language.Raw.Parse(value)
@@ -97,11 +97,11 @@ func translationLocale(field, value string, errs *fields.Errors) {
 	case err != nil || tag.String() != value:
 		errs.Add(field, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
 	case value == BaseLocale:
-		errs.Add(field, problem.FieldInvalid, "must not be "+BaseLocale+", which the main text is in")
+		errs.Add(field, problem.FieldInvalid, "must not be "+BaseLocale+", the locale of the main text")
 	}
 }
 
-// ReadCountries demands assigned country codes and returns each once, in alphabetical order.
+// ReadCountries validates country codes and returns each once, in alphabetical order.
 func ReadCountries(field string, values []string, errs *fields.Errors) []string {
 	for i, c := range values {
 		if !country.Valid(c) {
@@ -131,7 +131,7 @@ func (o once) check(field, value string, errs *fields.Errors) {
 // IsFileID reports whether id has the form of an image's id.
 func IsFileID(id string) bool { return fileID.MatchString(id) }
 
-// CheckCountry demands a country.
+// CheckCountry validates a country.
 func CheckCountry(value string, errs *fields.Errors) {
 	switch {
 	case fields.Blank(value):
@@ -164,13 +164,13 @@ func ReadSince(value *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	return &since
 }
 
-// Actor is who acts, as the audit keeps it: without a name.
+// Actor is an acting person in the audit: without a name.
 type Actor struct {
 	Kind string
 	ID   string
 }
 
-// ReadActor demands the acting person of an operation.
+// ReadActor validates the acting person of an operation.
 func ReadActor(a *commonv1.Actor, errs *fields.Errors) Actor {
 	actor.Check(a, errs)
 	return Actor{Kind: actor.Kind(a), ID: a.GetId()}
@@ -179,7 +179,7 @@ func ReadActor(a *commonv1.Actor, errs *fields.Errors) Actor {
 // MaxSelection is how many gifts a selection from the catalog can name.
 const MaxSelection = 1000
 
-// ReadSelection demands exactly one kind of selection: a campaign, or gifts of the catalog.
+// ReadSelection validates a selection: either a campaign, or gifts of the catalog.
 func ReadSelection(in *catalogv1.Selection, errs *fields.Errors) {
 	switch {
 	case in == nil:
@@ -187,13 +187,13 @@ func ReadSelection(in *catalogv1.Selection, errs *fields.Errors) {
 	case in.CampaignId == nil && len(in.GetProductIds()) == 0:
 		errs.Add("selection.productIds", problem.FieldRequired, "must name at least one gift")
 	case in.CampaignId != nil && len(in.GetProductIds()) > 0:
-		errs.Add("selection.productIds", problem.FieldInvalid, "must be empty beside campaignId")
+		errs.Add("selection.productIds", problem.FieldInvalid, "must be empty if campaignId is set")
 	}
 	atMost("selection.productIds", len(in.GetProductIds()), MaxSelection, errs)
 }
 
-// CheckSelectedGifts refuses gifts that links cannot offer, in the order of the API's table of codes: first
-// one that is not published, then an unknown one. known has the states of those that exist.
+// CheckSelectedGifts refuses gifts that links cannot offer, in the order of the API's table of codes: first one that is not
+// published, then an unknown one. known has the states of the existing gifts.
 func CheckSelectedGifts(ids []string, known map[string]State) error {
 	for i, id := range ids {
 		if state, ok := known[id]; ok && state != Published {
@@ -208,8 +208,8 @@ func CheckSelectedGifts(ids []string, known map[string]State) error {
 	return nil
 }
 
-// CheckSelectedCampaign refuses a campaign that links cannot offer: first one that is unknown or out of the
-// caller's reach, then one that is not active. brandID is empty for an unknown campaign.
+// CheckSelectedCampaign refuses a campaign that links cannot offer: first one that is unknown or that the caller may not see,
+// then one that is not active. brandID is empty for an unknown campaign.
 func CheckSelectedCampaign(brandID, status string, reaches func(brandID string) bool) error {
 	switch {
 	case brandID == "" || !reaches(brandID):

@@ -40,8 +40,8 @@ type ShownImage struct {
 	Width  *int32 `json:"width"`
 }
 
-// LogosKept is how many of the latest logos of a brand stay open: enough that trying out some does not
-// close the one in use.
+// LogosKept is how many of a brand's latest logos are public. There are enough that a few trial uploads do not hide the logo in
+// use.
 const LogosKept = 20
 
 // Logo names the brand of a logo.

@@ -9,7 +9,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// MaxImport bounds the gifts of one call, and so how long other changes wait for it.
+// MaxImport is how many gifts one call may have. It bounds how long other changes wait.
 const MaxImport = 500
 
 // ImportOutcome is the result of importing a gift.
@@ -23,7 +23,7 @@ const (
 	ImportUnchanged
 )
 
-// CheckImport demands gifts that can be put together: each id once.
+// CheckImport checks that the call has gifts and that each id appears once.
 func CheckImport(products []*catalogv1.PutProductRequest, errs *fields.Errors) {
 	const field = "products"
 	if len(products) == 0 {
@@ -43,7 +43,7 @@ func (p Product) Same(next Product) bool {
 	return reflect.DeepEqual(p.plain(), next.plain())
 }
 
-// plain makes an empty list or map and a missing one equal.
+// plain makes empty and missing lists and maps equal.
 func (p Product) plain() Product {
 	p.Categories = append([]string(nil), p.Categories...)
 	p.ImageFileIDs = append([]string(nil), p.ImageFileIDs...)

@@ -1,5 +1,5 @@
-// Package rules holds what the catalog decides without looking anything up: which requests are well
-// formed, what a gift looks like to its readers, estimates, and whether a gift may be ordered.
+// Package rules holds the rules of the catalog as pure functions: which requests are valid, how readers see a gift, price
+// estimates, and whether a gift may be ordered.
 package rules
 
 import (
@@ -19,13 +19,13 @@ const (
 	Internal  State = "INTERNAL"
 )
 
-// Text is the translated part of a gift. A translation with an empty description has that in en-US.
+// Text is the translated part of a gift. Readers of a translation with an empty description get the one in en-US.
 type Text struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// Product is a gift with all its data.
+// Product is a gift with all its fields.
 type Product struct {
 	ID           string
 	State        State
@@ -48,12 +48,12 @@ type Product struct {
 // populated are the regions that have a country: prices of others are not visible.
 func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 	if p.State != Published && next.State != Published {
-		return true // Hidden or unlisted before and after; an unlisted entry shows only its id.
+		return true // It is hidden or unlisted before and after; an unlisted entry shows only its id.
 	}
 	return reflect.DeepEqual(p.shown(populated), next.shown(populated))
 }
 
-// shown is the gift reduced to what readers can see.
+// shown is the gift with only the fields that readers can see.
 func (p Product) shown(populated map[string]bool) Product {
 	listed := Product{
 		State:                  p.State,
@@ -63,7 +63,7 @@ func (p Product) shown(populated map[string]bool) Product {
 		CustomizationAvailable: p.CustomizationAvailable,
 		GiftSet:                p.GiftSet,
 		ReadyToSend:            p.ReadyToSend,
-		// Appending to nothing makes an empty list and a missing one equal.
+		// Appending to nil makes empty and missing lists equal.
 		Categories:   append([]string(nil), p.Categories...),
 		ImageFileIDs: append([]string(nil), p.ImageFileIDs...),
 		Countries:    append([]string(nil), p.Countries...),
@@ -84,12 +84,12 @@ func (p Product) shown(populated map[string]bool) Product {
 	return listed
 }
 
-// Withdraws reports whether replacing p by next takes the gift out of the catalog.
+// Withdraws reports whether replacing p with next removes the gift from the catalog.
 func (p Product) Withdraws(next Product) bool {
 	return p.State == Published && next.State != Published
 }
 
-// SameVariations reports whether both come in the same variations.
+// SameVariations reports whether both have the same variations.
 func (p Product) SameVariations(next Product) bool {
 	return slices.EqualFunc(p.Variations, next.Variations, func(a, b Variation) bool {
 		return a.Dimension == b.Dimension && slices.Equal(a.Values, b.Values)

@@ -11,7 +11,7 @@ const (
 	maxReferences   = 100
 )
 
-// ReadProduct validates a gift without what it refers to; CheckReferences does the rest.
+// ReadProduct validates a gift without its references, which CheckReferences checks.
 func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product {
 	p := Product{
 		ID:                     RecordID("id", req.GetId(), errs),
@@ -34,7 +34,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 	return p
 }
 
-// ReadState demands a state.
+// ReadState validates a state.
 func ReadState(s catalogv1.ProductState, errs *fields.Errors) State {
 	return State(enum("state", "state", s, errs))
 }
@@ -81,15 +81,15 @@ func distinct(field string, values []string, errs *fields.Errors) {
 	}
 }
 
-// Known are the records a gift may refer to.
+// Known holds the records that a gift may refer to.
 type Known struct {
 	Subcategories map[string]bool
 	Images        map[string]bool
-	// Regions by code; true: it has a country.
+	// Regions by code; true means that the region has a country.
 	Regions map[string]bool
 }
 
-// CheckReferences demands that everything the request refers to exists.
+// CheckReferences checks that all references of the request exist.
 func (k Known) CheckReferences(req *catalogv1.PutProductRequest) error {
 	errs := &fields.Errors{}
 	for i, c := range req.GetCategories() {
@@ -106,7 +106,7 @@ func (k Known) CheckReferences(req *catalogv1.PutProductRequest) error {
 	return errs.Err()
 }
 
-// CheckPrices demands that the region of every price exists.
+// CheckPrices checks that the region of every price exists.
 func (k Known) CheckPrices(prices []*catalogv1.RegionPrice) error {
 	errs := &fields.Errors{}
 	k.checkPrices(prices, errs)

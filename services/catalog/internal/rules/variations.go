@@ -12,7 +12,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// Variation is a dimension in which a gift comes, with its values in display order.
+// Variation is a dimension of a gift, such as the size, with its values in display order.
 type Variation struct {
 	Dimension string   `json:"dimension"`
 	Values    []string `json:"values"`
@@ -85,7 +85,7 @@ type Correction struct {
 	Stock    int32
 }
 
-// ReadCorrection demands one kind of correction and a reason.
+// ReadCorrection validates a correction, which is of one kind and has a reason.
 func ReadCorrection(req *catalogv1.CorrectStockRequest, errs *fields.Errors) Correction {
 	errs.Required("reason", req.GetReason(), maxReason)
 	switch change := req.GetChange().(type) {

@@ -27,7 +27,7 @@ func TestTheLifecycleOfACampaign(t *testing.T) {
 		call(f, f.campaigns.CompleteCampaign, &catalogv1.CompleteCampaignRequest{TenantId: tenantID, CampaignId: id, Actor: staff()})
 		require.Equal(t, completed, f.readCampaign(id).GetStatus())
 	}
-	require.Equal(t, []string{"campaign.complete", "campaign.start"}, f.audit(id), "what changes nothing is not recorded")
+	require.Equal(t, []string{"campaign.complete", "campaign.start"}, f.audit(id), "a call without changes is not recorded")
 	t.Run("a completed campaign is not started again", func(t *testing.T) {
 		_, err := f.campaigns.StartCampaign(t.Context(), start(tenantID, id))
 		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
@@ -125,7 +125,7 @@ func TestResumingEndsTheReviewOfAnOffering(t *testing.T) {
 	good := resume(id, p.GetId())
 	status := func() catalogv1.OfferingStatus { return f.readCampaign(id).GetOfferings()[0].GetStatus() }
 	call(f, f.campaigns.ResumeOffering, good)
-	require.Empty(t, f.audit(id), "nothing was changed")
+	require.Empty(t, f.audit(id), "nothing has changed")
 
 	p.State = archived
 	f.put(p)
@@ -133,7 +133,7 @@ func TestResumingEndsTheReviewOfAnOffering(t *testing.T) {
 	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the gift is not published")
 	p.State, p.Variations[0].Values = published, []string{"M"}
 	f.put(p)
-	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the offered size is gone")
+	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the gift does not have the offered size any more")
 	p.Variations[0].Values = []string{"S"}
 	f.put(p)
 	require.Equal(t, needsReview, status(), "it was not reviewed")
@@ -186,7 +186,7 @@ func TestPuttingACampaignKeepsTheStockOfExistingSKUs(t *testing.T) {
 		require.EqualValues(t, 4, *f.stock(c.GetId(), "S"))
 		require.EqualValues(t, 5, *f.stock(c.GetId(), "M"))
 	})
-	t.Run("when it was not offered for a while, and a unit came back meanwhile", func(t *testing.T) {
+	t.Run("after a time without the offering, in which a unit was returned", func(t *testing.T) {
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), stocked, limit(100), "M")}
 		f.putCampaign(c)
 		f.confirmAndRelease(nil, []string{r.GetOrderId()})
@@ -194,7 +194,7 @@ func TestPuttingACampaignKeepsTheStockOfExistingSKUs(t *testing.T) {
 		f.putCampaign(c)
 		require.EqualValues(t, 5, *f.stock(c.GetId(), "S"))
 	})
-	t.Run("when it was on demand for a while", func(t *testing.T) {
+	t.Run("after a time on demand", func(t *testing.T) {
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), onDemand, nil, "S", "M")}
 		f.putCampaign(c)
 		c.Offerings = []*catalogv1.OfferingInput{offering(p.GetId(), stocked, limit(100), "S", "M")}
@@ -241,7 +241,7 @@ func TestInvalidCampaigns(t *testing.T) {
 			func(c *catalogv1.PutCampaignRequest) { c.Offerings = append(c.GetOfferings(), c.GetOfferings()[0]) },
 			codes{"offerings[1].productId": "duplicate"},
 		},
-		"a combination the gift does not come in": {
+		"a combination that the gift does not have": {
 			func(c *catalogv1.PutCampaignRequest) {
 				c.Offerings[0] = offering(p.GetId(), stocked, limit(1), "S", "XXL")
 				c.Offerings[0].Skus = append(c.Offerings[0].Skus, &catalogv1.SkuInput{})

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// GetCampaign returns a campaign of a brand that the key reaches, with its offerings.
+// GetCampaign returns a campaign of a brand that the key may see, with its offerings.
 func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignRequest) (*catalogv1.GetCampaignResponse, error) {
 	principal, tenant, err := c.settings(ctx)
 	if err != nil {
@@ -35,8 +35,8 @@ func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampa
 	return &catalogv1.GetCampaignResponse{Campaign: c.present.campaign(campaign)}, nil
 }
 
-// ListCampaigns lists the campaigns of the brands that the key reaches, newest first. A campaign that is
-// made while pages are read comes before the first page.
+// ListCampaigns lists the campaigns of the brands that the key may see, newest first. A campaign that is made while pages are
+// read comes before the first page.
 func (c *publicCatalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaignsRequest) (*catalogv1.ListCampaignsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *publicCatalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCa
 	}
 	bind := cursor.Bind("campaigns", p.TenantID, page.Part(req.BrandId), strconv.Itoa(int(req.GetStatus())))
 	filter.After = page.After(req.After, bind, errs)
-	limit := page.Limit(req.Limit, errs) // After the cursor, which belongs to pages of every size.
+	limit := page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

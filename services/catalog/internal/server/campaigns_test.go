@@ -108,7 +108,7 @@ func TestCampaignsOutOfReachAreNotFound(t *testing.T) {
 	require.Empty(t, f.listCampaigns(f.asBrands(uuid.NewString()), &catalogv1.ListCampaignsRequest{}))
 	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{}))
 	require.Empty(t, f.listCampaigns(f.asOtherTenant(), &catalogv1.ListCampaignsRequest{}))
-	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{BrandId: text(brandID)}), "a filter opens nothing")
+	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{BrandId: text(brandID)}), "a filter does not widen the access")
 }
 
 func TestListsOfCampaigns(t *testing.T) {
@@ -143,7 +143,7 @@ func TestListsOfCampaigns(t *testing.T) {
 		require.Len(t, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{BrandId: text(brandID)}), len(all))
 		require.Empty(t, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{BrandId: text(uuid.NewString())}))
 	})
-	t.Run("one made while pages are read neither moves nor repeats the others", func(t *testing.T) {
+	t.Run("a new campaign neither moves nor repeats the others", func(t *testing.T) {
 		first := call(f, f.catalog.ListCampaigns, &catalogv1.ListCampaignsRequest{Limit: limit(5)})
 		f.putCampaign(campaign())
 		rest := f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Limit: limit(5), After: first.NextCursor})
@@ -159,7 +159,7 @@ func TestInvalidCampaignQueries(t *testing.T) {
 	first := call(f, f.catalog.ListCampaigns, &catalogv1.ListCampaignsRequest{Limit: limit(1)})
 	unknown, active := catalogv1.CampaignStatus(9), running
 	testInvalid(f, f.catalog.ListCampaigns, map[string]invalidRequest[*catalogv1.ListCampaignsRequest]{
-		"all at once": {
+		"all errors": {
 			&catalogv1.ListCampaignsRequest{BrandId: text("x"), Status: &unknown, Limit: limit(0), After: text("?")},
 			codes{"brandId": "invalid", "status": "invalid", "limit": "invalid", "after": "invalid"},
 		},
@@ -170,7 +170,7 @@ func TestInvalidCampaignQueries(t *testing.T) {
 	})
 }
 
-// The first read after its expiry shows a campaign as completed. Nothing else has to happen.
+// The first read after its expiry shows a campaign as completed, without any other work.
 func TestACampaignCompletesAtItsExpiry(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

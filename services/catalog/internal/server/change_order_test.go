@@ -11,8 +11,8 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// A change must read the clock only when the change before it can be read. The test holds the lock as a change would.
-func TestAChangeReadsTheClockAfterTheOneBeforeIsCommitted(t *testing.T) {
+// A change must read the clock only after the previous change can be read. The test holds the lock as a change would.
+func TestAChangeReadsTheClockAfterThePreviousOneIsCommitted(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.putRegion("NORDICS", "SE")
@@ -59,6 +59,6 @@ func (f *fixture) clockWhileAChangeWaits(tx pgx.Tx) (clock time.Time) {
   SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&clock, &waiting)
 		return err == nil && waiting
-	}, 5*time.Second, 5*time.Millisecond, "the change must wait for the one before")
+	}, 5*time.Second, 5*time.Millisecond, "the change must wait for the previous one")
 	return clock
 }

@@ -55,7 +55,7 @@ func (o *ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 	return resp, nil
 }
 
-// idOrUnknown reads an id. What is not a UUID becomes the nil UUID, which no record has.
+// idOrUnknown reads an id. An invalid id becomes the nil UUID, which no record has.
 func idOrUnknown(id string) string {
 	if parsed, ok := fields.ParseUUID(id); ok {
 		return parsed

@@ -54,7 +54,7 @@ func TestCheckItem(t *testing.T) {
 		change func(r *catalogv1.CheckItemRequest)
 		want   problem.Code
 	}{
-		"customization of a gift that does not allow it, before all else": {
+		"customization of a gift that does not allow it, before all others": {
 			func(r *catalogv1.CheckItemRequest) {
 				r.CampaignId, r.ProductId, r.Customization = nil, other.GetId(), true
 				wrong(r)
@@ -66,7 +66,7 @@ func TestCheckItem(t *testing.T) {
 				wrong(r)
 			}, problem.BrandCampaignMismatch,
 		},
-		"an unknown campaign, before all else": {
+		"an unknown campaign, before all others": {
 			func(r *catalogv1.CheckItemRequest) {
 				r.CampaignId, r.ProductId = text(uuid.NewString()), "none"
 				wrong(r)
@@ -133,7 +133,7 @@ func TestACatalogChangeSuspendsTheOffering(t *testing.T) {
 	f.put(p)
 	p.Variations[0].Values = []string{"S", "M"}
 	f.put(p)
-	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The size was gone, and the offering was not reviewed.
+	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The gift lost the size, and the offering was not reviewed.
 	f.putCampaign(c)
 	call(f, f.ordering.CheckItem, item) // Putting the campaign again is the review.
 
@@ -143,7 +143,7 @@ func TestACatalogChangeSuspendsTheOffering(t *testing.T) {
 	f.putCampaign(c)
 	p.State = published
 	f.put(p)
-	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The review was while the gift was archived.
+	refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, item) // The review happened while the gift was archived.
 	f.putCampaign(c)
 	call(f, f.ordering.CheckItem, item)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// GetImage returns an image that the public may see. Every other is not found.
+// GetImage returns an image that the public may see. Other images are not found.
 func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	if !rules.IsFileID(req.GetFileId()) {
 		return nil, problem.RecordNotFound()
@@ -32,8 +32,8 @@ func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageReque
 	return resp, err
 }
 
-// UploadImage stores an image and its renditions. The files are stored before their rows, so that a row
-// always has its file. They are stored also when the rows exist, which restores a lost file.
+// UploadImage stores an image and its renditions. The files are stored before their rows, so that a row always has its file.
+// They are stored even if the rows exist, which restores a lost file.
 func (o *operations) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
 	errs := fields.FromContext(ctx)
 	checkUpload(req.GetContent(), errs)
@@ -71,7 +71,7 @@ func checkUpload(content []byte, errs *fields.Errors) {
 	}
 }
 
-// refusedImage turns the refusal of an image into a violation of its field.
+// refusedImage turns an error of package picture into a violation.
 func refusedImage(err error) error {
 	for refusal, field := range map[error]problem.Violation{
 		picture.ErrType:    {Code: problem.FieldInvalid, Message: "must be a PNG, JPEG or WebP image"},
@@ -86,7 +86,7 @@ func refusedImage(err error) error {
 	return err
 }
 
-// UploadBrandLogo stores a logo and opens it to the public.
+// UploadBrandLogo stores a logo and makes it public.
 func (b *brandLogos) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
@@ -110,7 +110,7 @@ func (b *brandLogos) UploadBrandLogo(
 	return &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}, b.Store.PutLogo(ctx, logo, image)
 }
 
-// checkBrand asks the tenants service itself, so that a brand made a moment ago counts.
+// checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.
 func (d Deps) checkBrand(ctx context.Context, tenantID, brandID string) error {
 	settings, err := d.Directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
 	errs := &fields.Errors{}

@@ -40,7 +40,7 @@ func drawing(width, height int) image.Image {
 func encoded(encode func(b *bytes.Buffer) error) []byte {
 	var b bytes.Buffer
 	if err := encode(&b); err != nil {
-		panic(err) // A buffer takes everything.
+		panic(err) // Writing to a buffer does not fail.
 	}
 	return b.Bytes()
 }
@@ -111,7 +111,7 @@ func TestUploadedImages(t *testing.T) {
 	t.Run("10 MB and 8192 pixels in a row are the limits", func(t *testing.T) {
 		const tenMB = 10 << 20
 		large := append(bytes.Clone(png), make([]byte, tenMB-len(png))...)
-		require.Equal(t, f.upload(png), f.upload(large), "what follows the image does not count")
+		require.Equal(t, f.upload(png), f.upload(large), "bytes after the image do not count")
 		for _, content := range [][]byte{append(large, 0), wideJPEG(8193)} {
 			require.Equal(t, codes{"content": problem.FieldTooLong}, violations(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}))
 		}
@@ -135,14 +135,14 @@ func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, width, header.Width)
 	}
-	t.Run("as open as the original", func(t *testing.T) {
+	t.Run("public if the original is", func(t *testing.T) {
 		p.State = archived
 		f.put(p)
 		for _, id := range files {
 			require.False(t, f.open(id))
 		}
 	})
-	t.Run("and stays what it was when uploaded again", func(t *testing.T) {
+	t.Run("and unchanged when uploaded again", func(t *testing.T) {
 		p.State = published
 		before := f.put(p)
 		require.Equal(t, wide, f.upload(wideJPEG(1300)))
@@ -163,7 +163,7 @@ func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 	})
 }
 
-func TestOnlyImagesInUseAreOpen(t *testing.T) {
+func TestOnlyImagesInUseArePublic(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id := f.upload(png)
@@ -209,7 +209,7 @@ func TestBrandLogos(t *testing.T) {
 	require.Equal(t, publicURL+"/catalog/images/"+first.GetFileId(), first.GetUrl())
 	require.True(t, f.open(first.GetFileId()), "though no gift shows it")
 	require.Equal(t, "image/jpeg", f.image(first.GetFileId()).GetContentType())
-	t.Run("the latest 20 of a brand are open", func(t *testing.T) {
+	t.Run("the latest 20 of a brand are public", func(t *testing.T) {
 		second, err := put(wideJPEG(30))
 		require.NoError(t, err)
 		for width := range 18 {

@@ -16,7 +16,7 @@ var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
 	rules.ImportUnchanged: catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED,
 }
 
-// ImportProducts puts gifts by the rules of PutProduct. Gifts that are invalid in themselves do not reach the store.
+// ImportProducts puts gifts by the rules of PutProduct. Gifts with invalid fields do not reach the store.
 func (s *imports) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {

@@ -84,7 +84,7 @@ func TestImportingTwiceChangesNothing(t *testing.T) {
 	for i, entry := range f.all() {
 		require.True(t, proto.Equal(first[i], entry), "updatedAt moves too")
 	}
-	t.Run("and what has changed is changed alone", func(t *testing.T) {
+	t.Run("and only changed gifts are updated", func(t *testing.T) {
 		changed := strings.Replace(giftsCSV(n), "Blanket 7,", "Thick blanket,", 1)
 		since := newestOf(f.all())
 		totals, entries, err := f.importFile(t.Context(), importer.CSV, changed)
@@ -114,7 +114,7 @@ func newestOf(entries []*catalogv1.ProductEntry) (at time.Time) {
 	return at
 }
 
-func TestWrongRowsAreRejectedAndTheOthersImported(t *testing.T) {
+func TestInvalidRowsAreRejectedAndTheOthersImported(t *testing.T) {
 	t.Parallel()
 	f := setupImport(t)
 	row := func(change func(g map[string]any)) string {

@@ -24,9 +24,9 @@ type productsQuery struct {
 	bind  cursor.Binding
 }
 
-// ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in their order. A gift
-// that does not change keeps its place in either order, so no page repeats or skips it. A gift that changes meanwhile
-// moves to the end of the changes; a load may leave it to the next sync (store.Listed).
+// ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in their order. A gift that does
+// not change keeps its place in either order, so no page repeats or skips it. A gift that changes in between moves to the end
+// of the changes; a load may leave it to the next sync (store.Listed).
 func (c *publicCatalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsRequest) (*catalogv1.ListProductsResponse, error) {
 	q, err := c.readProductsQuery(ctx, req)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *publicCatalog) ListProducts(ctx context.Context, req *catalogv1.ListPro
 	return resp, nil
 }
 
-// entries reads the entries of a page, one more, and the start of the load.
+// entries reads the entries of a page and one more, and the start of the load.
 func (c *publicCatalog) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
 	switch {
 	case q.since != nil:
@@ -90,7 +90,7 @@ func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.Li
 	if q.after == nil && q.since != nil {
 		q.after = &cursor.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.
 	}
-	q.limit = page.Limit(req.Limit, errs) // After the cursor, which belongs to pages of every size.
+	q.limit = page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	return q, errs.Err()
 }
 

@@ -59,7 +59,7 @@ func TestStockIsCorrected(t *testing.T) {
 	require.EqualValues(t, 4, correct(recount(f.correction(c), 11, 4)))
 	require.EqualValues(t, 0, correct(recount(f.correction(c), 4, 0)))
 	require.EqualValues(t, 5, correct(add(f.correction(c), 5)))
-	require.EqualValues(t, 10, *f.stock(c, "M"), "of that size alone")
+	require.EqualValues(t, 10, *f.stock(c, "M"), "only of that size")
 	t.Run("each is in the audit with the stock before and after", func(t *testing.T) {
 		got := call(f, f.products.ListAudit, &catalogv1.ListAuditRequest{SubjectId: c})
 		require.Len(t, got.GetEntries(), 5)
@@ -77,7 +77,7 @@ func TestStockIsCorrected(t *testing.T) {
 		refused(f, problem.VersionConflict, f.campaigns.CorrectStock, recount(f.correction(c), 6, 7))
 		require.EqualValues(t, 5, *f.stock(c, "S"))
 	})
-	t.Run("repeated it returns the first answer", func(t *testing.T) {
+	t.Run("a repetition returns the first response", func(t *testing.T) {
 		req := add(f.correction(c), 2)
 		require.EqualValues(t, 7, correct(req))
 		correct(add(f.correction(c), 1))
@@ -99,7 +99,7 @@ func TestInvalidCorrections(t *testing.T) {
 	c, p := f.campaignWithStock(10)
 	onDemandCampaign := f.campaignIn(running, nil, offering(p, onDemand, nil, "S"))
 	testInvalid(f, f.campaigns.CorrectStock, map[string]invalidRequest[*catalogv1.CorrectStockRequest]{
-		"nothing in it": {&catalogv1.CorrectStockRequest{}, codes{
+		"an empty request": {&catalogv1.CorrectStockRequest{}, codes{
 			"correctionId": "required", "tenantId": "invalid", "campaignId": "invalid", "skuId": "invalid",
 			"add": "required", "reason": "required", "actor": "required",
 		}},
@@ -142,7 +142,7 @@ func TestCorrectionsDuringOrdersNeitherLoseNorMakeUnits(t *testing.T) {
 				switch {
 				case err == nil:
 					corrected.Add(by)
-				case !problem.Is(err, problem.InvalidRequest): // Below zero, or by nothing.
+				case !problem.Is(err, problem.InvalidRequest): // The stock would be below zero, or the correction is zero.
 					return err
 				}
 			}
@@ -155,7 +155,7 @@ func TestCorrectionsDuringOrdersNeitherLoseNorMakeUnits(t *testing.T) {
 	require.Equal(t, units+corrected.Load(), held+*f.stock(c, "S"))
 }
 
-func TestOneCorrectionSentManyTimesAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentRepetitionsOfACorrectionMakeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c, _ := f.campaignWithStock(10)

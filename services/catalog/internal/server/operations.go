@@ -76,7 +76,7 @@ func (c *publicCatalog) ListCategories(
 	return resp, nil
 }
 
-// ListRegions returns all regions. They are few, because a country belongs to one at most.
+// ListRegions returns all regions. They are few, because a country belongs to at most one.
 func (o *productOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRegionsRequest) (*catalogv1.ListRegionsResponse, error) {
 	regions, err := o.store.Regions(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (o *productOperations) ListExchangeRates(
 	return resp, nil
 }
 
-// ListAudit lists what was done with a gift or a campaign, newest first.
+// ListAudit lists the operations on a gift or a campaign, newest first.
 func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAuditRequest) (*catalogv1.ListAuditResponse, error) {
 	errs := fields.FromContext(ctx)
 	subject := errs.UUID("subjectId", req.GetSubjectId())

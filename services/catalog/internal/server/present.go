@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// presenter writes gifts as callers see them.
+// presenter converts gifts to the form that callers see.
 type presenter struct {
 	// imageBase is the URL of an image without its id.
 	imageBase string
@@ -24,7 +24,7 @@ func newPresenter(publicURL string) presenter {
 	return presenter{imageBase: strings.TrimSuffix(publicURL, "/") + "/catalog/images/"}
 }
 
-// entry shows a gift that left the catalog as unlisted.
+// entry returns the gift. One that left the catalog has only its id and listed false.
 func (p presenter) entry(e store.Entry, currency string) (*catalogv1.ProductEntry, error) {
 	if !e.Listed {
 		return &catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Unlisted{

@@ -12,13 +12,13 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// sideRequest is a request that changes one side of a gift.
+// sideRequest is a request that changes one part of a gift.
 type sideRequest interface {
 	GetProductId() string
 	GetActor() *commonv1.Actor
 }
 
-// change changes one side of a gift. errs has the violations of that side.
+// change changes one part of a gift. errs has the violations of that part.
 func (o *productOperations) change(
 	ctx context.Context, req sideRequest, action string, detail any,
 	change func(*rules.Product), check func(known rules.Known) error, errs *fields.Errors,
@@ -37,7 +37,7 @@ func (o *productOperations) change(
 	return timestamppb.New(updatedAt), nil
 }
 
-// PutProduct creates a gift or replaces it whole.
+// PutProduct creates a gift or replaces it as a whole.
 func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
 	errs := fields.FromContext(ctx)
 	product := rules.ReadProduct(req, errs)

@@ -17,7 +17,7 @@ func (f *fixture) record(id string) *catalogv1.ProductRecord {
 	return call(f, f.products.GetProductRecord, &catalogv1.GetProductRecordRequest{ProductId: id}).GetRecord()
 }
 
-func TestAGiftIsChangedOneSideAtATime(t *testing.T) {
+func TestAGiftIsChangedOnePartAtATime(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.putRegion("NORDICS", "SE")
@@ -43,14 +43,14 @@ func TestAGiftIsChangedOneSideAtATime(t *testing.T) {
 	require.False(t, got.GetProduct().GetPriced(), "Finland is in no region")
 	require.Equal(t, last.GetUpdatedAt().AsTime(), got.GetProduct().GetUpdatedAt().AsTime())
 	require.Equal(t, []string{"product.state", "product.translations", "product.availability", "product.prices"}, f.audit(id))
-	t.Run("the record is what putting the gift again would send", func(t *testing.T) {
+	t.Run("the record equals the request that would put the gift again", func(t *testing.T) {
 		r := f.record(id)
 		require.True(t, r.GetPublishedOnce())
 		require.Equal(t, "7.50", r.GetProduct().GetPrices()[0].GetAmountEur())
 		require.Equal(t, r.GetUpdatedAt().AsTime(), f.put(r.GetProduct()), "nothing changed")
 		require.True(t, proto.Equal(r, f.record(id)))
 	})
-	t.Run("a call that changes nothing leaves updatedAt and the audit alone", func(t *testing.T) {
+	t.Run("a call that changes nothing changes neither updatedAt nor the audit", func(t *testing.T) {
 		same := call(f, f.products.SetProductAvailability, &catalogv1.SetProductAvailabilityRequest{
 			ProductId: id, Actor: staff(), AvailableCountries: []string{"FI", "SE", "FI"},
 		})

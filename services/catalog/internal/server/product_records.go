@@ -66,7 +66,7 @@ func productRecord(r store.ProductRecord) *catalogv1.ProductRecord {
 	}
 }
 
-// putRequest is the request that would put the gift as it is.
+// putRequest is the request that would put the gift unchanged.
 func putRequest(p rules.Product) *catalogv1.PutProductRequest {
 	out := &catalogv1.PutProductRequest{
 		Id:    p.ID,

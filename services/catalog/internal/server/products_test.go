@@ -38,7 +38,7 @@ func TestAListedGiftInFull(t *testing.T) {
 	got := page.GetItems()[0].GetProduct()
 	require.Equal(t, p.GetId(), got.GetId())
 	require.Equal(t, "Ullfilt", got.GetName())
-	require.Equal(t, "Warm.", got.GetDescription(), "falls back where the translation has none")
+	require.Equal(t, "Warm.", got.GetDescription(), "falls back to en-US if the translation has none")
 	require.True(t, got.GetListed() && got.GetAvailable() && got.GetPriced())
 	require.True(t, got.GetCustomizationAvailable() && got.GetGiftSet() && got.GetReadyToSend())
 	require.Equal(t, "12.50", got.GetEstimateEur().GetAmount())
@@ -75,14 +75,14 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 		require.Equal(t, "10.00", got.GetEstimateEur().GetAmount())
 		require.Nil(t, got.GetEstimate())
 	})
-	t.Run("a new rate counts at once and does not move updatedAt", func(t *testing.T) {
+	t.Run("a new rate counts immediately and does not change updatedAt", func(t *testing.T) {
 		f.putRate("SEK", "11")
 		f.putRate("SEK", "11.5")
 		got := get("SE", 1)
 		require.Equal(t, "115.00", got.GetEstimate().GetAmount())
 		require.Equal(t, before, got.GetUpdatedAt().AsTime())
 	})
-	t.Run("a country the gift cannot go to still shows the price of its region", func(t *testing.T) {
+	t.Run("a country without availability still shows the price of its region", func(t *testing.T) {
 		got := get("FI", 1)
 		require.False(t, got.GetAvailable())
 		require.True(t, got.GetPriced())
@@ -98,14 +98,14 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 		before := calls()
 		f.directory.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Tenant.Currency = "EUR" })
 		require.Equal(t, "SEK", get("SE", 1).GetEstimate().GetCurrency())
-		require.Equal(t, before, calls(), "the cache serves while nothing has changed")
+		require.Equal(t, before, calls(), "the cache is used while nothing has changed")
 		require.Equal(t, "EUR", get("SE", 2).GetEstimate().GetCurrency())
 		require.Equal(t, "10.00", get("SE", 2).GetEstimate().GetAmount())
 		require.Equal(t, before+1, calls())
 	})
 }
 
-func TestPagesOfTheFirstLoad(t *testing.T) {
+func TestPagesOfALoad(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	var want []string
@@ -140,7 +140,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	changed := first(&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: since})
 	forged, err := base64.RawURLEncoding.DecodeString(*changed)
 	require.NoError(t, err)
-	forged[9] = 0x7f // The first byte of the time: far beyond what the database can hold.
+	forged[9] = 0x7f // The first byte of the time, which is then far beyond the database's range.
 	refuses := func(req *catalogv1.ListProductsRequest, want codes) {
 		t.Helper()
 		require.Equal(t, want, violations(f, f.catalog.ListProducts, req))
@@ -162,10 +162,10 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	for _, locale := range []string{"en-US", " "} { // Both mean the same as no locale.
 		call(f, f.catalog.ListProducts, &catalogv1.ListProductsRequest{Country: "SE", Locale: &locale, After: after})
 	}
-	t.Run("beside an invalid filter the cursor is not judged", func(*testing.T) {
+	t.Run("with an invalid filter the cursor is not checked", func(*testing.T) {
 		refuses(&catalogv1.ListProductsRequest{After: after}, codes{"country": "required"})
 	})
-	t.Run("the size of a page is no filter", func(*testing.T) {
+	t.Run("the page size is not a filter", func(*testing.T) {
 		refuses(&catalogv1.ListProductsRequest{Country: "FI", After: after, Limit: limit(0)}, codes{"after": "invalid", "limit": "invalid"})
 	})
 }

@@ -83,7 +83,7 @@ func (f *fixture) put(p *catalogv1.PutProductRequest) time.Time {
 	return call(f, f.ops.PutProduct, p).GetUpdatedAt().AsTime()
 }
 
-// putGifts puts several gifts as they are and returns their ids.
+// putGifts puts several gifts and returns their ids.
 func (f *fixture) putGifts(n int) []string {
 	f.t.Helper()
 	all := make([]string, n)
@@ -125,7 +125,7 @@ func (f *fixture) readCampaign(id string) *catalogv1.Campaign {
 	return call(f, f.catalog.GetCampaign, &catalogv1.GetCampaignRequest{CampaignId: id}).GetCampaign()
 }
 
-// stock is what is left of a SKU.
+// stock is the stock of a SKU.
 func (f *fixture) stock(campaignID, size string) *int32 {
 	f.t.Helper()
 	var stock *int32
@@ -135,7 +135,7 @@ func (f *fixture) stock(campaignID, size string) *int32 {
 	return stock
 }
 
-// attempt asks for a unit under a new key for a new order.
+// attempt is a request for a unit with a new key for a new order.
 func attempt(campaignID, productID, size string) *catalogv1.ReserveRequest {
 	return &catalogv1.ReserveRequest{
 		ReservationKey: []byte(uuid.NewString()), OrderId: uuid.NewString(), TenantId: tenantID,
@@ -149,7 +149,7 @@ func (f *fixture) confirmAndRelease(confirmed, released []string) {
 	call(f, f.ordering.SettleReservations, &catalogv1.SettleReservationsRequest{ConfirmedOrderIds: confirmed, ReleasedOrderIds: released})
 }
 
-// pages reads all pages of a list and demands that all but the last are full.
+// pages reads all pages of a list and checks that all but the last are full.
 func pages[T any](t *testing.T, size int32, read func(after *string) (items []T, next *string)) (all []T) {
 	t.Helper()
 	items, next := read(nil)

@@ -15,9 +15,9 @@ import (
 
 const maxReservationKey = 256
 
-// Reserve takes one unit of a SKU for an order about to be placed. A reservation that has expired is returned as it is,
-// so that its order does not commit: it may be about to be released. After it was confirmed or released, the same key
-// makes a new reservation: the order of the old one exists or never will.
+// Reserve takes one unit of a SKU for an order about to be placed. An expired reservation is returned unchanged, so that its
+// order does not commit: it may be released at any time. If the reservation was confirmed or released, the same key makes a new
+// one: the order of the old one exists or never will.
 func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
 	errs := fields.FromContext(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {
@@ -41,7 +41,7 @@ func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (
 	return &catalogv1.ReserveResponse{OrderId: r.OrderID, ExpiresAt: timestamppb.New(r.ExpiresAt)}, nil
 }
 
-// SettleReservations confirms and releases reservations. It ignores orders that hold none.
+// SettleReservations confirms and releases reservations. It ignores orders without one.
 func (o *ordering) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {

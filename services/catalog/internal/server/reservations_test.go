@@ -58,7 +58,7 @@ func TestFiveHundredConcurrentRequestsGetAHundredUnits(t *testing.T) {
 		})
 	}
 	require.NoError(t, group.Wait())
-	require.EqualValues(t, units, *f.stock(c, "S"), "each unit goes back once")
+	require.EqualValues(t, units, *f.stock(c, "S"), "each unit is returned once")
 }
 
 func TestARepeatedRequestGetsTheFirstReservation(t *testing.T) {
@@ -84,7 +84,7 @@ func TestARepeatedRequestGetsTheFirstReservation(t *testing.T) {
 	require.EqualValues(t, 9, *f.stock(c, "S"))
 }
 
-// A key outlives the stored answer of its order. Used again later, it belongs to another order.
+// A key may be used again after the stored answer of its order was deleted. It then belongs to another order.
 func TestAConfirmedOrReleasedKeyReservesAgainForTheProposedOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -119,7 +119,7 @@ func TestAConfirmedOrReleasedKeyReservesAgainForTheProposedOrder(t *testing.T) {
 		require.EqualValues(t, 10, *f.stock(c, "S"))
 		require.Equal(t, three, reserve(three).GetOrderId())
 		f.confirmAndRelease(nil, []string{one, two})
-		require.EqualValues(t, 9, *f.stock(c, "S"), "the earlier orders hold nothing any more")
+		require.EqualValues(t, 9, *f.stock(c, "S"), "the earlier orders hold no unit")
 	})
 	t.Run("a confirmed order does not take a second unit", func(t *testing.T) {
 		f.confirmAndRelease([]string{three}, nil)
@@ -131,7 +131,7 @@ func TestAConfirmedOrReleasedKeyReservesAgainForTheProposedOrder(t *testing.T) {
 	})
 }
 
-// They are one request repeated, which proposes one order, or requests that each propose their own.
+// The requests either repeat one request, which proposes one order, or each propose their own order.
 func TestConcurrentRequestsWithOneKeyGetOneReservation(t *testing.T) {
 	t.Parallel()
 	const attempts, callers = 150, 16
@@ -240,15 +240,15 @@ func TestExpiredReservationsAreListedUntilConfirmedOrReleased(t *testing.T) {
 	require.Equal(t, orders, expired(1000), "oldest first")
 	require.Equal(t, orders[:1], expired(1))
 	replay := call(f, f.ordering.Reserve, first)
-	require.True(t, replay.GetExpiresAt().AsTime().Before(time.Now()), "an expiry is never moved")
+	require.True(t, replay.GetExpiresAt().AsTime().Before(time.Now()), "an expiry never changes")
 	f.confirmAndRelease(orders[:1], orders[1:2])
 	require.Equal(t, orders[2:], expired(1000))
 	require.EqualValues(t, 3, *f.stock(c, "S"))
 }
 
-// Reservations and settlements of two SKUs run at once, with two orders to a key. What is left and what
-// is held must add up.
-func TestUnitsAreNeitherLostNorMade(t *testing.T) {
+// Reservations, confirmations and releases of two SKUs run concurrently, with two orders per key. The stock and the held units
+// must add up.
+func TestUnitsAreNeitherLostNorAdded(t *testing.T) {
 	t.Parallel()
 	const workers, steps, units, keys = 8, 60, 4, 6
 	f := setup(t)

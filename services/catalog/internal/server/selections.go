@@ -51,8 +51,8 @@ func idsOrUnknown(named []string) []string {
 	return ids
 }
 
-// ListSelectionGifts returns what a player may choose now. Without texts in the locale it returns those
-// in en-US: the locale was checked when the link was made.
+// ListSelectionGifts returns the gifts that a player may choose now. Texts that are missing in the locale are in en-US; the
+// locale was checked when the link was made.
 func (s *selections) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
@@ -77,7 +77,7 @@ func (s *selections) ListSelectionGifts(
 	return resp, nil
 }
 
-// campaignGifts leaves out what the campaign does not offer now. An unknown campaign is closed.
+// campaignGifts leaves out gifts that the campaign does not offer now. An unknown campaign counts as closed.
 func (s *selections) campaignGifts(
 	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {

@@ -71,10 +71,10 @@ func TestInvalidSelections(t *testing.T) {
 		selection *catalogv1.Selection
 		want      codes
 	}{
-		"none":               {nil, codes{"selection": "required"}},
-		"an empty one":       {ofGifts(), codes{"selection.productIds": "required"}},
-		"both kinds at once": {both, codes{"selection.productIds": "invalid"}},
-		"too many gifts":     {ofGifts(make([]string, 1001)...), codes{"selection.productIds": "too_long"}},
+		"none":           {nil, codes{"selection": "required"}},
+		"an empty one":   {ofGifts(), codes{"selection.productIds": "required"}},
+		"both kinds":     {both, codes{"selection.productIds": "invalid"}},
+		"too many gifts": {ofGifts(make([]string, 1001)...), codes{"selection.productIds": "too_long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, violations(f, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: tc.selection}))
@@ -83,7 +83,7 @@ func TestInvalidSelections(t *testing.T) {
 	}
 }
 
-func TestWhatAPlayerMayChoose(t *testing.T) {
+func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	fileID := f.upload(png)
@@ -106,7 +106,7 @@ func TestWhatAPlayerMayChoose(t *testing.T) {
 		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
 		return got
 	}
-	t.Run("of a campaign: in display order, with stock, without what left the catalog", func(t *testing.T) {
+	t.Run("of a campaign: in display order, with stock, without unlisted gifts", func(t *testing.T) {
 		call(f, f.ordering.Reserve, attempt(c.GetId(), blanket.GetId(), "S"))
 		got := list(ofCampaign(c.GetId()), "sv-SE")
 		require.True(t, got.GetOpen())
@@ -131,7 +131,7 @@ func TestWhatAPlayerMayChoose(t *testing.T) {
 		require.Empty(t, got.GetGifts()[0].GetSkus())
 		require.Equal(t, mug.GetId(), got.GetGifts()[1].GetProductId())
 	})
-	t.Run("of a campaign that does not run: nothing", func(t *testing.T) {
+	t.Run("of a campaign that is not active: none", func(t *testing.T) {
 		for _, id := range []string{
 			uuid.NewString(), f.campaignIn(inPreparation, nil, c.GetOfferings()...),
 		} {

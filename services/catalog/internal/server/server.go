@@ -1,5 +1,5 @@
-// Package server answers the RPCs of the catalog. A method reads its request, asks the rules and the
-// store, and writes the answer.
+// Package server implements the gRPC methods of the catalog. Each method reads its request, applies the rules, uses the store
+// and writes the response.
 package server
 
 import (
@@ -68,7 +68,7 @@ type publicCatalog struct {
 	present presenter
 }
 
-// imageServer serves the bytes behind an image URL to the gateway.
+// imageServer returns the bytes of images to the gateway.
 type imageServer struct {
 	catalogv1.UnimplementedImagesServiceServer
 
@@ -84,7 +84,7 @@ type ordering struct {
 	ttl   time.Duration
 }
 
-// selections serves the service that owns personal links.
+// selections serves the service for personal links.
 type selections struct {
 	catalogv1.UnimplementedSelectionsServiceServer
 
@@ -100,34 +100,34 @@ type brandLogos struct {
 	present presenter
 }
 
-// imports takes many gifts at once.
+// imports puts many gifts in one call.
 type imports struct {
 	catalogv1.UnimplementedImportServiceServer
 
 	store *store.Store
 }
 
-// operations is the operations plane of whole records.
+// operations is the operations plane for whole records.
 type operations struct {
 	catalogv1.UnimplementedCatalogOperationsServiceServer
 	Deps
 }
 
-// productOperations is the operations plane of single gifts.
+// productOperations is the operations plane for single gifts.
 type productOperations struct {
 	catalogv1.UnimplementedProductOperationsServiceServer
 
 	store *store.Store
 }
 
-// campaignOperations is the operations plane of campaigns.
+// campaignOperations is the operations plane for campaigns.
 type campaignOperations struct {
 	catalogv1.UnimplementedCampaignOperationsServiceServer
 
 	store *store.Store
 }
 
-// settings returns the calling key and its tenant, never older than the edge saw it.
+// settings returns the calling key and its tenant, in the version that the edge saw or a newer one.
 func (c *publicCatalog) settings(ctx context.Context) (caller.Principal, *tenantsv1.Tenant, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {

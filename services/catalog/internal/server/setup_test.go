@@ -103,13 +103,13 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-// as is the context of a key that reaches all brands of the tenant. The edge saw the version of the
-// tenant and found the violations.
+// as is the context of a key for all brands of the tenant, with the tenant's version that the edge saw and the violations that
+// it found.
 func (f *fixture) as(version int64, violations ...problem.Violation) context.Context {
 	return f.asKey(caller.Principal{TenantID: tenantID, KeyID: 1, AllBrands: true, TenantVersion: version}, violations...)
 }
 
-// asBrands is the context of a key of the tenant that reaches some brands.
+// asBrands is the context of a key of the tenant for some brands.
 func (f *fixture) asBrands(brands ...string) context.Context {
 	return f.asKey(caller.Principal{TenantID: tenantID, KeyID: 2, BrandIDs: brands, TenantVersion: 1})
 }
@@ -208,5 +208,5 @@ func TestAClockSetBackDoesNotReorderChanges(t *testing.T) {
 	require.Equal(t, []string{b.GetId()}, ids(f.changedSince(first.Add(time.Microsecond))))
 	move(2 * time.Hour)
 	a.Name = "Later"
-	require.True(t, f.put(a).After(second.Add(30*time.Minute)), "the clock counts again once it is ahead")
+	require.True(t, f.put(a).After(second.Add(30*time.Minute)), "the clock is used again once it is ahead")
 }

@@ -14,7 +14,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// mirror keeps a copy of the catalog by the procedure that the API documents.
+// mirror keeps a copy of the catalog by the documented procedure.
 type mirror struct {
 	f      *fixture
 	size   int32
@@ -73,7 +73,7 @@ func (m *mirror) page() (last bool) {
 	return m.after == nil
 }
 
-// change puts one of the gifts with another name. Every fourth time it is archived.
+// change puts one of the gifts with another name and archives every fourth.
 func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) error {
 	_, err := f.ops.PutProduct(ctx, gift(func(p *catalogv1.PutProductRequest) {
 		p.Id, p.Name = all[random.IntN(len(all))], fmt.Sprintf("Gift %d", random.Int32())
@@ -84,7 +84,7 @@ func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) e
 	return err
 }
 
-// changeMuch changes gifts in every way, and regions.
+// changeMuch makes all kinds of changes of gifts and regions.
 func (f *fixture) changeMuch(ctx context.Context, random *rand.Rand, all []string, changes int) error {
 	for i := range changes {
 		var err error
@@ -109,9 +109,8 @@ func (f *fixture) changeMuch(ctx context.Context, random *rand.Rand, all []strin
 	return nil
 }
 
-// A reader reads while writers change the catalog. After the first sync it asks for changes since the
-// newest one it has, without going back five minutes. Changes become visible in the order of updatedAt,
-// so that even this reader misses none.
+// A reader reads while writers change the catalog. After the first sync it asks for changes since the newest one it has,
+// without the overlap of five minutes. Changes become visible in the order of updatedAt, so even this reader misses none.
 func TestAReaderThatSyncsMissesNothing(t *testing.T) {
 	t.Parallel()
 	const writers, changesEach, gifts = 4, 50, 30
@@ -155,7 +154,7 @@ func TestASlowLoadAndTheNextSyncMissNothing(t *testing.T) {
 	for run := range runs {
 		t.Run(fmt.Sprintf("run %d", run), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, uint64(run)))
-			move(time.Hour) // All earlier changes are old.
+			move(time.Hour) // Now all earlier changes are old.
 			m := f.mirror(size)
 			for last := false; !last; last = m.page() {
 				for range random.IntN(4) {
@@ -185,7 +184,7 @@ func TestALoadShowsGiftsThatChangeShortlyBeforeTheirPage(t *testing.T) {
 	require.Len(t, m.gifts, len(all), "no gift is left out, though each changed after the load began")
 }
 
-// putMany puts published gifts with a price in NORDICS, faster than by calls, and returns their ids.
+// putMany inserts published gifts with a price in NORDICS and returns their ids. It is faster than calls.
 func (f *fixture) putMany(n int) []string {
 	f.t.Helper()
 	var all []string
@@ -279,11 +278,11 @@ func TestChangesComeInTheirOrder(t *testing.T) {
 	a.Name = "Changed"
 	last := f.put(a)
 	require.Equal(t, []string{b.GetId(), c.GetId(), a.GetId()}, ids(f.changedSince(time.Unix(0, 0))))
-	require.Equal(t, []string{a.GetId()}, ids(f.changedSince(last)), "the instant itself counts")
+	require.Equal(t, []string{a.GetId()}, ids(f.changedSince(last)), "the instant is inclusive")
 	require.Empty(t, f.changedSince(last.Add(time.Microsecond)))
 }
 
-func TestUpdatedAtChangesWithWhatAReaderCanSee(t *testing.T) {
+func TestUpdatedAtChangesOnlyWithWhatReadersCanSee(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.putRegion("NORDICS", "SE")
@@ -307,12 +306,12 @@ func TestUpdatedAtChangesWithWhatAReaderCanSee(t *testing.T) {
 	}{
 		{"nothing changes", func() {}, false},
 		{"countries in another order", func() { p.AvailableCountries = []string{"FI", "SE", "FI"} }, false},
-		{"a country goes", func() { p.AvailableCountries = []string{"SE"} }, true},
+		{"a country is removed", func() { p.AvailableCountries = []string{"SE"} }, true},
 		{"a name changes", func() { p.Name = "Thick blanket" }, true},
-		{"a translation that says the same", translated("Thick blanket", ""), false},
+		{"a translation with the same text", translated("Thick blanket", ""), false},
 		{"a translation", translated("Tjock filt", ""), true},
 		{"a description that was the fallback", translated("Tjock filt", "Warm."), false},
-		{"a price where no country is", prices("EMPTY", "5"), false},
+		{"a price in a region without countries", prices("EMPTY", "5"), false},
 		{"a price", prices("NORDICS", "5"), true},
 		{"the same price in another spelling", prices("NORDICS", "5.00"), false},
 		{"another price", prices("NORDICS", "5.01"), true},
@@ -357,7 +356,7 @@ func TestARegionThatGainsOrLosesACountryChangesTheGiftsPricedThere(t *testing.T)
 	f.putRegion("NORDICS", "FI", "SE")
 	require.Empty(t, next(), "the same countries")
 	f.putRegion("BALTICS", "EE", "LT")
-	require.Empty(t, next(), "nothing is priced there")
+	require.Empty(t, next(), "a region without prices")
 	f.putRegion("BALTICS", "EE", "LT", "FI")
 	require.Equal(t, []string{nordic}, next(), "Finland lost its price")
 	got := call(f, f.catalog.GetProduct, &catalogv1.GetProductRequest{ProductId: nordic, Country: "FI"})

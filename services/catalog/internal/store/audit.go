@@ -72,7 +72,7 @@ func (s *Store) Audit(ctx context.Context, subject string, after *cursor.Positio
 }
 
 const (
-	// SKIP LOCKED: a reservation whose row is locked may be about to be reserved again.
+	// Locked rows are skipped: such a reservation may be about to be reserved again.
 	deleteReleased = `DELETE FROM reservations WHERE order_id IN (
   SELECT order_id FROM reservations WHERE state = 'RELEASED' AND expires_at < clock_timestamp() - $1::interval
   ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`

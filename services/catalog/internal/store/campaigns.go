@@ -15,7 +15,7 @@ import (
 // CampaignFilter of a list of campaigns. Nil and empty fields do not filter, except for BrandIDs.
 type CampaignFilter struct {
 	TenantID string
-	// AllBrands false: only campaigns of BrandIDs.
+	// AllBrands false limits the list to campaigns of BrandIDs.
 	AllBrands bool
 	BrandIDs  []string
 	BrandID   *string
@@ -54,7 +54,7 @@ type CampaignHead struct {
 	TenantID string
 	BrandID  string
 	Name     string
-	// Status as of the read.
+	// Status at the time of the read.
 	Status    string
 	ExpiresAt *time.Time
 	CreatedAt time.Time
@@ -86,7 +86,7 @@ type GiftView struct {
 	Images     []rules.ShownImage
 }
 
-// SKUView is a combination of variations. Stock is nil on demand.
+// SKUView is a combination of variations. Stock is nil if the supply type is on demand.
 type SKUView struct {
 	ID         string            `json:"id"`
 	Variations map[string]string `json:"variations"`
@@ -102,8 +102,8 @@ const (
   coalesce(nullif(p.translations->$1->>'description', ''), p.description, ''),
   coalesce(p.variations, '[]'), p.available_countries, p.images`
 
-	// One statement, so that the campaign and its offerings are those of one moment. A campaign that
-	// offers nothing has one row without a gift.
+	// One statement, so that the campaign and its offerings are of the same moment. A campaign without offerings has one row
+	// without a gift.
 	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `, coalesce(o.status, ''), coalesce(o.supply_type, ''),
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
       'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')

@@ -16,8 +16,8 @@ import (
 
 const selectUpdatedAt = `SELECT updated_at FROM products WHERE id = $1`
 
-// ChangeProduct changes one side of a gift and returns its updated_at. change replaces fields of the gift
-// without changing their old values. check, if not nil, refuses references to unknown records.
+// ChangeProduct changes one part of a gift and returns its updated_at. change replaces fields of the gift and must not modify
+// their old values. check, if not nil, refuses references to unknown records.
 func (s *Store) ChangeProduct(
 	ctx context.Context, act Act, change func(*rules.Product), check func(rules.Known) error,
 ) (time.Time, error) {
@@ -62,9 +62,8 @@ func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product,
 	return updatedAt, suspendOfferings(ctx, tx, before, after)
 }
 
-// ImportProducts puts gifts, each with another id, in one transaction, and returns the outcomes. A gift that
-// check refuses is rejected. Unchanged gifts are found without the lock for changes, so that a repeated
-// import does not delay other changes.
+// ImportProducts puts gifts with different ids in one transaction and returns the outcomes. A gift that check refuses is
+// rejected. Unchanged gifts are found without the lock for changes, so that a repeated import does not delay other changes.
 func (s *Store) ImportProducts(
 	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
 ) ([]rules.ImportOutcome, error) {
@@ -81,7 +80,7 @@ func (s *Store) ImportProducts(
 	return planned.outcomes, err
 }
 
-// importPlan is what an import does with each gift.
+// importPlan holds the action of an import for each gift.
 type importPlan struct {
 	known    rules.Known
 	before   map[string]rules.Product

@@ -33,8 +33,8 @@ type StockCorrection struct {
 	After    int32  `json:"after"`
 }
 
-// CorrectStock corrects the stock of a SKU of the campaign that the act names, and returns the stock after
-// it. The same correction with the same id returns the first result; another one is refused.
+// CorrectStock corrects the stock of a SKU in the campaign of the act and returns the new stock. The same correction with the
+// same id returns the first result; another one is refused.
 func (s *Store) CorrectStock(
 	ctx context.Context, tenantID, id string, act Act, c rules.Correction, entry StockCorrection,
 ) (after int32, err error) {
@@ -62,7 +62,7 @@ func (s *Store) CorrectStock(
 		return act.recordAs(ctx, tx, id)
 	})
 	if _, taken := postgres.UniqueViolation(err); taken {
-		return 0, correctionReused() // At the same moment, for another SKU.
+		return 0, correctionReused() // A concurrent correction of another SKU has the id.
 	}
 	return after, err
 }

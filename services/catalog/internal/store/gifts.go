@@ -25,7 +25,7 @@ const (
 FROM products p WHERE p.id = ANY($1::uuid[])`
 )
 
-// readKnown reads which of the records that p refers to exist.
+// readKnown reads which references of p exist.
 func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.Known, error) {
 	known := rules.Known{Subcategories: map[string]bool{}, Images: map[string]bool{}, Regions: map[string]bool{}}
 	b := &pgx.Batch{}
@@ -38,7 +38,7 @@ func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.
 	return known, nil
 }
 
-// into adds rows of a key and a value to a map.
+// into adds rows with a key and a value to a map.
 func into[V any](all map[string]V) func(rows pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var key string
@@ -85,7 +85,7 @@ type ItemKey struct {
 	VariationsKey []byte
 }
 
-// It always has one row.
+// The result always has one row.
 const selectItemFacts = `SELECT c.brand_id::text, ` + statusNow + `, o.status, o.supply_type,
   p.state, p.name, p.customization_available, $4 = ANY(p.available_countries), p.variations, s.id IS NOT NULL
 FROM (VALUES (1)) AS one (row)

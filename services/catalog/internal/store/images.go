@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// The update is for images of older versions, without a size.
+	// The update is for images that older versions stored without a size.
 	insertImage = `INSERT INTO images (file_id, digest, content_type, size, width, height) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (file_id) DO UPDATE SET width = EXCLUDED.width, height = EXCLUDED.height WHERE images.width IS NULL`
 
@@ -21,12 +21,12 @@ ON CONFLICT (file_id) DO UPDATE SET width = EXCLUDED.width, height = EXCLUDED.he
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
 WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
 
-	// For an image that gifts had before it had renditions: readers see the gifts change.
+	// If gifts had an image before it had renditions, readers see those gifts change.
 	touchShowing = `UPDATE products SET image_file_ids = image_file_ids,
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
 
-	// A rendition is open when its original is.
+	// A rendition is public if its original is.
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
 FROM images i
 WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
@@ -88,8 +88,8 @@ ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.
   SELECT file_id FROM brand_logos WHERE tenant_id = $1 AND brand_id = $2 ORDER BY uploaded_at DESC, file_id LIMIT $3)`
 )
 
-// PutLogo records an image whose bytes are stored and opens it as the latest logo of a brand. Past
-// rules.LogosKept the oldest is closed.
+// PutLogo records a stored image and makes it public as the latest logo of a brand. Only the latest rules.LogosKept stay
+// public.
 func (s *Store) PutLogo(ctx context.Context, l rules.Logo, i rules.Image) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}

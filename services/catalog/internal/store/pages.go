@@ -24,11 +24,11 @@ type Entry struct {
 	ID     string
 	Listed bool
 	Text   rules.Text
-	// Available: the gift can be supplied to the reader's country.
+	// Available reports whether the gift can be supplied to the reader's country.
 	Available bool
 	// AmountEUR is nil without a price for the country's region.
 	AmountEUR *string
-	// Rate of the reader's currency is nil when the catalog has none.
+	// Rate of the reader's currency is nil if the catalog has none.
 	Rate                   *string
 	Variations             []rules.Variation
 	Categories             []string
@@ -55,7 +55,7 @@ FROM products p`
 
 	selectFirstListed = selectEntries + ` WHERE p.state = 'PUBLISHED' ORDER BY p.id`
 
-	// The subquery is the first change since the load began that no later one of its gift has replaced.
+	// The subquery is the earliest updated_at after the start of the load.
 	selectListed = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id > $4
   AND p.updated_at <= coalesce(
     (SELECT min(updated_at) FROM products WHERE published_once AND updated_at > $5) + interval '4 minutes', 'infinity')
@@ -67,13 +67,13 @@ ORDER BY p.updated_at, p.id`
 	selectEntry = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id = $4`
 )
 
-// FirstListed reads the first page of a load by id, and the start of the load: the newest change that it
-// shows for certain.
+// FirstListed reads the first page of a load by id, and the start of the load: the newest change that the load certainly
+// includes.
 func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, time.Time, error) {
 	var start time.Time
 	var found []Entry
 	b := &pgx.Batch{}
-	// First, so that a change between the two statements is later than the start.
+	// It runs first, so that a change between the two statements is later than the start.
 	b.Queue(selectNewest).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
 	b.Queue(limited(selectFirstListed, limit), v.Country, v.Locale, v.Currency).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, scanEntry)
@@ -93,8 +93,7 @@ func (s *Store) Listed(ctx context.Context, v View, start time.Time, after strin
 	return s.entries(ctx, limited(selectListed, limit), v.Country, v.Locale, v.Currency, after, start)
 }
 
-// Changed reads gifts that changed after a position, in the order of the changes, including those that
-// left the catalog.
+// Changed reads gifts that changed after a position, in the order of the changes, including unlisted ones.
 func (s *Store) Changed(ctx context.Context, v View, after cursor.Position, limit int) ([]Entry, error) {
 	return s.entries(ctx, limited(selectChanged, limit), v.Country, v.Locale, v.Currency, after.Time, after.ID)
 }
@@ -108,8 +107,8 @@ func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, erro
 	return found[0], true, nil
 }
 
-// limited writes the limit into the statement. With a parameter the planner would not know how little is read, and each
-// page would be planned again, which takes a third of its time. There are few limits, and so few prepared statements.
+// limited writes the limit into the statement. With a parameter the planner would not know how few rows are read and would plan
+// each page again, which takes a third of its time. There are few limits, so there are few prepared statements.
 func limited(sql string, limit int) string { return sql + " LIMIT " + strconv.Itoa(limit) }
 
 func (s *Store) entries(ctx context.Context, sql string, args ...any) ([]Entry, error) {

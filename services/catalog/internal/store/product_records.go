@@ -77,8 +77,8 @@ ON CONFLICT (product_id, region) DO UPDATE SET amount_eur = EXCLUDED.amount_eur
 WHERE product_prices.amount_eur <> EXCLUDED.amount_eur`
 )
 
-// PutProduct creates a gift or replaces it as a whole, and returns its updated_at, which changes only with
-// what readers can see. check refuses references to unknown records.
+// PutProduct creates a gift or replaces it as a whole, and returns its updated_at. That changes only if readers see a
+// difference. check refuses references to unknown records.
 func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rules.Known) error) (time.Time, error) {
 	var updatedAt time.Time
 	err := s.change(ctx, func(tx pgx.Tx) error {
@@ -126,7 +126,7 @@ func queuePrices(b *pgx.Batch, p rules.Product) {
 	b.Queue(upsertPrices, p.ID, regions, amounts)
 }
 
-// list is never null: the columns do not take it.
+// list is never nil, because the columns are NOT NULL.
 func list(values []string) []string {
 	if values == nil {
 		return []string{}

@@ -19,7 +19,7 @@ VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
   brand_id = EXCLUDED.brand_id, name = EXCLUDED.name, status = EXCLUDED.status, expires_at = EXCLUDED.expires_at`
 
-	// In the order in which ConfirmAndRelease locks them.
+	// The order is that of ConfirmAndRelease, so that they do not deadlock.
 	lockSKUs = `SELECT id FROM skus WHERE tenant_id = $1 AND campaign_id = $2 ORDER BY id FOR UPDATE`
 
 	deleteOfferings = `DELETE FROM offerings WHERE tenant_id = $1 AND campaign_id = $2`
@@ -29,7 +29,7 @@ VALUES ($1, $2, $3, $4, $5, $6)`
 
 	withdrawSKUs = `UPDATE skus SET offered = false WHERE tenant_id = $1 AND campaign_id = $2 AND offered`
 
-	// Stock that exists is left as it is.
+	// Existing stock does not change.
 	upsertSKU = `INSERT INTO skus (tenant_id, campaign_id, product_id, variations_key, id, variations, offered, stock)
 VALUES ($1, $2, $3, $4, $5, $6, true, $7)
 ON CONFLICT (tenant_id, campaign_id, product_id, variations_key)
@@ -38,7 +38,7 @@ DO UPDATE SET offered = true, stock = coalesce(skus.stock, EXCLUDED.stock)`
 	campaignOfOneTenant = "campaigns_one_tenant"
 )
 
-// PutCampaign creates a campaign or replaces it whole, except for the stock of SKUs that exist.
+// PutCampaign creates a campaign or replaces it as a whole, except for the stock of existing SKUs.
 func (s *Store) PutCampaign(ctx context.Context, c rules.Campaign) error {
 	err := s.change(ctx, func(tx pgx.Tx) error {
 		ids := make([]string, len(c.Offerings))
@@ -80,7 +80,7 @@ func queueCampaign(b *pgx.Batch, c rules.Campaign, gifts map[string]rules.Produc
 	return nil
 }
 
-// statusOf is the status of an offering that is put while the gift is as it is.
+// statusOf is the status of an offering of the gift when it is put.
 func statusOf(gift rules.Product) string {
 	if gift.State != rules.Published {
 		return rules.OfferingNeedsReview
@@ -109,7 +109,7 @@ FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2 FOR UPDATE`
 
 	setCampaignStatus = `UPDATE campaigns SET status = $3 WHERE tenant_id = $1 AND id = $2`
 
-	// SKIP LOCKED: a campaign that is being changed is completed at the next tick.
+	// Locked rows are skipped: a campaign that is being changed is completed at the next tick.
 	completeExpired = `WITH due AS (
   SELECT tenant_id, id FROM campaigns WHERE status = 'ACTIVE' AND expires_at <= catalog_now()
   ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -143,8 +143,8 @@ func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) 
 	})
 }
 
-// inCampaign runs work on the campaign that the act names, as the only change of the catalog, and records
-// the act if work changed anything. due: the campaign's expiry has passed.
+// inCampaign runs work on the campaign of the act, as the only change of the catalog, and records the act if work changed
+// anything. due means that the campaign's expiry has passed.
 func (s *Store) inCampaign(
 	ctx context.Context, tenantID string, act Act, work func(tx pgx.Tx, status string, due bool) (changed bool, err error),
 ) error {
@@ -166,8 +166,8 @@ func (s *Store) inCampaign(
 	})
 }
 
-// CompleteExpired records that campaigns have completed at their expiry, and returns how many. Reads do
-// not depend on it. A recorded campaign stays completed when its expiry is moved.
+// CompleteExpired records that campaigns have completed at their expiry, and returns how many. Reads do not depend on it. A
+// recorded campaign stays completed if its expiry changes.
 func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, completeExpired, limit)
 	if err != nil {
@@ -176,6 +176,6 @@ func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
 	return int(tag.RowsAffected()), nil
 }
 
-// statusNow is the status of campaign c now: from expires_at on, an active one has completed, recorded or
-// not. The clock of the database decides, so that all instances of the service agree.
+// statusNow is the current status of campaign c: from expires_at on, an active one counts as completed even if that is not
+// recorded. The database's clock decides, so that all instances agree.
 const statusNow = `CASE WHEN c.status = 'ACTIVE' AND c.expires_at <= catalog_now() THEN 'COMPLETED' ELSE c.status END`

@@ -53,7 +53,7 @@ const (
 SELECT c, $1 FROM unnest($2::text[]) AS c
 ON CONFLICT (country) DO UPDATE SET region = EXCLUDED.region WHERE region_countries.region <> EXCLUDED.region`
 
-	// A listed gift has changed for the readers of a moved country if its price there has.
+	// For readers in a moved country, a listed gift has changed if its price there has.
 	touchRepriced = `UPDATE products p
 SET updated_at = next_change()
 WHERE p.state = 'PUBLISHED' AND EXISTS (
@@ -62,8 +62,8 @@ WHERE p.state = 'PUBLISHED' AND EXISTS (
     IS DISTINCT FROM (SELECT amount_eur FROM product_prices WHERE product_id = p.id AND region = m.becomes))`
 )
 
-// PutRegion sets the countries of a region, taking them from other regions, and updates the gifts whose
-// price changes in a country.
+// PutRegion sets the countries of a region, removes them from other regions, and updates the gifts whose price changes in a
+// country.
 func (s *Store) PutRegion(ctx context.Context, r rules.Region) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		now, err := regionsOf(ctx, tx, r)

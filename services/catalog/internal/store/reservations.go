@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Attempt asks for a unit. Its key identifies it over retries and crashes.
+// Attempt is a request for a unit. Its key identifies it across retries and crashes.
 type Attempt struct {
 	Key           []byte
 	OrderID       string
@@ -27,7 +27,7 @@ type Reservation struct {
 	ExpiresAt time.Time
 }
 
-// SQLSTATE values reserve_unit raises.
+// SQLSTATE values that reserve_unit raises.
 const (
 	stateOutOfStock = "GF001"
 	stateNoSuchSKU  = "GF002"
@@ -47,7 +47,7 @@ ORDER BY s.id FOR UPDATE`
 
 	confirmReservations = `UPDATE reservations SET state = 'CONFIRMED' WHERE order_id = ANY($1::uuid[]) AND state = 'RESERVED'`
 
-	// The state changes and the units go back in one statement, so a unit goes back exactly once.
+	// One statement changes the state and returns the units, so a unit is returned exactly once.
 	releaseReservations = `WITH released AS (
   UPDATE reservations SET state = 'RELEASED' WHERE order_id = ANY($1::uuid[]) AND state <> 'RELEASED'
   RETURNING sku_id, units
@@ -117,14 +117,14 @@ func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]string, e
 type Outstanding struct {
 	// Units is at most MaxCounted.
 	Units int64
-	// Overdue is how long the oldest of them is past its expiry.
+	// Overdue is the time since the expiry of the oldest unit.
 	Overdue time.Duration
 }
 
 // MaxCounted bounds the count of outstanding units.
 const MaxCounted = 100_000
 
-// In the order of the index for expired reservations.
+// The order is that of the index for expired reservations.
 const selectOutstanding = `
 SELECT count(*), greatest(interval '0', coalesce(clock_timestamp() - min(expires_at), interval '0'))
   FROM (SELECT expires_at FROM reservations WHERE state = 'RESERVED' ORDER BY expires_at, order_id LIMIT $1) held`

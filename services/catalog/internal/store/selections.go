@@ -67,8 +67,8 @@ JOIN skus s ON s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s
 WHERE o.product_id = $1 AND o.status = 'ACTIVE' AND s.offered`
 )
 
-// suspendOfferings suspends the gift in campaigns that can no longer offer it: it left the catalog, or no
-// longer comes in an offered combination. Putting the campaign again is the review.
+// suspendOfferings suspends the gift in campaigns that can no longer offer it: it left the catalog, or lost an offered
+// combination. The review is to put the campaign again.
 func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Product) error {
 	if before.Withdraws(after) {
 		_, err := tx.Exec(ctx, suspendAll, after.ID)
@@ -88,7 +88,7 @@ func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Produc
 		if !rules.Chosen(after.Variations, variations) {
 			unfit = append(unfit, campaign)
 		}
-		variations = nil // The decoder would add to the map of the row before.
+		variations = nil // Otherwise the decoder would add to the map of the previous row.
 		return nil
 	})
 	if err != nil {

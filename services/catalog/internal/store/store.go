@@ -1,7 +1,7 @@
-// Package store keeps the catalog in PostgreSQL.
+// Package store holds the schema of the catalog database and all its statements.
 //
-// Changes of the catalog run one at a time under an advisory lock, so that updated_at grows in the order of the
-// commits, whatever the clock does. Reservations do not take the lock: they lock their own row, then that of the SKU.
+// Changes of the catalog run one at a time under an advisory lock, so that updated_at grows in the order of the commits even if
+// the clock jumps back. Reservations do not take the lock: they lock their own row, then that of the SKU.
 package store
 
 import (

@@ -1,4 +1,4 @@
-// Command tenants keeps tenants, brands and API keys.
+// Command tenants runs the service for tenants, brands and API keys.
 package main
 
 import (

@@ -23,8 +23,8 @@ type NewKey struct {
 	BrandIDs  []string
 }
 
-// Key validates the request for a key, except for its webhook URL. A key may have no scopes, and it may be
-// limited to no brand at all: it reaches what every valid key reaches.
+// Key validates the request for a key, except for its webhook URL. A key may have no scopes and no brands: it can still call
+// the methods that every valid key may call.
 func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
 	errs.Required("name", req.GetName(), maxKeyName)
 	k := NewKey{
@@ -34,7 +34,7 @@ func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
 		AllBrands: req.GetAllBrands(),
 	}
 	if k.AllBrands && len(req.GetBrandIds()) > 0 {
-		errs.Add("brandIds", problem.FieldInvalid, "must be empty together with allBrands")
+		errs.Add("brandIds", problem.FieldInvalid, "must be empty if allBrands is true")
 		return k
 	}
 	if len(req.GetBrandIds()) > maxBrandIDs {
@@ -79,7 +79,7 @@ const secretBytes = 32
 // they encode, are the HMAC key.
 func NewWebhookSecret() string {
 	raw := make([]byte, secretBytes)
-	_, _ = rand.Read(raw) // Never fails.
+	_, _ = rand.Read(raw) // It never fails.
 	return hex.EncodeToString(raw)
 }
 

@@ -52,7 +52,7 @@ func TestWebhookURL(t *testing.T) {
 		rules.WebhookURL("url", &url, allowLoopback, &errs)
 		return errs.Err() != nil
 	}
-	t.Run("loopback is accepted only where it is allowed", func(t *testing.T) {
+	t.Run("loopback is accepted only if it is allowed", func(t *testing.T) {
 		require.True(t, refused("http://127.0.0.1:9000/", false))
 		require.False(t, refused("http://127.0.0.1:9000/", true))
 		require.True(t, refused("http://10.0.0.1/", true))

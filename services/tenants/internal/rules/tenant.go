@@ -109,7 +109,7 @@ func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	errs.Required("brand.name", b.GetName(), maxName)
 	errs.Required("brand.slug", b.GetSlug(), maxSlug)
 	if !slugForm.MatchString(b.GetSlug()) {
-		errs.Add("brand.slug", problem.FieldInvalid, "must be lower-case letters and digits, in words joined by -")
+		errs.Add("brand.slug", problem.FieldInvalid, "must be words of lower-case letters and digits, joined by -")
 	}
 	if b.PrimaryColour != nil && !colourForm.MatchString(b.GetPrimaryColour()) {
 		errs.Add("brand.primaryColour", problem.FieldInvalid, "must be a hex colour such as #1A2B3C")
@@ -129,7 +129,7 @@ func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	}
 }
 
-// isWebURL demands an absolute URL without user and password, because everyone can see it.
+// isWebURL reports whether s is an absolute URL without user and password, which everyone could see.
 func isWebURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil

@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
-func TestChangesAtOnceEachRaiseTheVersion(t *testing.T) {
+func TestConcurrentChangesEachRaiseTheVersion(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
@@ -40,13 +40,13 @@ func TestChangesAtOnceEachRaiseTheVersion(t *testing.T) {
 
 	settings := f.settings(tenant)
 	require.Len(t, settings.GetBrands(), each)
-	require.EqualValues(t, 1+3*each, settings.GetVersion(), "no bump is lost")
+	require.EqualValues(t, 1+3*each, settings.GetVersion(), "no change of the version is lost")
 	published, err := f.redis.Get(t.Context(), versions.Key(tenant)).Result()
 	require.NoError(t, err)
 	require.Equal(t, strconv.FormatInt(settings.GetVersion(), 10), published, "the newest version is published")
 }
 
-func TestTheSameChangeAtOnceHappensOnce(t *testing.T) {
+func TestTheSameConcurrentChangeHappensOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()

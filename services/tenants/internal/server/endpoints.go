@@ -26,8 +26,8 @@ func (d *directory) GetEndpoints(
 	return out, nil
 }
 
-// endpoint opens the secret of an active endpoint only. If a secret does not open, the endpoint is paused:
-// its deliveries wait, and the other endpoints of the call are returned.
+// endpoint decrypts the secret of an active endpoint only. If that fails, the endpoint is paused: its deliveries wait, and the
+// other endpoints of the call are returned.
 func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.Endpoint {
 	out := &tenantsv1.Endpoint{KeyId: e.KeyID, State: stateOf(e)}
 	if out.GetState() != tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE {
@@ -35,7 +35,7 @@ func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 	}
 	secret, err := d.ring.Open(e.SealedSecret, rules.SecretData(e.KeyID))
 	if err != nil {
-		d.log.ErrorContext(ctx, "signing secret does not open; deliveries wait", "key_id", e.KeyID, "error", err)
+		d.log.ErrorContext(ctx, "cannot decrypt a signing secret, its deliveries wait", "key_id", e.KeyID, "error", err)
 		out.State = tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED
 		return out
 	}
@@ -43,7 +43,7 @@ func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 	return out
 }
 
-// stateOf prefers the final state to the temporary one.
+// stateOf returns the final state if both states apply.
 func stateOf(e store.Endpoint) tenantsv1.EndpointState {
 	switch {
 	case e.Revoked || e.URL == nil:
@@ -58,8 +58,8 @@ func stateOf(e store.Endpoint) tenantsv1.EndpointState {
 // maxTenantIDs bounds one call.
 const maxTenantIDs = 1000
 
-// ListEndpoints lists the keys of the tenants that are not revoked and have a webhook URL, also while
-// access is off: events are recorded for later.
+// ListEndpoints lists the keys of the tenants that are not revoked and have a webhook URL. It includes tenants whose access is
+// off, because their events are kept for later.
 func (d *directory) ListEndpoints(
 	ctx context.Context, req *tenantsv1.ListEndpointsRequest,
 ) (*tenantsv1.ListEndpointsResponse, error) {
@@ -75,8 +75,8 @@ func (d *directory) ListEndpoints(
 	return &tenantsv1.ListEndpointsResponse{Endpoints: endpoints}, nil
 }
 
-// tenantIDs demands a tenant. To a caller of another version, an empty list would mean that there are no
-// endpoints, and deliveries would be lost.
+// tenantIDs requires at least one tenant. A caller of another version would take an empty list as no endpoints, and deliveries
+// would be lost.
 func tenantIDs(req *tenantsv1.ListEndpointsRequest, errs *fields.Errors) []string {
 	var ids []string
 	if one := req.GetTenantId(); one != "" {

@@ -36,14 +36,14 @@ func TestListEndpoints(t *testing.T) {
 		resp := call(t, f.directory.ListEndpoints, req)
 		require.Equal(t, (&tenantsv1.ListEndpointsResponse{Endpoints: want}).String(), resp.String())
 	}
-	t.Run("it names the tenant's keys with a webhook, also while access is off", func(t *testing.T) {
+	t.Run("it lists the tenant's keys with a webhook, even while access is off", func(t *testing.T) {
 		f.setAccess(tenant, false)
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}}, limited)
 	})
-	t.Run("of several tenants it names each one's keys once, and no others", func(t *testing.T) {
+	t.Run("for several tenants it lists the keys of each once, and no others", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{other, newID(), strings.ToUpper(tenant), other}}, limited, first, second)
 	})
-	t.Run("a caller of the version before names one tenant", func(t *testing.T) {
+	t.Run("a caller of the previous version names one tenant", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantId: tenant}, limited)
 	})
 	t.Run("an unknown tenant has none", func(t *testing.T) {
@@ -91,13 +91,13 @@ func TestGetEndpoints(t *testing.T) {
 		resp := call(t, f.directory.GetEndpoints, &tenantsv1.GetEndpointsRequest{})
 		require.Empty(t, resp.GetEndpoints())
 	})
-	t.Run("a secret that does not open pauses its endpoint", func(t *testing.T) {
+	t.Run("a secret that cannot be decrypted pauses its endpoint", func(t *testing.T) {
 		otherRing := serve(t, f.pool, ringOf(t, "k2", "b"))
 		e := otherRing.endpoint(active.GetKey().GetId())
 		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, e.GetState())
 		require.Empty(t, e.GetUrl())
 	})
-	t.Run("a secret copied to another key does not open", func(t *testing.T) {
+	t.Run("a secret copied to another key cannot be decrypted", func(t *testing.T) {
 		other := f.key(tenant)
 		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET webhook_secret =
 			(SELECT webhook_secret FROM api_keys WHERE id = $1) WHERE id = $2`, active.GetKey().GetId(), other.GetKey().GetId())

@@ -47,7 +47,7 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	return &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}, nil
 }
 
-// unknownBrands names the brands of the request that the tenant does not have.
+// unknownBrands returns violations for the brands that the tenant does not have.
 func unknownBrands(sent []string, unknown *store.UnknownBrandError) error {
 	var errs fields.Errors
 	for i, id := range sent {
@@ -70,7 +70,7 @@ func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 	return &tenantsv1.ResolveKeyResponse{Principal: principal.Proto()}, nil
 }
 
-// RevokeKey revokes a key for good.
+// RevokeKey revokes a key permanently.
 func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
 	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), o.Now().UTC().Truncate(time.Microsecond))
 	if err != nil {

@@ -57,7 +57,7 @@ func TestRevokeKey(t *testing.T) {
 	before := f.settings(tenant).GetVersion()
 	revoke := func(id int32) *tenantsv1.RevokeKeyRequest { return &tenantsv1.RevokeKeyRequest{KeyId: id} }
 	call(t, f.ops.RevokeKey, revoke(id))
-	t.Run("it is refused everywhere at once", func(t *testing.T) {
+	t.Run("it is refused everywhere immediately", func(t *testing.T) {
 		_, err := f.resolve(made.GetApiKey())
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 		_, err = f.public.GetMe(asKey, &tenantsv1.GetMeRequest{})
@@ -68,7 +68,7 @@ func TestRevokeKey(t *testing.T) {
 		require.Len(t, list.GetEndpoints(), 1)
 		require.Equal(t, neighbour.GetKey().GetId(), list.GetEndpoints()[0].GetKeyId())
 	})
-	t.Run("the edges learn of it, and repeating it changes nothing", func(t *testing.T) {
+	t.Run("the edges are notified, and a repetition changes nothing", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, revoke(id))
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 		published, err := f.redis.Get(t.Context(), versions.Key(tenant)).Result()
@@ -95,7 +95,7 @@ func TestSetWebhookURL(t *testing.T) {
 	set := func(url *string) *tenantsv1.SetWebhookUrlRequest {
 		return &tenantsv1.SetWebhookUrlRequest{KeyId: id, Url: url}
 	}
-	t.Run("a new URL is used at once", func(t *testing.T) {
+	t.Run("a new URL is used immediately", func(t *testing.T) {
 		before := f.settings(tenant).GetVersion()
 		const url = "https://other.example.com/hook"
 		resp := call(t, f.ops.SetWebhookUrl, set(pointer(url)))
@@ -111,7 +111,7 @@ func TestSetWebhookURL(t *testing.T) {
 		list := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
 		require.Empty(t, list.GetEndpoints())
 	})
-	t.Run("what cannot be called is refused", func(t *testing.T) {
+	t.Run("an invalid URL is refused", func(t *testing.T) {
 		for url, want := range map[string]string{"": "url required", "http://example.com": "url invalid", "https://192.168.0.1": "url invalid"} {
 			invalid(t, f.ops.SetWebhookUrl, set(&url), want)
 		}
@@ -121,7 +121,7 @@ func TestSetWebhookURL(t *testing.T) {
 	})
 }
 
-func TestARotatedSecretWorksAtOnce(t *testing.T) {
+func TestARotatedSecretWorksImmediately(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
@@ -145,7 +145,7 @@ func TestCreateKey(t *testing.T) {
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand, foreign := f.brand(tenant, "Aurora"), f.brand(other, "Borealis")
-	t.Run("key and secret are in the answer, and nowhere in the table", func(t *testing.T) {
+	t.Run("key and secret are in the response, but not in the table", func(t *testing.T) {
 		made := f.key(tenant)
 		env, err := apikey.Parse(made.GetApiKey())
 		require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestCreateKey(t *testing.T) {
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 		})
 		require.Equal(t, []string{brand}, made.GetKey().GetBrandIds().GetIds())
-		require.NotEmpty(t, made.GetWebhookSecret(), "also without a webhook URL")
+		require.NotEmpty(t, made.GetWebhookSecret(), "even without a webhook URL")
 		principal, err := f.resolve(made.GetApiKey())
 		require.NoError(t, err)
 		require.Equal(t, (&commonv1.Principal{

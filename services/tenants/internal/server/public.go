@@ -28,7 +28,7 @@ func (p *public) GetMe(ctx context.Context, _ *tenantsv1.GetMeRequest) (*tenants
 	return &tenantsv1.GetMeResponse{Tenant: tenant, Key: key.Proto(), Environment: string(p.environment)}, nil
 }
 
-// ListBrands lists the brands that the key reaches, by name.
+// ListBrands lists the brands that the key may see, by name.
 func (p *public) ListBrands(ctx context.Context, _ *tenantsv1.ListBrandsRequest) (*tenantsv1.ListBrandsResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *public) ListBrands(ctx context.Context, _ *tenantsv1.ListBrandsRequest)
 	return &tenantsv1.ListBrandsResponse{Brands: brands}, nil
 }
 
-// GetTenantSettings returns all settings of a tenant, as of one version.
+// GetTenantSettings returns all settings of a tenant in one version.
 func (d *directory) GetTenantSettings(
 	ctx context.Context, req *tenantsv1.GetTenantSettingsRequest,
 ) (*tenantsv1.GetTenantSettingsResponse, error) {

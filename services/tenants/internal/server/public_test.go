@@ -40,7 +40,7 @@ func TestGetMe(t *testing.T) {
 		me := me(ctx)
 		require.Equal(t, "Renamed", me.GetTenant().GetName())
 	})
-	t.Run("a key that is limited to no brand says so", func(t *testing.T) {
+	t.Run("a key without brands has an empty list", func(t *testing.T) {
 		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "None"})
 		me := me(f.as(none.GetApiKey()))
 		require.NotNil(t, me.GetKey().GetBrandIds())
@@ -82,7 +82,7 @@ func TestListBrands(t *testing.T) {
 		}
 		return out
 	}
-	t.Run("a key of all brands sees the tenant's by name, later ones too", func(t *testing.T) {
+	t.Run("a key of all brands sees all brands of the tenant by name, new ones too", func(t *testing.T) {
 		key := f.key(tenant).GetApiKey()
 		require.Equal(t, []string{"Aurora", "Borealis", "cirrus"}, names(t, key))
 		f.brand(tenant, "Astra")

@@ -59,7 +59,7 @@ func (o *operations) PutTeamMember(
 	return &tenantsv1.PutTeamMemberResponse{Member: member}, nil
 }
 
-// PutCustomField creates or replaces one of a tenant's own order fields.
+// PutCustomField creates or replaces a custom field of a tenant.
 func (o *operations) PutCustomField(
 	ctx context.Context, req *tenantsv1.PutCustomFieldRequest,
 ) (*tenantsv1.PutCustomFieldResponse, error) {

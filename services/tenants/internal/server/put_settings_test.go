@@ -89,7 +89,7 @@ func TestPutCustomField(t *testing.T) {
 			require.Equal(t, want.String(), listed[i].String())
 		}
 	})
-	t.Run("moving a field is a change, repeating it is none", func(t *testing.T) {
+	t.Run("moving a field is a change, repeating it is not", func(t *testing.T) {
 		before := f.settings(tenant).GetVersion()
 		call(t, f.ops.PutCustomField, put(tenant, last, -5))
 		call(t, f.ops.PutCustomField, put(tenant, last, -5))
@@ -97,7 +97,7 @@ func TestPutCustomField(t *testing.T) {
 		require.Equal(t, before+1, after.GetVersion())
 		require.Equal(t, last.GetId(), after.GetTenant().GetCustomFields()[0].GetId())
 	})
-	t.Run("the type of a field stays", func(t *testing.T) {
+	t.Run("the type of a field cannot change", func(t *testing.T) {
 		changed := &tenantsv1.CustomField{Id: last.GetId(), Label: "Cost centre", Type: checkboxField}
 		invalid(t, f.ops.PutCustomField, put(tenant, changed, 30), "field.type invalid")
 	})
@@ -190,7 +190,7 @@ func TestPutTenant(t *testing.T) {
 		require.True(t, resp.GetTenant().GetApprovalRequired())
 		require.EqualValues(t, 1, f.settings(id).GetVersion())
 	})
-	t.Run("a repetition has no second effect", func(t *testing.T) {
+	t.Run("a repetition has no effect", func(t *testing.T) {
 		call(t, f.ops.PutTenant, tenantRequest(id))
 		before := f.settings(id)
 		call(t, f.ops.PutTenant, tenantRequest(id))

@@ -1,4 +1,4 @@
-// Package server answers the RPCs of the tenants service.
+// Package server implements the gRPC methods of the tenants service.
 package server
 
 import (
@@ -31,7 +31,7 @@ type Deps struct {
 type Config struct {
 	// Environment is the one that new keys belong to.
 	Environment apikey.Environment
-	// LoopbackWebhooks accepts plain http URLs to this machine too.
+	// LoopbackWebhooks also accepts plain http URLs to this machine.
 	LoopbackWebhooks bool
 }
 
@@ -42,7 +42,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
 }
 
-// public is the public plane: what a key may read of itself and its tenant.
+// public is the public plane: it shows a key itself and its tenant.
 type public struct {
 	tenantsv1.UnimplementedTenantsServiceServer
 
@@ -59,8 +59,8 @@ type directory struct {
 	log   *slog.Logger
 }
 
-// operations is the operations plane, which sets up tenants and their keys. Every change is published to the edges
-// after its commit. A call that has nothing to change is published too, in case an earlier publication failed.
+// operations is the operations plane, which sets up tenants and their keys. Every change is published to the edges after its
+// commit. A call that changes nothing publishes too, in case an earlier publication failed.
 type operations struct {
 	tenantsv1.UnimplementedTenantOperationsServiceServer
 	Deps

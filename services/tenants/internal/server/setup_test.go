@@ -84,7 +84,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// tenantRequest is a tenant with every setting in place.
+// tenantRequest is a request for a tenant with every setting.
 func tenantRequest(id string) *tenantsv1.PutTenantRequest {
 	return &tenantsv1.PutTenantRequest{
 		Id: id, Name: "Nordic Play", Locales: []string{"sv-SE"}, Currency: "EUR", ApiAccess: true,

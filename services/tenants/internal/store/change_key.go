@@ -23,13 +23,13 @@ WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
 	updateSigning = `UPDATE api_keys SET webhook_secret = $2 WHERE id = $1 AND revoked_at IS NULL`
 )
 
-// Changed is the tenant of a changed key and its version after the change.
+// Changed is the tenant of a changed key and the tenant's version after the change.
 type Changed struct {
 	TenantID string
 	Version  int64
 }
 
-// changeKey is change for the tenant of the key.
+// changeKey calls change for the tenant of the key.
 func (s *Store) changeKey(
 	ctx context.Context, keyID int32, work func(tx pgx.Tx) (changed bool, err error),
 ) (c Changed, err error) {
@@ -40,7 +40,7 @@ func (s *Store) changeKey(
 	return c, err
 }
 
-// RevokeKey revokes a key for good. It leaves a revoked key as it is.
+// RevokeKey revokes a key permanently. It does not change a revoked key.
 func (s *Store) RevokeKey(ctx context.Context, keyID int32, at time.Time) (Changed, error) {
 	return s.changeKey(ctx, keyID, func(tx pgx.Tx) (bool, error) {
 		tag, err := tx.Exec(ctx, revokeKey, keyID, at)

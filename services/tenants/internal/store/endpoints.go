@@ -21,7 +21,7 @@ FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
 
-// Subscriptions lists what the tenants' webhook endpoints receive.
+// Subscriptions lists the webhook endpoints of the tenants with their scopes and brands.
 func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenantsv1.EndpointSubscription, error) {
 	rows, err := s.pool.Query(ctx, selectSubscriptions, postgres.UUIDs(tenantIDs))
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenan
 	return subscriptions, nil
 }
 
-// Endpoint is what a delivery to a key depends on.
+// Endpoint is the state, URL and secret of a key's webhook.
 type Endpoint struct {
 	KeyID     int32
 	Revoked   bool
@@ -50,7 +50,7 @@ type Endpoint struct {
 	SealedSecret []byte
 }
 
-// Endpoints returns those of the keys that exist, in no order.
+// Endpoints returns the endpoints of the keys that exist, in no particular order.
 func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, error) {
 	rows, err := s.pool.Query(ctx, selectEndpoints, list(keyIDs))
 	if err != nil {

@@ -34,11 +34,11 @@ func (k Key) Proto() *tenantsv1.Key {
 	return out
 }
 
-// Secrets of a new key, as they are stored.
+// Secrets of a new key in their stored form.
 type Secrets struct {
 	// Hash of the whole key.
 	Hash []byte
-	// Seal seals the signing secret for the id the key gets.
+	// Seal seals the signing secret for the id of the new key.
 	Seal func(keyID int32) []byte
 }
 

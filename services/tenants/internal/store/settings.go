@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// One snapshot for all statements, so that everything belongs to the version.
+	// All statements read one snapshot, so that the settings match the version.
 	oneSnapshot = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
 	selectTeam = `SELECT id, name, email, role, active FROM team_members
 WHERE tenant_id = $1 AND active ORDER BY lower(name), id`
 )
 
-// Settings returns what the rules of other services need of a tenant.
+// Settings returns the settings of a tenant that other services need.
 func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTenantSettingsResponse, error) {
 	tenant := &tenantsv1.Tenant{}
 	out := &tenantsv1.GetTenantSettingsResponse{Tenant: tenant}

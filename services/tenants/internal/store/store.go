@@ -1,7 +1,7 @@
 // Package store keeps tenants, their brands, team, custom fields and API keys in PostgreSQL.
 //
-// Every change locks the tenant's row first and raises the tenant's version in the same transaction. A
-// call that has nothing to change leaves the version alone.
+// Every change locks the tenant's row first and raises the tenant's version in the same transaction. A call that changes
+// nothing does not raise the version.
 package store
 
 import (
@@ -24,13 +24,13 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("tenants", files)
 }
 
-// The reasons the store refuses a change.
+// The reasons why the store refuses a change.
 var (
-	// ErrNotFound is the error for an unknown record and for one of another tenant.
+	// ErrNotFound means that the record is unknown or belongs to another tenant.
 	ErrNotFound   = errors.New("no such record")
 	ErrSlugTaken  = errors.New("another brand of the tenant has this slug")
 	ErrEmailTaken = errors.New("another team member of the tenant has this e-mail address")
-	ErrTypeFixed  = errors.New("the type of a custom field does not change")
+	ErrTypeFixed  = errors.New("the type of a custom field cannot change")
 )
 
 // Store of one database.
@@ -40,13 +40,13 @@ type Store struct{ pool *pgxpool.Pool }
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 const (
-	// NO KEY UPDATE: inserts that refer to the row do not wait.
+	// With NO KEY UPDATE, inserts that refer to the row do not wait.
 	lockTenant = `SELECT version FROM tenants WHERE id = $1 FOR NO KEY UPDATE`
 	bumpTenant = `UPDATE tenants SET version = version + 1 WHERE id = $1 RETURNING version`
 )
 
-// change runs work with the tenant's row locked and returns the version after it. The version grows only
-// if work changed something.
+// change runs work while the tenant's row is locked and returns the new version. The version grows only if work changed
+// something.
 func (s *Store) change(
 	ctx context.Context, tenantID string, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
@@ -66,7 +66,7 @@ func (s *Store) change(
 	return version, translate(err)
 }
 
-// put is change for one upsert, which touches no row if there is nothing to change.
+// put calls change with one upsert, which changes no row if nothing differs.
 func (s *Store) put(ctx context.Context, tenantID, upsert string, args ...any) (version int64, err error) {
 	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
 		tag, err := tx.Exec(ctx, upsert, args...)

@@ -32,7 +32,7 @@ func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {
 	return s, pool, id
 }
 
-func TestAChangeWaitsForTheOneBeforeItAndSeesIt(t *testing.T) {
+func TestAChangeWaitsForThePreviousOneAndSeesIt(t *testing.T) {
 	t.Parallel()
 	s, pool, tenant := setup(t)
 	field := uuid.NewString()
@@ -62,10 +62,10 @@ func TestAChangeWaitsForTheOneBeforeItAndSeesIt(t *testing.T) {
 
 	version, err := s.PutBrand(t.Context(), tenant, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "s"})
 	require.NoError(t, err)
-	require.EqualValues(t, 3, version, "it continues from the change before it")
+	require.EqualValues(t, 3, version, "it continues from the previous change")
 }
 
-func TestARefusedChangeLeavesTheVersion(t *testing.T) {
+func TestARefusedChangeDoesNotRaiseTheVersion(t *testing.T) {
 	t.Parallel()
 	s, _, tenant := setup(t)
 	field := &tenantsv1.CustomField{
@@ -84,7 +84,7 @@ func TestARefusedChangeLeavesTheVersion(t *testing.T) {
 	require.EqualValues(t, 2, settings.GetVersion())
 }
 
-func TestTheSchemaItselfRefuses(t *testing.T) {
+func TestTheSchemaRefusesInvalidRows(t *testing.T) {
 	t.Parallel()
 	_, pool, tenant := setup(t)
 	for name, sql := range map[string]string{

@@ -1,4 +1,4 @@
-// Package versions publishes the versions of tenants to the edges by Redis.
+// Package versions publishes the versions of tenants to the edges through Redis.
 //
 // Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
 // An edge compares it with the version of a cached principal and resolves the key again when the published version is
@@ -20,8 +20,8 @@ import (
 // budget bounds how long a change waits for its publication.
 const budget = 200 * time.Millisecond
 
-// raise sets the key unless its version is as new. Changes of a tenant may be published in another order
-// than that of their commits.
+// raise sets the key unless its version is already as new, because changes of a tenant may be published in another order than
+// their commits.
 var raise = redis.NewScript(`
 local held = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
 if tonumber(ARGV[1]) > held then
@@ -53,8 +53,8 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	return &Publisher{client: client, log: tel.Logger}, nil
 }
 
-// Publish publishes a version that the tenant has reached. It waits at most 200 ms, also when ctx has
-// ended: the change is committed.
+// Publish publishes a version that the tenant has reached. It waits at most 200 ms, even if ctx has ended, because the change
+// is committed.
 func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64) {
 	if p.client == nil {
 		return

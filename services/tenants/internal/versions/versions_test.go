@@ -49,7 +49,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 		require.Equal(t, step.want, read())
 	}
 
-	t.Run("also when versions arrive in any order at once", func(t *testing.T) {
+	t.Run("also when versions arrive concurrently in any order", func(t *testing.T) {
 		var group errgroup.Group
 		for v := range int64(32) {
 			group.Go(func() error {
@@ -67,7 +67,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 	})
 }
 
-func TestACallerThatLeftDoesNotStopThePublication(t *testing.T) {
+func TestACancelledCallerDoesNotStopThePublication(t *testing.T) {
 	t.Parallel()
 	p, client := setup(t)
 	tenant := uuid.NewString()
@@ -77,7 +77,7 @@ func TestACallerThatLeftDoesNotStopThePublication(t *testing.T) {
 	require.Equal(t, "5", client.Get(t.Context(), versions.Key(tenant)).Val())
 }
 
-func TestARedisThatDoesNotAnswerCostsTheBudgetAndALogLine(t *testing.T) {
+func TestIfRedisDoesNotAnswerAChangeWaitsForTheBudgetAndLogsALine(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Command webhook sends the platform's changes to the webhooks of API keys.
+// Command webhook runs the service that sends changes to webhooks.
 package main
 
 import (

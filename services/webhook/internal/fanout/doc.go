@@ -1,8 +1,7 @@
 // Package fanout turns changes into deliveries: one for each key of the tenant that may see the change and
 // has a webhook, except the key whose own request made it.
 //
-// The subscriptions are looked up after the changes have arrived, so an endpoint that was set before a
-// change is always included. Batches that arrive at the same time share a lookup. A batch is stored in one
-// transaction, and storing a change twice has no effect. A message that is not a valid change is stored
-// aside, logged and counted; it does not delay the messages behind it.
+// The subscriptions are looked up after the changes have arrived, so an endpoint that was set before a change is always
+// included. Concurrent batches share a lookup. A batch is stored in one transaction, and storing a change twice has no effect.
+// A message that is not a valid change is stored in another table, logged and counted; it does not delay later messages.
 package fanout

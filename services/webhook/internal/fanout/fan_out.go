@@ -130,7 +130,7 @@ func receivers(c change, list []*tenantsv1.EndpointSubscription) []int32 {
 type change struct {
 	*eventsv1.Change
 	body []byte
-	// traceParent is the recorded trace the change came in, or empty.
+	// traceParent is the recorded trace of the change, or empty.
 	traceParent string
 }
 
@@ -163,7 +163,7 @@ func decode(value []byte, environment string) (change, error) {
 	return change{Change: c, body: body}, nil
 }
 
-// check also makes the ids canonical, because they are compared with those of other services.
+// check also makes the ids canonical, because they are compared with ids of other services.
 func check(c *eventsv1.Change) error {
 	for _, id := range []*string{&c.EventId, &c.TenantId, &c.BrandId} {
 		canonical, ok := fields.ParseUUID(*id)

@@ -158,10 +158,10 @@ func TestAChangeThatIsDeliveredAgainHasNoEffect(t *testing.T) {
 	_, err := f.pool.Exec(t.Context(), "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
 	require.NoError(t, err)
 	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
-	require.Empty(t, f.deliveries(), "what was delivered is not queued again")
+	require.Empty(t, f.deliveries(), "a delivered event is not queued again")
 }
 
-func TestAMessageThatIsNotAChangeIsStoredAside(t *testing.T) {
+func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
@@ -186,7 +186,7 @@ func TestAMessageThatIsNotAChangeIsStoredAside(t *testing.T) {
 	batch = append(batch, kafka.Message{Value: []byte("\xffnonsense"), Offset: 10}, kafka.Message{Offset: 11})
 
 	require.NoError(t, f.fan.Handle(t.Context(), 3, batch))
-	require.NoError(t, f.fan.Handle(t.Context(), 3, batch), "again, after a crash before the commit of the offset")
+	require.NoError(t, f.fan.Handle(t.Context(), 3, batch), "repeated, as after a crash before the commit of the offset")
 	require.Equal(t, map[string][]int32{good.GetEventId(): {1}}, f.deliveries())
 	var stored int
 	require.NoError(t, f.pool.QueryRow(t.Context(),

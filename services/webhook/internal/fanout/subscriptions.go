@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// lookupTimeout ends a lookup that hangs; its messages are tried again.
+	// lookupTimeout ends a lookup that takes too long; its messages are tried again.
 	lookupTimeout = 5 * time.Second
-	// maxLookups is how many run at the same time: a batch that arrives during a lookup does not wait for its
-	// end, and yet several share the next one.
+	// maxLookups is how many lookups run concurrently. With two, a batch that arrives during a lookup need not wait for its
+	// end, and later batches share the next one.
 	maxLookups = 2
 	// maxBatches is how many batches share a lookup: they succeed or fail together.
 	maxBatches = 16
@@ -22,14 +22,14 @@ const (
 	maxTenants = 1000
 )
 
-// subscriptions looks up the endpoints of tenants. Batches of all partitions that wait share the next lookup, never one
-// that is in flight: that one may have read before an endpoint was set.
+// subscriptions looks up the endpoints of tenants. Waiting batches of all partitions share the next lookup. They never share
+// one in flight, which may have read before an endpoint was set.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
 	lookups   batcher.Batcher[*lookup]
 }
 
-// endpoints are those of each tenant.
+// endpoints maps each tenant to its endpoints.
 type endpoints map[string][]*tenantsv1.EndpointSubscription
 
 // lookup is one batch's part of a lookup. The result is shared with other batches and must not be changed.
@@ -44,7 +44,7 @@ func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions
 	return s
 }
 
-// of returns the endpoints of the tenants of the batch, and perhaps of others.
+// of returns the endpoints of the batch's tenants, and possibly of others.
 func (s *subscriptions) of(ctx context.Context, changes []change) (endpoints, error) {
 	if len(changes) == 0 {
 		return endpoints{}, nil

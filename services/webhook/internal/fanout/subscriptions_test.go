@@ -64,7 +64,7 @@ func (l heldLookups) next() []string {
 	}
 }
 
-// handled are batches of one change each that are handled at the same time.
+// handled are batches of one change each that are handled concurrently.
 type handled struct {
 	*fixture
 	group errgroup.Group
@@ -103,7 +103,7 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	h.start(of(ids[0], 1), 0)
 	require.Equal(t, ids[:1], calls.next())
 	h.start(of(ids[1], 2), 1)
-	require.Equal(t, ids[1:2], calls.next(), "two at once")
+	require.Equal(t, ids[1:2], calls.next(), "two concurrent calls")
 	h.startAndWait(of(ids[3], 4), 2, 1)
 	h.startAndWait(of(ids[2], 3), 3, 2)
 	h.startAndWait(of(ids[3], 4), 4, 3)
@@ -115,7 +115,7 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	require.Equal(t, want, f.deliveries())
 }
 
-func TestAnEndpointSetDuringALookupIsFoundForTheChangesThatComeAfterIt(t *testing.T) {
+func TestAnEndpointSetDuringALookupIsFoundForLaterChanges(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	calls, h := f.holdLookups(), &handled{fixture: f}

@@ -17,8 +17,8 @@ import (
 type Outcome struct {
 	// Status is the receiver's HTTP status; 0 without a response.
 	Status int
-	// Problem says what went wrong, in words for the receiver's owner. It never contains an address or
-	// other details of our network. Empty when the event was delivered.
+	// Problem says what went wrong, in words for the receiver's owner. It never contains an address or other details of our
+	// network. It is empty if the event was delivered.
 	Problem string
 	// Class is a label for metrics: 2xx to 5xx, or why there is no response.
 	Class string
@@ -82,8 +82,8 @@ func Unanswered(err error) Outcome {
 
 const unreachable = "The webhook could not be reached."
 
-// unresolved distinguishes a name that does not exist, an error of the receiver, from a resolver that did
-// not answer, a failure on our side.
+// unresolved distinguishes two cases: the name does not exist, which is the receiver's error, or the resolver did not answer,
+// which is a failure on our side.
 func unresolved(err *net.DNSError) Outcome {
 	return Outcome{
 		Problem:  "The webhook could not be reached: its host name could not be resolved.",

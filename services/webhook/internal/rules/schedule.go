@@ -11,16 +11,16 @@ import (
 const MaxAttempts = 8
 
 const (
-	// maxJitter spreads retries that would fall on the same moment. It only ever adds.
+	// maxJitter spreads retries that would happen at the same moment. It only lengthens delays.
 	maxJitter = 0.1
 	// internalDelay is the pause after a failure on our side, which does not count as an attempt.
 	internalDelay = 30 * time.Second
-	// internalGrace is how long such failures do not count. A name whose own servers are broken looks
-	// like a failure of our resolver; without this limit its deliveries would be tried forever.
+	// internalGrace is how long such failures do not count. A name whose own name servers are broken looks like a failure of
+	// our resolver; without this limit its deliveries would be tried forever.
 	internalGrace = 72 * time.Hour
 )
 
-// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false when no attempt is left.
+// RetryDelay is the pause after the given number of attempts. random is in [0, 1). ok is false if no attempt is left.
 func RetryDelay(attempts int, random float64) (delay time.Duration, ok bool) {
 	delays := [MaxAttempts - 1]time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
@@ -60,7 +60,7 @@ type Verdict struct {
 	Wait time.Duration
 }
 
-// Judge decides what follows from an outcome. random is in [0, 1).
+// Judge returns the new state of a delivery after an outcome. random is in [0, 1).
 func Judge(o Outcome, p Progress, random float64) Verdict {
 	if o.Delivered() {
 		return Verdict{State: Delivered, Counted: true}

@@ -42,14 +42,14 @@ func TestAnOutcomeDecidesTheNextState(t *testing.T) {
 		age      time.Duration
 		want     rules.Verdict
 	}{
-		"2xx is delivered":                {rules.Answered(204), 0, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
-		"2xx is delivered the last time":  {rules.Answered(200), 7, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
-		"another status is tried again":   {rules.Answered(500), 0, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Minute}},
-		"the seventh waits twelve hours":  {rules.Answered(500), 6, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: 12 * time.Hour}},
-		"the eighth failure is the last":  {rules.Answered(500), 7, time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
-		"a failure on our side is free":   {ours, 7, time.Hour, rules.Verdict{State: rules.Pending, Wait: 30 * time.Second}},
-		"but not for days":                {ours, 3, 72 * time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}},
-		"and then it ends like any other": {ours, 7, 72 * time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
+		"2xx is delivered":                     {rules.Answered(204), 0, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
+		"2xx is delivered the last time":       {rules.Answered(200), 7, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
+		"another status is tried again":        {rules.Answered(500), 0, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Minute}},
+		"the seventh waits twelve hours":       {rules.Answered(500), 6, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: 12 * time.Hour}},
+		"the eighth failure is the last":       {rules.Answered(500), 7, time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
+		"a failure on our side does not count": {ours, 7, time.Hour, rules.Verdict{State: rules.Pending, Wait: 30 * time.Second}},
+		"but not forever":                      {ours, 3, 72 * time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}},
+		"and then it ends like any other":      {ours, 7, 72 * time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := rules.Progress{Attempts: c.attempts, Age: c.age}

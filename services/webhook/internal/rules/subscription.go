@@ -31,8 +31,8 @@ func Receives(e *tenantsv1.EndpointSubscription, c *eventsv1.Change) bool {
 	return e.GetAllBrands() || slices.Contains(e.GetBrandIds(), c.GetBrandId())
 }
 
-// scopeOf is the scope that an event type requires. No key receives a type of an unknown family, so a new
-// kind of record is never shown to a key without permission.
+// scopeOf is the scope that an event type requires. No key receives a type with an unknown prefix, so a new kind of record is
+// never shown to a key without permission.
 func scopeOf(eventType string) commonv1.Scope {
 	family, _, _ := strings.Cut(eventType, ".")
 	switch family {

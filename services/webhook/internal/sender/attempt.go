@@ -15,7 +15,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// leased is a claimed delivery and when its lease ends by this process's clock.
+// leased is a claimed delivery with the end of its lease by this process's clock.
 type leased struct {
 	store.Delivery
 	until time.Time
@@ -30,7 +30,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 	}
 	started := s.now()
 	if started.Add(s.cfg.Timeout + recordTimeout).After(d.until) {
-		// The lease might end before the attempt does, and another sender begin.
+		// The lease might end before the attempt, and another sender could then start one.
 		s.release(ctx, []store.Delivery{d.Delivery}, 0)
 		s.Wake()
 		return
@@ -39,7 +39,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 	response := s.post(ctx, d.Delivery, to)
 	took := time.Since(began)
 
-	random := rand.Float64() //nolint:gosec // Spreads retries; nobody gains by guessing it.
+	random := rand.Float64() //nolint:gosec // It spreads retries and need not be secret.
 	verdict := rules.Judge(response.Outcome, rules.Progress{Attempts: d.Attempts, Age: d.Age}, random)
 	if !verdict.Counted {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", response.Cause)
@@ -57,8 +57,8 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	})
 }
 
-// traceAge is how long after a change attempts belong to its trace. A later attempt has a trace of its own
-// with a link to the change's: a trace must not last for days.
+// traceAge is how long after a change attempts belong to its trace. A later attempt has its own trace with a link to the
+// change's, because a trace must not last for days.
 const traceAge = time.Minute
 
 // withTraceOf makes logs and exemplars belong to the trace of the delivery's change.

@@ -51,7 +51,7 @@ func TestADeliveryIsSignedPostedAndLogged(t *testing.T) {
 	require.Equal(t, "thank you", string(logged))
 }
 
-func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
+func TestAFailingReceiverIsTriedEightTimesByTheSchedule(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	receiver := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
@@ -70,7 +70,7 @@ func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 		justBefore := store.NewAt(f.pool, func() time.Time { return r.Next.Add(-time.Microsecond) })
 		early, err := justBefore.Claim(t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: 1, PerEndpoint: 8})
 		require.NoError(t, err)
-		require.Empty(t, early.Deliveries, "nothing is due before its time")
+		require.Empty(t, early.Deliveries, "nothing is due early")
 		f.clock.set(*r.Next)
 		s.Wake()
 	}
@@ -90,7 +90,7 @@ func TestAFailingReceiverIsTriedEightTimesByTheTable(t *testing.T) {
 		times[a.Header.Get("Webhook-Timestamp")], signed[at] = true, true
 	}
 	require.Len(t, times, 8, "each attempt is signed with its own time")
-	require.Len(t, signed, 8, "the t of each Service-Signature is its own")
+	require.Len(t, signed, 8, "the t of each Service-Signature differs")
 }
 
 func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {

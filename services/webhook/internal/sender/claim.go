@@ -8,11 +8,11 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// claimTimeout ends a claim that hangs.
+// claimTimeout ends a claim that takes too long.
 const claimTimeout = 5 * time.Second
 
-// claim leases up to limit due deliveries. It goes on when the process is asked to stop: a claim that is
-// interrupted may be committed, and its deliveries would wait for the end of their leases.
+// claim leases up to limit due deliveries. It continues when the process is stopping: an interrupted claim may have been
+// committed, and its deliveries would wait for the end of their leases.
 func (s *Sender) claim(ctx context.Context, limit int) (store.Claimed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
@@ -26,15 +26,15 @@ func (s *Sender) claim(ctx context.Context, limit int) (store.Claimed, error) {
 	return claimed, nil
 }
 
-// slotFreed wakes the sender after an attempt, if the last claim left deliveries because there were no slots for them.
-// If it left none there is nothing to claim: deliveries stored later wake the sender themselves.
+// slotFreed wakes the sender after an attempt if the last claim left deliveries because there were no slots for them. Otherwise
+// there is nothing to claim: deliveries stored later wake the sender themselves.
 func (s *Sender) slotFreed() {
 	if s.slotsFreed.Store(true); s.backlog.Load() {
 		s.Wake()
 	}
 }
 
-// Wake says that deliveries may be due. It never blocks, and many calls count as one.
+// Wake notifies the sender that deliveries may be due. It never blocks, and many calls count as one.
 func (s *Sender) Wake() {
 	select {
 	case s.woken <- struct{}{}:
@@ -42,8 +42,8 @@ func (s *Sender) Wake() {
 	}
 }
 
-// Notify says that deliveries to the keys have just been stored. It wakes the sender, which can then look
-// up their endpoints while it claims them.
+// Notify notifies the sender that deliveries to the keys have been stored. The sender can then look up their endpoints while it
+// claims them.
 func (s *Sender) Notify(keys []int32) {
 	s.stored.add(keys, s.cfg.Workers)
 	s.Wake()
@@ -55,7 +55,7 @@ type storedKeys struct {
 	keys  []int32
 }
 
-// add keeps limit keys at most: a claim takes no more deliveries.
+// add keeps at most limit keys, because a claim takes no more deliveries.
 func (k *storedKeys) add(keys []int32, limit int) {
 	k.guard.Lock()
 	defer k.guard.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-// After its start the sender is woken only by the attempts that end.
+// After its start the sender is woken only by finished attempts.
 func TestTheEndOfAnAttemptFreesASlotForTheNext(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(f *fixture){
@@ -39,7 +39,7 @@ func TestTheEndOfAnAttemptFreesASlotForTheNext(t *testing.T) {
 
 func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 	t.Parallel()
-	t.Run("by another sender when the first hangs, and its late result changes nothing", func(t *testing.T) {
+	t.Run("by another sender if the first one hangs, whose late result changes nothing", func(t *testing.T) {
 		f := setup(t)
 		release := make(chan struct{})
 		receiver := f.receiver(7, webhooktest.Blocked(release))
@@ -94,7 +94,7 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 			first := f.start()
 			held, _ := f.event(7)
 			require.Eventually(t, func() bool { return len(slow.Arrivals()) == 1 }, waitLimit, pollInterval)
-			first.stop() // It still waits for the response, but claims nothing more.
+			first.stop() // It still waits for the response, but claims no further deliveries.
 
 			f.startAt(func() time.Time { return f.clock.now().Add(off) })
 			for range 3 {
@@ -126,7 +126,7 @@ func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	require.Len(t, receiver.Arrivals(), 1)
 }
 
-func TestNothingWaitsForAPoll(t *testing.T) {
+func TestNoDeliveryWaitsForAPoll(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll, f.cfg.PerEndpoint, f.cfg.Workers = time.Hour, 2, 3
@@ -174,7 +174,7 @@ func TestTwoSendersShareTheWork(t *testing.T) {
 		}
 		require.Len(t, seen, events)
 		require.Len(t, r.Arrivals(), events, "no delivery is sent by both")
-		require.LessOrEqual(t, r.MaxConcurrent(), 3, "the cap holds over both senders")
+		require.LessOrEqual(t, r.MaxConcurrent(), 3, "the limit per endpoint holds over both senders")
 	}
 }
 
@@ -208,7 +208,7 @@ func TestTheEndpointOfANotifiedKeyIsLookedUpOnce(t *testing.T) {
 	delivered(first)
 	require.Equal(t, 1, f.lookups(), "after the claim, without a notification")
 
-	// From now on it claims only when it is notified.
+	// From now on the sender claims only when it is notified.
 	second, _ := f.event(7, 8)
 	s.Notify([]int32{8, 7, 8})
 	delivered(second)
@@ -220,7 +220,7 @@ func TestTheEndpointOfANotifiedKeyIsLookedUpOnce(t *testing.T) {
 	require.Equal(t, 4, f.lookups(), "a claimed key without a notification is looked up after the claim")
 }
 
-// Dropping a delivery is final, and the endpoint may have been set again while the claim waited.
+// Dropping a delivery is final, but the endpoint may have been set again while the claim waited.
 func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -7,14 +7,14 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// pauseDuration is how long an endpoint is not claimed for while its tenant's API access is off.
+// pauseDuration is for how long deliveries to an endpoint are not claimed while its tenant's API access is off.
 const pauseDuration = 15 * time.Second
 
-// dispatch gives each claimed delivery to a worker, or releases it. leaseEnd is when their leases end; early is
-// the lookup that ran while they were claimed.
+// dispatch gives each claimed delivery to a worker, or releases it. leaseEnd is when their leases end; early is the lookup that
+// was started before the claim.
 func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, early earlyLookup) {
 	found, err := s.endpointsOf(ctx, deliveries, early)
-	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or released even if the process is asked to stop.
+	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or released even if the process is stopping.
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
 		s.release(ctx, deliveries, s.cfg.Poll)

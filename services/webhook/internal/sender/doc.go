@@ -10,12 +10,12 @@
 //	attempt.go    sends one
 //	record.go     stores the result
 //
-// A delivery is sent at least once: it is sent again after a crash between the POST and the storing of its
-// result, or when its lease ends first. Two senders never send one delivery at the same time: an attempt
-// ends before its lease does, and a result is stored only under the lease of its attempt.
+// A delivery is sent at least once: it is sent again after a crash between the POST and the storing of its result, or when its
+// lease ends first. Two senders never send one delivery concurrently: an attempt ends before its lease, and a result is stored
+// only under the lease of its attempt.
 //
-// Leases and due times are by the database's clock. The sender's own clock only measures how much of a
-// lease is left, from a moment before the lease began.
+// Leases and due times use the database's clock. The sender's own clock only measures how much of a lease is left, from a
+// moment before the lease began.
 //
 // At most PerEndpoint requests to one endpoint are in flight over all instances, so an endpoint that is
 // slow or dead does not delay others.

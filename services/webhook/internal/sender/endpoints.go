@@ -17,7 +17,7 @@ const (
 	earlyLookupAge = time.Second
 )
 
-// endpoint is where a key's deliveries go now. The zero value is an endpoint that is gone.
+// endpoint is the current endpoint of a key. The zero value is an endpoint that is gone.
 type endpoint struct {
 	url, secret string
 	paused      bool
@@ -25,7 +25,7 @@ type endpoint struct {
 
 func (e endpoint) gone() bool { return e.url == "" && !e.paused }
 
-// endpoints are those of the keys that were looked up.
+// endpoints maps the keys that were looked up to their endpoints.
 type endpoints map[int32]endpoint
 
 // earlyLookup is a lookup that runs while deliveries are claimed.
@@ -55,8 +55,8 @@ func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
 	return early
 }
 
-// endpointsOf returns the endpoints of the deliveries. It looks up again those that the early lookup did
-// not include, those that it found gone, because that is final, and all if the claim took too long.
+// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include
+// or found gone, because dropping is final, and for all if the claim took too long.
 func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, early earlyLookup) (endpoints, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

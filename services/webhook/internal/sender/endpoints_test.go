@@ -28,7 +28,7 @@ func TestDeliveriesWaitWhileAccessIsOff(t *testing.T) {
 		s.Wake()
 		f.until(id, 8, inState("DELIVERED"))
 	}
-	require.Equal(t, row{State: "PENDING", Next: f.row(first, 7).Next}, f.row(first, 7), "a pause consumes nothing")
+	require.Equal(t, row{State: "PENDING", Next: f.row(first, 7).Next}, f.row(first, 7), "a pause uses no attempt")
 
 	f.activate(7, receiver)
 	f.clock.advance(15 * time.Second)

@@ -30,11 +30,11 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		return nil, err
 	}
 	m.firstAttempt, err = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
-		metric.WithDescription("From a change to its delivery's first attempt, by the class of the outcome."), telemetry.Delays())
+		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome."), telemetry.Delays())
 	if err != nil {
 		return nil, err
 	}
-	// Each series exists before its first event: a rate would miss that one otherwise.
+	// Each series exists before its first event, which a rate would otherwise miss.
 	for _, outcome := range []string{delivered, failed, dropped, retry, notCounted, paused, leaseLost, notRecorded} {
 		m.count(context.Background(), outcome, 0)
 	}

@@ -20,7 +20,7 @@ const (
 	maxRecorded = 256
 )
 
-// record stores a result. It tries as long as the lease holds: until then no other sender can have the delivery.
+// record stores a result. It retries until the lease ends: until then no other sender can have the delivery.
 func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()
@@ -63,12 +63,12 @@ type pendingResult struct {
 func newRecorder(st *store.Store) *recorder {
 	r := &recorder{store: st}
 	r.batches.Process, r.batches.Timeout, r.batches.MaxConcurrent, r.batches.MaxItems = r.commit, recordTimeout, 1, maxRecorded
-	// A result that the database refuses must not keep the others from being recorded.
+	// A result that the database refuses must not block the others.
 	r.batches.Isolate = func(err error) bool { return postgres.State(err) != "" }
 	return r
 }
 
-// record returns when the result is committed or could not be.
+// record returns once the result is committed or has failed.
 func (r *recorder) record(ctx context.Context, result store.Result) error {
 	p := &pendingResult{Result: result}
 	if err := r.batches.Do(ctx, p); err != nil {

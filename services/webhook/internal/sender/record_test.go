@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.T) {
+func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
 	st := store.New(pool)
@@ -34,10 +34,10 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	results[2].Attempt.Outcome.Problem = "no text: \x00"
 	results[3].Delivery.Token = uuid.NewString()
 
-	// The first result waits for its row, and the others for the first: so they are recorded together.
+	// The first result waits for its row, and the others wait for the first, so the others are recorded together.
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	// If the test fails before it rolls back, the pool would wait for this connection when it closes.
+	// If the test fails before its rollback, closing the pool would wait for this connection.
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestAResultTheDatabaseRefusesDoesNotKeepOthersFromBeingRecorded(t *testing.
 	for i, result := range results {
 		done[i] = make(chan error, 1)
 		go func() { done[i] <- r.record(t.Context(), result) }()
-		// Running first: before the first result arrives, none waits either.
+		// Running is checked too: before the first result arrives, none waits either.
 		require.Eventually(t, func() bool { return r.batches.Running() == 1 && r.batches.Waiting() == i }, waitLimit, pollInterval)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))

@@ -20,7 +20,7 @@ type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
-	// Now measures how much of a lease is left and dates the log. It decides nothing else.
+	// Now measures how much of a lease is left, and sets the times of the log. It has no other use.
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry
 }
@@ -39,11 +39,11 @@ const (
 
 	// tickInterval lets results and wake-ups that come close together share one claim.
 	tickInterval = time.Millisecond
-	// contendedInterval is when to look again after another instance was claiming for an endpoint.
+	// contendedInterval is the pause after another instance was claiming for an endpoint.
 	contendedInterval = 20 * time.Millisecond
 )
 
-// MinLease is the shortest lease in which an attempt certainly ends and can be recorded.
+// MinLease is the shortest lease in which an attempt always ends and can be recorded.
 func MinLease(timeout time.Duration) time.Duration { return timeout + lookupTimeout + recordTimeout }
 
 // Sender claims and sends deliveries.
@@ -56,15 +56,15 @@ type Sender struct {
 	now       func() time.Time
 	log       *slog.Logger
 	metrics   *metrics
-	tracer    trace.Tracer // Nil: attempts are not traced.
+	tracer    trace.Tracer // Nil if attempts are not traced.
 
 	woken chan struct{}
-	// stored are the keys whose deliveries have just been stored.
+	// stored are the keys whose deliveries have been stored since the last claim.
 	stored storedKeys
 	// busy is how many workers have a delivery.
 	busy atomic.Int64
-	// backlog says that the last claim may have left due deliveries because there were no slots for
-	// them. slotsFreed says that an attempt has ended since that claim began.
+	// backlog means that the last claim may have left due deliveries because there were no slots for them. slotsFreed means
+	// that an attempt has ended since that claim began.
 	backlog, slotsFreed atomic.Bool
 	workers             sync.WaitGroup
 }
@@ -95,7 +95,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	return nil
 }
 
-// wait returns when the sender is woken, but not at once, or after d.
+// wait returns shortly after the sender is woken, or after d.
 func (s *Sender) wait(ctx context.Context, d time.Duration) {
 	gap := time.NewTimer(tickInterval)
 	defer gap.Stop()
@@ -113,8 +113,8 @@ func (s *Sender) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tick claims what is due, as far as workers are free, and dispatches it. It returns when to look again
-// unless the sender is woken before.
+// tick claims due deliveries for the free workers and dispatches them. It returns the time to wait before the next tick, unless
+// the sender is woken.
 func (s *Sender) tick(ctx context.Context) time.Duration {
 	s.slotsFreed.Store(false)
 	free := s.cfg.Workers - int(s.busy.Load())
@@ -122,9 +122,9 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 		return s.cfg.Poll
 	}
 	lookupCtx, cancel := context.WithCancel(ctx)
-	defer cancel() // The lookup is not needed when nothing was claimed.
+	defer cancel() // The lookup is not needed if nothing was claimed.
 	early := s.startLookup(lookupCtx, s.stored.take())
-	// The database's lease begins after this moment, so it ends after leaseEnd.
+	// The lease in the database begins later, so it ends after leaseEnd.
 	leaseEnd := s.now().Add(s.cfg.Lease)
 	claimed, err := s.claim(ctx, free)
 	if err != nil {

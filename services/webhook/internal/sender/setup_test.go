@@ -74,7 +74,7 @@ func setup(t *testing.T) *fixture {
 	}
 }
 
-// receiver makes a receiver that is the key's endpoint. It responds with 200, or as given.
+// receiver makes a receiver and sets it as the key's endpoint. It responds with 200, or as given.
 func (f *fixture) receiver(key int32, respond ...http.HandlerFunc) *webhooktest.Receiver {
 	f.t.Helper()
 	r := webhooktest.NewReceiver(f.t)
@@ -93,10 +93,10 @@ func (f *fixture) activate(key int32, r *webhooktest.Receiver) {
 // lookups is how often endpoints were looked up.
 func (f *fixture) lookups() int { return f.directory.Calls("GetEndpoints") }
 
-// running is a sender that runs.
+// running is a running sender.
 type running struct {
 	*Sender
-	// stop asks Run to end; wait returns its result.
+	// stop ends Run; wait returns its result.
 	stop func()
 	wait func() error
 }
@@ -160,7 +160,7 @@ SELECT state, attempts, next_attempt_at, lease_token IS NOT NULL,
 	return r
 }
 
-// until waits until the condition is true of a delivery.
+// until waits until the condition is true for a delivery.
 func (f *fixture) until(eventID string, key int32, is func(r row) bool) row {
 	f.t.Helper()
 	var last row

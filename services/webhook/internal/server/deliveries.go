@@ -75,7 +75,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 		return nil, err
 	}
 	limit := q.Limit
-	q.Limit++ // One more shows whether there is another page.
+	q.Limit++ // One more row shows whether there is another page.
 	list, err := o.store.List(ctx, q)
 	if err != nil {
 		return nil, err

@@ -24,12 +24,12 @@ type Operations struct {
 	log  *slog.Logger
 }
 
-// NewOperations makes the operations plane.
+// NewOperations makes the server of the operations plane.
 func NewOperations(s *store.Store, wake func(), log *slog.Logger) *Operations {
 	return &Operations{store: s, wake: wake, log: log}
 }
 
-// endpointOf reads the fields that most calls begin with.
+// endpointOf reads the ids that most requests have.
 func endpointOf(tenantID string, keyID int32, errs *fields.Errors) store.Endpoint {
 	if keyID <= 0 {
 		errs.Add("keyId", problem.FieldRequired, "must be the id of a key")
@@ -61,7 +61,7 @@ func translate(err error) error {
 	return err
 }
 
-// GetBacklog returns what waits for the keys of a tenant.
+// GetBacklog returns the number and age of waiting deliveries for each key of a tenant.
 func (o *Operations) GetBacklog(ctx context.Context, req *webhookv1.GetBacklogRequest) (*webhookv1.GetBacklogResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())

@@ -27,7 +27,7 @@ import (
 
 const tenant = "0190aaaa-0000-7000-8000-000000000001"
 
-// operations is a fixture of the operations plane.
+// operations is a fixture for the operations plane.
 type operations struct {
 	webhookv1.WebhookOperationsServiceClient
 	t     *testing.T
@@ -109,7 +109,7 @@ func TestTheLogOfAKey(t *testing.T) {
 	o.attempt(failed, rules.Answered(500))
 	waiting := o.add(7)
 
-	t.Run("is paged, newest event first, without other keys' deliveries", func(t *testing.T) {
+	t.Run("is paged, newest event first, without deliveries of other keys", func(t *testing.T) {
 		var got []string
 		req := &webhookv1.ListDeliveriesRequest{TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
 		for {
@@ -168,7 +168,7 @@ func TestTheLogOfAKey(t *testing.T) {
 
 func TestResending(t *testing.T) {
 	t.Parallel()
-	t.Run("one delivery gives it all its attempts again, and the log goes on", func(t *testing.T) {
+	t.Run("a resent delivery has all its attempts again, and its log continues", func(t *testing.T) {
 		o := newOperations(t)
 		id := o.add(7)
 		o.attempt(failed, rules.Answered(500))
@@ -192,7 +192,7 @@ func TestResending(t *testing.T) {
 		_, err := o.ResendDelivery(t.Context(), &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: uuid.NewString()})
 		require.Equal(t, codes.NotFound, status.Code(err))
 	})
-	t.Run("a span reaches each delivery once, page by page", func(t *testing.T) {
+	t.Run("a span resends each delivery once, page by page", func(t *testing.T) {
 		o := newOperations(t)
 		const events = 1500
 		req := &webhookv1.ResendDeliveriesRequest{
@@ -220,7 +220,7 @@ func TestResending(t *testing.T) {
 		require.Equal(t, 2, calls)
 		require.Len(t, o.get(8, other).GetAttempts(), 1)
 	})
-	t.Run("a span leaves out what was delivered unless asked", func(t *testing.T) {
+	t.Run("a span leaves out delivered events unless requested", func(t *testing.T) {
 		o := newOperations(t)
 		o.add(7)
 		o.attempt(delivered, rules.Answered(204))

@@ -1,4 +1,4 @@
-// Package server answers the webhook service's RPCs.
+// Package server implements the gRPC methods of the webhook service.
 package server
 
 import (
@@ -26,10 +26,10 @@ type Deps struct {
 type Config struct {
 	// Environment is part of the envelope of a ping.
 	Environment string
-	// TestTimeout bounds a test. A test keeps a transaction open, which the database ends when it has
-	// been idle for too long.
+	// TestTimeout bounds a test. A test keeps a transaction open, and the database ends transactions that are idle for too
+	// long.
 	TestTimeout time.Duration
-	// Tests is how many may run at the same time: each keeps a connection to the database.
+	// Tests is how many may run concurrently: each holds a connection to the database.
 	Tests int
 }
 

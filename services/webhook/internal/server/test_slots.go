@@ -15,7 +15,7 @@ const (
 	testRetryAfter = 2 * time.Second
 )
 
-// testSlots bounds the tests that run in this process, in all and per key.
+// testSlots bounds the tests that run in this process, in total and per key.
 type testSlots struct {
 	all chan struct{}
 
@@ -28,7 +28,7 @@ func newTestSlots(n int) *testSlots {
 	return &testSlots{all: make(chan struct{}, n), ofKey: map[int32]int{}}
 }
 
-// acquire waits for a slot, or refuses at once if the key has its share.
+// acquire waits for a slot. It fails immediately if the key already has its share.
 func (s *testSlots) acquire(ctx context.Context, keyID int32) (release func(), err error) {
 	if !s.count(keyID) {
 		e := problem.New(problem.RateLimited, "%d webhook tests of this key are still running; try again when one has ended.", testsPerKey)

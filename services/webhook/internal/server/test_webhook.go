@@ -19,7 +19,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// replyTime is the part of the caller's deadline that a test leaves to report a receiver that does not respond.
+// replyTime is the time before the caller's deadline that a test reserves to report a receiver that does not respond.
 const replyTime = 500 * time.Millisecond
 
 const (
@@ -27,8 +27,7 @@ const (
 	accessOff = "API access is switched off for the tenant; nothing was sent."
 )
 
-// TestWebhook sends a signed ping to the key's webhook now, once per Idempotency-Key. A repetition
-// returns the stored response.
+// TestWebhook sends a signed ping to the key's webhook, once per Idempotency-Key. A repetition returns the stored response.
 func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookRequest) (*webhookv1.TestWebhookResponse, error) {
 	principal, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	})
 }
 
-// timeout is the test's own, or less if the caller's deadline is earlier.
+// timeout is the test's timeout, or less if the caller's deadline is earlier.
 func (s *Server) timeout(ctx context.Context) time.Duration {
 	deadline, set := ctx.Deadline()
 	if !set {

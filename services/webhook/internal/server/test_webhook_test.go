@@ -33,7 +33,7 @@ import (
 
 const (
 	key = 7
-	// slots is how many tests may run at the same time.
+	// slots is how many tests may run concurrently.
 	slots = 4
 )
 
@@ -195,7 +195,7 @@ func TestARepeatedTestSendsNothing(t *testing.T) {
 	require.Len(t, f.receiver.Arrivals(), 2)
 }
 
-func TestASecondTestMeanwhileGets409AtOnce(t *testing.T) {
+func TestASecondTestWithTheKeyGets409Immediately(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 5*time.Second)
 	release := make(chan struct{})
@@ -213,7 +213,7 @@ func TestASecondTestMeanwhileGets409AtOnce(t *testing.T) {
 	require.Len(t, f.receiver.Arrivals(), 1)
 }
 
-func TestAKeyHasTwoTestsAtOnce(t *testing.T) {
+func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 5*time.Second)
 	_, err := f.test("answered", "f")
@@ -236,7 +236,7 @@ func TestAKeyHasTwoTestsAtOnce(t *testing.T) {
 	_, err = f.test("k3", "f")
 	refused, ok := problem.As(err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, problem.RateLimited, refused.Code, "at once: no test has ended yet")
+	require.Equal(t, problem.RateLimited, refused.Code, "immediately: no test has ended yet")
 	require.Positive(t, refused.RetryAfter)
 
 	for other := range int32(slots - 2) {

@@ -15,20 +15,19 @@ import (
 type Delivery struct {
 	DeliveryID
 	Attempts int
-	// Resent says that the delivery was sent again: the log has earlier attempts, which do not count.
+	// Resent means that the delivery was resent: the log has earlier attempts, which do not count.
 	Resent bool
 	// Age is the time from the fan-out to the claim.
 	Age   time.Duration
 	Body  []byte
 	Token string
-	// TraceParent is the recorded trace the event was fanned out in, or empty.
+	// TraceParent is the recorded trace in which the event was fanned out, or empty.
 	TraceParent string
 }
 
 // ClaimRequest bounds a claim.
 type ClaimRequest struct {
-	// Lease is how long after the beginning of the claim the rows are due again, unless their results are
-	// recorded before.
+	// Lease is the time from the beginning of the claim until the rows are due again, unless their results are recorded before.
 	Lease time.Duration
 	// Limit is the most rows to claim.
 	Limit int
@@ -39,15 +38,15 @@ type ClaimRequest struct {
 // Claimed is the result of a claim.
 type Claimed struct {
 	Deliveries []Delivery
-	// Contended says that another instance was claiming for an endpoint with due rows. They may have been
-	// left although there were slots for them.
+	// Contended means that another instance was claiming for an endpoint with due rows. Those rows may have been left although
+	// there were slots for them.
 	Contended bool
-	// More says that due rows may have been left because there were no slots for them. The end of an attempt frees one.
+	// More means that due rows may have been left because there were no slots for them. The end of an attempt frees one.
 	More bool
 }
 
-// asyncCommit lets a claim's commit not wait for the disk. If a crash of the server loses the claim, the rows
-// are due again, as after the crash of a sender.
+// With asyncCommit a claim's commit does not wait for the disk. If a crash of the server loses the claim, the rows are due
+// again, as after the crash of a sender.
 const asyncCommit = `SET LOCAL synchronous_commit = off`
 
 // claimLock is the class of the advisory locks of claims.
@@ -102,9 +101,8 @@ WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
 )
 SELECT taken.tenant_id, taken.key_id, taken.leased, taken.got FROM taken CROSS JOIN noted`
 
-// leaseRows is a statement of its own after the locks, so it sees what their last holders have committed. It
-// takes the first row of each endpoint, then the second of each, and so on. If no endpoint was due, the settings
-// are empty or missing.
+// leaseRows is a separate statement after the locks, so it sees everything that their last holders have committed. It takes the
+// first row of each endpoint, then the second of each, and so on. If no endpoint was due, the settings are empty or missing.
 const leaseRows = `
 WITH endpoint AS MATERIALIZED (
   SELECT e.tenant_id, e.key_id,
@@ -172,7 +170,7 @@ func deliveriesOf(rows pgx.Rows, token string) ([]Delivery, error) {
 // locked are the endpoints that a transaction has locked, with the number of rows that were leased before.
 type locked map[Endpoint]int
 
-// lockedOf reads the result of lockEndpoints and notes in claimed which endpoints could not be locked.
+// lockedOf reads the result of lockEndpoints and records in claimed whether an endpoint could not be locked.
 func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
 	found := locked{}
 	var (

@@ -37,7 +37,7 @@ func TestAClaimTakesEndpointsInTurn(t *testing.T) {
 	require.Equal(t, map[int32]int{4: 1}, count(f.claim(t, noon.Add(time.Microsecond), 100, 5)), "event %s is due now", future)
 }
 
-func TestConcurrentClaimsNeverPassTheCap(t *testing.T) {
+func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	const claimers, perEndpoint, endpoints = 8, 3, 4
@@ -104,7 +104,7 @@ func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 	require.EqualValues(t, 2, got[0].KeyID)
 
 	got = f.claim(t, noon.Add(time.Minute), 10, 10)
-	require.Len(t, got, 2, "the pause is over, and the other's lease has ended")
+	require.Len(t, got, 2, "the pause is over, and the other delivery's lease has ended")
 }
 
 func TestReleasedRowsAreDueAfterTheWait(t *testing.T) {
@@ -140,10 +140,10 @@ func TestAClaimReportsWhetherDueRowsMayBeLeft(t *testing.T) {
 	require.True(t, more(1, 2), "the limit was reached")
 }
 
-func TestTimesAreTheDatabases(t *testing.T) {
+func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	f := &fixture{Store: New(pgtest.New(t, Migrations())), now: time.Now()}
-	// since returns how long ago a time of the only delivery was, by the database's clock.
+	// since returns the time since a column of the only delivery, by the database's clock.
 	since := func(column string) (d time.Duration) {
 		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT clock_timestamp() - "+column+" FROM deliveries").Scan(&d))
 		return d
@@ -200,20 +200,20 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	f.add(t, tenantB, noon.Add(-time.Minute), 3)
 	require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: 2 * time.Hour}, waiting())
 
-	t.Run("one that is tried again later waits but is not due", func(t *testing.T) {
+	t.Run("a delivery that is tried again later waits but is not due", func(t *testing.T) {
 		taken := f.claim(t, noon, 1, 1)
 		require.Equal(t, int32(2), taken[0].KeyID)
 		require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: time.Hour}, waiting(), "while it is sent")
 		require.NoError(t, f.record(t, taken[0], retryIn1h, 500))
 		require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: time.Hour}, waiting())
 	})
-	t.Run("nor is one of an endpoint that is being sent to", func(t *testing.T) {
+	t.Run("nor is one of an endpoint with a request in flight", func(t *testing.T) {
 		f.add(t, tenantA, noon.Add(-time.Hour), 1)
 		taken := f.claim(t, noon, 1, 1)
 		require.Equal(t, int32(1), taken[0].KeyID)
 		require.Equal(t, Waiting{Deliveries: 4, Oldest: 2 * time.Hour, Due: time.Minute}, waiting())
 	})
-	t.Run("nor one of an endpoint that is paused", func(t *testing.T) {
+	t.Run("nor is one of a paused endpoint", func(t *testing.T) {
 		require.NoError(t, f.Pause(t.Context(), []Endpoint{{TenantID: tenantB, KeyID: 3}}, time.Minute))
 		require.Equal(t, Waiting{Deliveries: 4, Oldest: 2 * time.Hour}, waiting())
 	})

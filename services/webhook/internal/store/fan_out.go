@@ -15,7 +15,7 @@ type Event struct {
 	ID       string
 	Type     string
 	Body     []byte
-	// TraceParent is the recorded trace the event is fanned out in, or empty.
+	// TraceParent is the recorded trace in which the event is fanned out, or empty.
 	TraceParent string
 	KeyIDs      []int32
 }
@@ -29,7 +29,7 @@ type Rejected struct {
 	Value     []byte
 }
 
-// An event that is stored already has been fanned out: it gets no further deliveries, even if more keys subscribe now.
+// An event that is already stored has been fanned out. It gets no further deliveries, even if more keys subscribe now.
 const insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
@@ -49,14 +49,14 @@ INSERT INTO rejected_messages (topic, partition, "offset", reason, value, reject
 VALUES ($2, $3, $4, $5, $6, ` + now + `)
 ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
-// batch is the result of some messages of one Kafka partition.
+// batch holds the events and rejected messages of a batch of one Kafka partition.
 type batch struct {
 	events   []Event
 	rejected []Rejected
 }
 
-// FanOut stores the events with one pending delivery per key, due now, and the rejected messages. Events and messages
-// that are stored already have no effect. Batches that arrive at the same time share one transaction.
+// FanOut stores the events with one pending delivery per key, due now, and the rejected messages. Events and messages that are
+// already stored have no effect. Concurrent batches share one transaction.
 func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
 	if len(events) == 0 && len(rejected) == 0 {
 		return nil

@@ -40,9 +40,9 @@ type LoggedAttempt struct {
 // LogQuery selects deliveries of an endpoint, newest event first.
 type LogQuery struct {
 	Endpoint
-	// State; empty: any.
+	// State is empty for any state.
 	State rules.State
-	// Before is the last event of the page before; empty: the page begins with the newest.
+	// Before is the last event of the previous page; if empty, the page begins with the newest event.
 	Before string
 	Limit  int
 }
@@ -91,7 +91,7 @@ func (s *Store) List(ctx context.Context, q LogQuery) ([]Logged, error) {
 	return list, nil
 }
 
-// Get returns a delivery, the body that is sent, and every attempt that counted.
+// Get returns a delivery, its body, and every attempt that counted.
 func (s *Store) Get(ctx context.Context, e Endpoint, eventID string) (l Logged, body []byte, attempts []LoggedAttempt, err error) {
 	b := &pgx.Batch{}
 	b.Queue(selectDelivery, e.TenantID, e.KeyID, eventID).QueryRow(func(row pgx.Row) error {
@@ -111,10 +111,10 @@ func (s *Store) Get(ctx context.Context, e Endpoint, eventID string) (l Logged, 
 	return l, body, attempts, nil
 }
 
-// MaxCounted is where counting a backlog ends.
+// MaxCounted is how many deliveries of a backlog are counted at most.
 const MaxCounted = 100_000
 
-// Backlog is what waits for one key.
+// Backlog summarizes the deliveries that wait for one key.
 type Backlog struct {
 	KeyID int32
 	// Pending is exact below MaxCounted; MaxCounted means that many or more.
@@ -147,7 +147,7 @@ SELECT k.key_id, waiting.pending, waiting.oldest, waiting.next, p.until
  WHERE waiting.pending > 0
  ORDER BY k.key_id`
 
-// Backlog returns what waits for the keys of a tenant.
+// Backlog returns the waiting deliveries for each key of a tenant.
 func (s *Store) Backlog(ctx context.Context, tenantID string) ([]Backlog, error) {
 	rows, err := s.pool.Query(ctx, selectBacklog, s.nowOverride(), tenantID, MaxCounted)
 	if err != nil {
@@ -164,10 +164,10 @@ func (s *Store) Backlog(ctx context.Context, tenantID string) ([]Backlog, error)
 type Waiting struct {
 	// Deliveries is exact below MaxCounted; MaxCounted means that many or more.
 	Deliveries int64
-	// Oldest is the age of the oldest of those that were counted.
+	// Oldest is the age of the oldest counted delivery.
 	Oldest time.Duration
-	// Due is the longest time that a delivery has been due, without endpoints that are paused or that have
-	// a request in flight: a receiver that responds slowly or never is no problem of ours.
+	// Due is the longest time that a delivery has been due. It leaves out endpoints that are paused or have a request in
+	// flight, because a slow receiver is not a problem of the platform.
 	Due time.Duration
 }
 
@@ -193,7 +193,7 @@ SELECT c.deliveries, greatest(interval '0', coalesce(` + now + ` - c.oldest, int
        ), interval '0')
   FROM counted c`
 
-// Waiting counts the deliveries that wait now.
+// Waiting counts the deliveries that are not finished.
 func (s *Store) Waiting(ctx context.Context) (w Waiting, err error) {
 	if err := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
 		return w, fmt.Errorf("count waiting deliveries: %w", err)

@@ -14,7 +14,7 @@ import (
 
 // Attempt is one line of the log.
 type Attempt struct {
-	// StartedAt is by the sender's clock, like the time in the signature.
+	// StartedAt is a time of the sender's clock, like the time in the signature.
 	StartedAt    time.Time
 	Duration     time.Duration
 	Outcome      rules.Outcome
@@ -32,7 +32,7 @@ type Result struct {
 // ErrLeaseLost means that the row was claimed again after the lease had ended: that claim records the result.
 var ErrLeaseLost = errors.New("the delivery's lease was lost")
 
-// A row in a final state has finished_at and no next_attempt_at, a pending row the reverse.
+// A row in a final state has finished_at and no next_attempt_at. A pending row has next_attempt_at and no finished_at.
 const recordResults = `
 WITH result AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
@@ -56,8 +56,8 @@ WITH result AS MATERIALIZED (
 )
 SELECT tenant_id, event_id, key_id FROM done`
 
-// Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result
-// whether it was recorded: it is not if its lease was lost.
+// Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result whether it was
+// recorded. A result is not recorded if its lease was lost.
 func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, err error) {
 	tenants, events, keys := idColumns(postgres.Column(results, func(r Result) DeliveryID { return r.Delivery.DeliveryID }))
 	rows, err := s.pool.Query(ctx, recordResults, s.nowOverride(), tenants, events, keys,

@@ -15,7 +15,7 @@ import (
 // delivery beyond it is not resent.
 const maxAttemptsBefore = `30000`
 
-// A delivery that is resent is like a new one, except that its log goes on.
+// A resent delivery is like a new one, except that its log continues.
 const sendAgain = `
    SET state = 'PENDING', attempts = 0, attempts_before = d.attempts_before + d.attempts,
        next_attempt_at = ` + now + `, finished_at = NULL`
@@ -24,7 +24,7 @@ const resendOne = `UPDATE deliveries d` + sendAgain + `
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'
    AND d.attempts_before < ` + maxAttemptsBefore
 
-// Rows that are locked are being resent or recorded already.
+// Locked rows are already being resent or recorded.
 const resendSpan = `
 WITH chosen AS (
   SELECT c.tenant_id, c.event_id, c.key_id
@@ -48,7 +48,7 @@ func (s *Store) Resend(ctx context.Context, e Endpoint, eventID string) error {
 	return nil
 }
 
-// Span is the deliveries with event ids from From up to but excluding Before, in the given states.
+// Span selects deliveries by state and by event id, from From (inclusive) to Before (exclusive).
 type Span struct {
 	From, Before string
 	States       []rules.State
@@ -72,11 +72,11 @@ func (s *Store) ResendSpan(ctx context.Context, e Endpoint, span Span, limit int
 	return events, nil
 }
 
-// retentionLock is held by the one instance that deletes. Two that each delete a delivery of one event would
-// each still see the other's delivery, and the event would stay.
+// retentionLock lets only one instance delete. If two instances each deleted a delivery of one event, each would still see the
+// other's delivery, and the event would stay.
 const retentionLock = 0x77686b32_72657465
 
-// Attempts are deleted with their delivery. A delivery that was resent meanwhile is not finished and stays.
+// Attempts are deleted with their delivery. A delivery that was resent in the meantime is not finished and stays.
 const deleteFinished = `
 DELETE FROM deliveries d
  USING (
@@ -89,9 +89,9 @@ DELETE FROM deliveries d
    AND d.finished_at = old.finished_at
 RETURNING d.tenant_id, d.event_id`
 
-// An event gets all its deliveries in the statement that inserts it, so it gets none while this runs. Kafka
-// keeps changes for a shorter time than this log, so it cannot deliver one again whose event is deleted; that
-// one would be fanned out again.
+// An event gets all its deliveries in the statement that inserts it, so it gets none while this runs. If Kafka delivered the
+// change of a deleted event again, it would be fanned out again. That cannot happen, because Kafka keeps changes for a shorter
+// time than this log.
 const deleteUnneeded = `
 DELETE FROM events e
  USING unnest($1::uuid[], $2::uuid[]) AS g (tenant_id, event_id)

@@ -11,13 +11,13 @@ import (
 	"github.com/partnergifting/platform/pkg/daemon"
 )
 
-func TestFinishedDeliveriesAreDeletedAfterTheirTime(t *testing.T) {
+func TestFinishedDeliveriesAreDeletedAfterTheirRetention(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.add(t, tenantA, noon, 1, 2)
 	f.add(t, tenantB, noon, 3)
 	f.finish(t, noon)
-	f.add(t, tenantA, noon, 1) // Never sent.
+	f.add(t, tenantA, noon, 1) // It is never sent.
 
 	f.now = noon.Add(retention)
 	require.Zero(t, f.delete(t, 100), "kept for the whole retention")
@@ -67,7 +67,7 @@ func TestOneInstanceDeletesAtATime(t *testing.T) {
 }
 
 // The delivery is resent while its deletion waits for its row.
-func TestADeliveryThatIsResentMeanwhileStays(t *testing.T) {
+func TestADeliveryThatIsResentDuringItsDeletionStays(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id := f.add(t, tenantA, noon, 1)

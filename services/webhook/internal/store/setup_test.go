@@ -27,7 +27,7 @@ var (
 	retryIn1h = rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}
 )
 
-// fixture is a store whose clock shows what the last call has set.
+// fixture is a store whose clock the calls set.
 type fixture struct {
 	*Store
 	now time.Time
@@ -77,7 +77,7 @@ func (f *fixture) record(t *testing.T, d Delivery, v rules.Verdict, status int) 
 	return err
 }
 
-// finish claims what is due and records it as delivered.
+// finish claims the due deliveries and records them as delivered.
 func (f *fixture) finish(t *testing.T, at time.Time) {
 	t.Helper()
 	for _, d := range f.claim(t, at, 100, 100) {

@@ -1,8 +1,8 @@
-// Package store is the SQL of webhook delivery.
+// Package store holds the schema of webhook delivery and all its statements.
 //
-// Every time that is stored or compared is the database's, read when the transaction begins. All instances share that
-// clock, so an instance whose own clock is wrong does not claim a row that is still leased. Callers pass and receive
-// durations. The one exception is the start of an attempt, which is only in the log.
+// All times that are stored or compared come from the database's clock at the start of the transaction. So an instance with a
+// wrong clock does not claim a row that is still leased. Callers pass and receive durations. The only exception is the start of
+// an attempt, which is used only in the log.
 package store
 
 import (
@@ -26,7 +26,7 @@ func Migrations() postgres.Migrations {
 // Store reads and writes the deliveries.
 type Store struct {
 	pool *pgxpool.Pool
-	// clock replaces the database's in tests; otherwise nil.
+	// clock replaces the database's clock in tests; otherwise it is nil.
 	clock func() time.Time
 	// fanOuts collects the batches of all partitions that this process fans out.
 	fanOuts *batcher.Batcher[batch]
@@ -36,13 +36,13 @@ type Store struct {
 func New(pool *pgxpool.Pool) *Store { return NewAt(pool, nil) }
 
 const (
-	// fanOutTimeout ends a fan-out that hangs; its messages are tried again.
+	// fanOutTimeout ends a fan-out that takes too long; its messages are tried again.
 	fanOutTimeout = 30 * time.Second
 	// maxBatches is how many batches one transaction stores: they succeed or fail together.
 	maxBatches = 16
 )
 
-// NewAt makes a store with a clock of its own instead of the database's, for tests.
+// NewAt makes a store for tests with another clock than the database's.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
 	s.fanOuts = &batcher.Batcher[batch]{
@@ -56,7 +56,7 @@ func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 // be the bound of an index scan.
 const now = `coalesce($1::timestamptz, now())`
 
-// nowOverride is the time to use instead of the database's, or nil.
+// nowOverride is the time to use instead of the database's clock, or nil.
 func (s *Store) nowOverride() *time.Time {
 	if s.clock == nil {
 		return nil
@@ -71,7 +71,7 @@ type Endpoint struct {
 	KeyID    int32
 }
 
-// DeliveryID names a delivery.
+// DeliveryID identifies a delivery.
 type DeliveryID struct {
 	Endpoint
 	EventID string

@@ -1,5 +1,5 @@
-// Package webhookclient sends one event to one receiver. Deliveries and tests share it, and with it the
-// HTTP client that decides which addresses may be reached.
+// Package webhookclient sends one event to one receiver. Deliveries and tests share it and its HTTP client, which allows only
+// public addresses.
 package webhookclient
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxRead bounds what is read of a response, so that its connection can be used again.
+	// maxRead is how many bytes of a response are read, so that its connection can be reused.
 	maxRead = 64 << 10
-	// maxLogged is how much of it the log keeps.
+	// maxLogged is how many of them are logged.
 	maxLogged = 1 << 10
 
 	userAgent = "Partner-Gifting-Webhooks/1"
@@ -32,7 +32,7 @@ type Request struct {
 	Body    []byte
 }
 
-// Response is the receiver's response, or why there is none.
+// Response is the receiver's response, or the reason why there is none.
 type Response struct {
 	rules.Outcome
 	// Body is the beginning of the response's body.
@@ -53,8 +53,8 @@ func New(client *http.Client, now func() time.Time) *Client {
 	return &Client{http: client, now: now}
 }
 
-// Post signs the request and sends it once. ctx bounds the whole exchange. The status of the response
-// counts as soon as it arrives, even when the body that follows is incomplete or slow.
+// Post signs the request and sends it once. ctx bounds the whole exchange. The status counts as soon as it arrives, even if the
+// body is incomplete or slow.
 func (c *Client) Post(ctx context.Context, r Request) Response {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err != nil {

@@ -48,7 +48,7 @@ func TestAtMost64KiBOfAResponseAreRead(t *testing.T) {
 		require.Len(t, response.Body, 1<<10, "kept for the log")
 	})
 
-	t.Run("a receiver that never ends is cut off", func(t *testing.T) {
+	t.Run("an endless response is cut off", func(t *testing.T) {
 		receiver, cut := webhooktest.NewReceiver(t), make(chan error, 1)
 		receiver.Respond(func(w http.ResponseWriter, _ *http.Request) {
 			_, err := io.Copy(w, &endless{})

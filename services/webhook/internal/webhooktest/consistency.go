@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inconsistent selects the rows that no statement may leave behind. The tables have no constraints against
-// them, because checking those took a third of the time of their statements.
+// inconsistent selects rows that must not exist. The tables have no constraints against them, because the checks took a third
+// of the time of the statements.
 const inconsistent = `
 SELECT 'delivery ' || d.key_id || ' of ' || d.event_id FROM deliveries d
  WHERE d.state NOT IN ('PENDING', 'DELIVERED', 'FAILED', 'DROPPED')

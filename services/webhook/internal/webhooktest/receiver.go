@@ -1,5 +1,5 @@
-// Package webhooktest contains what the tests of webhook delivery share: a receiver that verifies what it is
-// sent, and a check of the database.
+// Package webhooktest contains test helpers for webhook delivery: a receiver that verifies its requests, and a check of the
+// database.
 package webhooktest
 
 import (
@@ -92,7 +92,7 @@ func (r *Receiver) Arrivals() []Arrival {
 	return append([]Arrival(nil), r.arrivals...)
 }
 
-// MaxConcurrent is the most requests that were in flight at the same time.
+// MaxConcurrent is the largest number of concurrent requests so far.
 func (r *Receiver) MaxConcurrent() int {
 	r.guard.Lock()
 	defer r.guard.Unlock()
