@@ -1,4 +1,4 @@
 package tools
 
-// googleapis carries google/api/*.proto, which the platform's own files import.
+// This module contains google/api/*.proto, which the platform's protocol files import.
 import _ "github.com/grpc-ecosystem/grpc-gateway/utilities"

@@ -69,7 +69,8 @@ func Dashboards(root string) ([]Dashboard, error) {
 	return all, err
 }
 
-// readFiles reads the files that match the pattern where the chart keeps them. A chart can only read files of its own.
+// readFiles reads the files of the chart that match the pattern. They are in the chart's folder because a chart can read only
+// its own files.
 func readFiles(root, pattern string, read func(text []byte) error) error {
 	paths, err := filepath.Glob(filepath.Join(root, "helm/gifting/files", pattern))
 	if err != nil {

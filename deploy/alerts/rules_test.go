@@ -78,7 +78,7 @@ func TestRulesUseKnownMetrics(t *testing.T) {
 	require.ErrorContains(t, names.Check(`sum by (sauce) (gifting_relay_oldest_age_seconds)`), "sauce")
 }
 
-func TestEveryAlertHasATestWhereItFiresAndOneWhereItDoesNot(t *testing.T) {
+func TestEveryAlertHasATestThatItFiresAndOneThatItDoesNot(t *testing.T) {
 	t.Parallel()
 	fires, silent := map[string]bool{}, map[string]bool{}
 	paths, err := filepath.Glob("tests/*.yaml")

@@ -84,7 +84,7 @@ func TestLogLinesAndSettingsOfRunbooksExist(t *testing.T) {
 	})
 }
 
-// source is the code of the services and what they share, without tests.
+// source is the code of services, gateway and pkg, without tests.
 func source(t *testing.T) string {
 	t.Helper()
 	var code strings.Builder

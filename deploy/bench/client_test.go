@@ -23,17 +23,17 @@ import (
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
-// client is one integrator on one connection. It does little more than write and read bytes, because it runs on
-// the processors that it measures: net/http's client costs as much as its server.
+// client is one integrator on one connection. It does little more than write and read bytes, because it shares the processors
+// with the platform: net/http's client costs as much as its server.
 type client struct {
-	// conn is made with the first request: the gateway does not wait long for one.
+	// conn is made with the first request, because the gateway soon closes connections without one.
 	conn       net.Conn
 	read       *bufio.Reader
 	host, path string
 	keys       *keyring
 	key        string
 	used       int
-	// requestID is that of the last answer.
+	// requestID is the Request-Id of the last response.
 	requestID string
 }
 
@@ -95,7 +95,7 @@ func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
 	return c.receive(wanted)
 }
 
-// receive reads an answer and returns its body.
+// receive reads a response and returns its body.
 func (c *client) receive(wanted int) ([]byte, error) {
 	status, err := c.read.ReadString('\n')
 	if err != nil {
@@ -193,7 +193,7 @@ func (k *keyring) take() (string, error) {
 	return key, nil
 }
 
-// cycle returns one order after the other, and begins again.
+// cycle returns one order after another and then starts again.
 type cycle struct {
 	last   atomic.Int64
 	orders []string
@@ -202,9 +202,9 @@ type cycle struct {
 func (c *cycle) next() string { return c.orders[c.last.Add(1)%int64(len(c.orders))] }
 
 const (
-	// clients send requests at the same time, on either side, where nothing else is said.
+	// clients is the default number of concurrent clients on each side.
 	clients = 16
-	// iterationTime is short: one side runs, then the other, so that other work on the machine meets both.
+	// iterationTime is short: the sides alternate, so that other work on the machine affects both.
 	iterationTime = 2 * time.Second
 )
 
@@ -223,8 +223,8 @@ type side struct {
 	rates, used []float64
 }
 
-// measure has all clients send requests for one iteration, and then does what has to follow. The time used is that of this
-// process, which is the platform and its clients, and of the backends of the database.
+// measure lets all clients send requests for one iteration, and then waits for the work that follows. The processor time is
+// that of this process, which is the platform and its clients, and of the database's backends.
 func (s *side) measure(b *testing.B, meter *fixture.Meter, request func(client int) error, after func()) {
 	b.Helper()
 	var perSecond float64
@@ -245,7 +245,7 @@ func (s *side) String() string {
 	return fmt.Sprintf("%.0f/s of %.0f µs CPU", s.rates[last], s.used[last])
 }
 
-// sendAll has all clients send requests for one iteration and returns how many were answered in a second, and in all.
+// sendAll lets all clients send requests for one iteration and returns the number of responses per second and in total.
 func sendAll(b *testing.B, clients int, request func(client int) error) (perSecond float64, sum int) {
 	b.Helper()
 	var group errgroup.Group
@@ -270,11 +270,11 @@ func sendAll(b *testing.B, clients int, request func(client int) error) (perSeco
 	return float64(sum) / took.Seconds(), sum
 }
 
-// warmUp comes before the measured time, at the same rate: it makes the connections.
+// warmUp is the time before the measured time, at the same rate, in which connections are made.
 const warmUp = 2 * time.Second
 
-// BenchmarkRequestsAtRate measures how long a request through the gateway takes, from when it was due to the end of its
-// answer, at rates that leave a quiet machine time to spare.
+// BenchmarkRequestsAtRate measures how long a request through the gateway takes, from its due time to the end of its response,
+// at rates below the capacity of an idle machine.
 func BenchmarkRequestsAtRate(b *testing.B) {
 	f := newOrdersFixture(b)
 	orders := f.placeMany(b)
@@ -321,8 +321,8 @@ func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client)
 	})
 }
 
-// clientPool keeps the clients that have no request, the last used one at the end: no more connections are in use than
-// the rate needs.
+// clientPool holds the idle clients. The last used one is taken first, so that no more connections are in use than the rate
+// needs.
 type clientPool struct {
 	new  func() *client
 	keys *keyring

@@ -28,8 +28,8 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// BenchmarkCostOfRequest measures what a request uses: processor time of the platform with its clients, of the backends
-// of PostgreSQL and of Redis, allocations, and round trips. What follows from a change, up to the feed, is part of it.
+// BenchmarkCostOfRequest measures what a request uses: processor time of the platform with its clients, of the backends of
+// PostgreSQL and of Redis, allocations, and round trips. The work that follows a change, up to the feed, is included.
 func BenchmarkCostOfRequest(b *testing.B) {
 	f := newCostFixture(b)
 	f.redis, f.meter = ownRedis(b), fixture.NewMeter(b, f.Config.Name)
@@ -62,7 +62,7 @@ type costFixture struct {
 	// redis is the id of its process.
 	redis int
 	meter *fixture.Meter
-	// end is a cursor behind the last event, found by the first request that needs it.
+	// end is a cursor after the last event, found by the first request that needs it.
 	findEnd sync.Once
 	end     string
 	endErr  error
@@ -130,16 +130,16 @@ func endOfFeed(by *client) (cursor string, err error) {
 	}
 }
 
-// cost is that of one request.
+// cost is the cost of one request.
 type cost struct {
 	platform, database, redis float64
 	allocations, kilobytes    float64
 }
 
-// costOf has all clients send requests for one iteration.
+// costOf lets all clients send requests for one iteration.
 func (f *costFixture) costOf(b *testing.B, send func(client int) error) cost {
 	b.Helper()
-	// As the server does by itself in the time in which so many orders normally come in.
+	// The server would do this itself in the time in which so many orders normally arrive.
 	_, err := f.db.Exec(b.Context(), "VACUUM (ANALYZE)")
 	require.NoError(b, err)
 	return f.measure(b, func() int {
@@ -185,7 +185,7 @@ func (c cost) report(b *testing.B) {
 	b.ReportMetric(c.kilobytes, "allocated-KB")
 }
 
-// ownRedis finds the process of the Redis that this process has started.
+// ownRedis returns the id of the Redis process that this process started.
 func ownRedis(b *testing.B) int {
 	b.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -244,7 +244,7 @@ func (s *spans) Export(_ context.Context, req *collector.ExportTraceServiceReque
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// roundTrip is the metric of a kind of round trip; none for a span that is not one.
+// roundTrip is the metric of a kind of round trip. It is empty for a span that is not a round trip.
 type roundTrip string
 
 const (
@@ -269,8 +269,8 @@ func kindOf(span *otlp.Span) roundTrip {
 	return none
 }
 
-// roundTrips counts those of a request until its answer. It is false until all spans have come: of a call, the server
-// sends a span too.
+// roundTrips counts the round trips of a request until its response. complete is false until all spans have arrived, including
+// those of the servers.
 func (s *spans) roundTrips(trace string) (counts map[roundTrip]int, complete bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -299,7 +299,7 @@ func (s *spans) roundTrips(trace string) (counts map[roundTrip]int, complete boo
 	return counts, counts[toService] == served
 }
 
-// roundTrips counts those of the third request of its kind: API key and settings are then cached.
+// roundTrips counts the round trips of the third request of its kind, when API key and settings are cached.
 func (f *costFixture) roundTrips(b *testing.B, s *spans, by *client, r request) (counts map[roundTrip]int) {
 	b.Helper()
 	f.drain(b)
@@ -315,8 +315,8 @@ func (f *costFixture) roundTrips(b *testing.B, s *spans, by *client, r request) 
 	return counts
 }
 
-// BenchmarkFootprint starts every program in a process of its own, as a deployment does. It measures how long that takes,
-// and the memory of each before and after as many requests as the clients can send.
+// BenchmarkFootprint starts every program in its own process, as a deployment does. It measures the time of the start, and each
+// program's memory before and after a load with all clients.
 func BenchmarkFootprint(b *testing.B) {
 	f := &ordersFixture{}
 	fixture.Prepare(b, func(p *fixture.Platform) {
@@ -360,7 +360,7 @@ func memory(b *testing.B, of []*program, line string) (megabytes []float64) {
 	return megabytes
 }
 
-// program is a program of the platform in a process of its own.
+// program is a program of the platform in its own process.
 type program struct {
 	name  string
 	took  time.Duration
@@ -368,7 +368,7 @@ type program struct {
 	bytes int64
 }
 
-// launch starts all programs one after the other and returns when each is ready.
+// launch starts all programs one after another and returns when all are ready.
 func launch(b *testing.B, p *fixture.Platform) (launched []*program) {
 	b.Helper()
 	binaries := b.TempDir()
@@ -405,7 +405,7 @@ func start(b *testing.B, path string, env []string, readyz string) *program {
 		}
 	})
 	p.proc = "/proc/" + strconv.Itoa(command.Process.Pid)
-	require.Eventually(b, func() bool { return ready(b, readyz) }, time.Minute, time.Millisecond, "%s does not get ready", p.name)
+	require.Eventually(b, func() bool { return ready(b, readyz) }, time.Minute, time.Millisecond, "%s does not become ready", p.name)
 	p.took = time.Since(began)
 	return p
 }

@@ -28,8 +28,8 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
   tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the statement
-// that it runs. Clients of both have a connection each, because they belong to different people. A fourth side has the
+// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's
+// statement. Each client of gateway and service has its own connection, like different integrators. On a fourth side the
 // clients of the service share one connection, as the gateway's calls do, which lets the system send calls together.
 func BenchmarkGetOrder(b *testing.B) {
 	f := newOrdersFixture(b)
@@ -150,8 +150,8 @@ FROM products p
 WHERE p.state = 'PUBLISHED' AND p.id > $1
 ORDER BY p.id LIMIT 100`
 
-// BenchmarkPageOfGifts reads pages of a hundred gifts through the gateway and, alternately, the same rows by one SQL
-// statement on the same server.
+// BenchmarkPageOfGifts alternates between reading pages of a hundred gifts through the gateway and reading the same rows with
+// one SQL statement on the same server.
 func BenchmarkPageOfGifts(b *testing.B) {
 	p := fixture.Start(b)
 	db := p.Connect(b, "catalog")
@@ -174,7 +174,7 @@ func BenchmarkPageOfGifts(b *testing.B) {
 	b.ReportMetric(float64(bySQL)/float64(byEdge), "sql/edge")
 }
 
-// nextPage reads the page behind a cursor and returns the next cursor, which is empty behind the last page.
+// nextPage reads the page after a cursor and returns the next cursor, which is empty after the last page.
 func nextPage(b *testing.B, by *client, after string) string {
 	b.Helper()
 	path := fmt.Sprintf("/catalog/products?country=SE&locale=sv-SE&limit=%d", pageSize)
@@ -183,7 +183,7 @@ func nextPage(b *testing.B, by *client, after string) string {
 	}
 	body, err := by.get(path)
 	require.NoError(b, err)
-	// The cursor is last. To parse the whole page is the integrator's work.
+	// The cursor is at the end of the body. The whole page is not parsed, because that is the integrator's work.
 	_, cursor, found := strings.Cut(string(body[max(0, len(body)-200):]), `"nextCursor":`)
 	require.True(b, found)
 	var next *string
@@ -194,7 +194,7 @@ func nextPage(b *testing.B, by *client, after string) string {
 	return *next
 }
 
-// readPage reads the page behind an id and returns its last id, which is empty behind the last page.
+// readPage reads the page after an id and returns its last id, which is empty after the last page.
 func readPage(b *testing.B, db *pgx.Conn, after string) string {
 	b.Helper()
 	if after == "" {
@@ -227,7 +227,7 @@ const keepOutbox = `CREATE TABLE kept AS SELECT * FROM outbox WITH NO DATA;
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO kept SELECT NEW.*; RETURN NULL; END$$;
 CREATE TRIGGER keep AFTER INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION keep()`
 
-// copied selects the rows of the template as those of another batch; $1 makes their ids different each time.
+// copied selects the rows of the template as rows of another batch; $1 makes their ids different each time.
 var copied = []struct{ table, columns, rows string }{
 	{
 		"link_batches", "tenant_id, id, product_ids, key_id, key_name, created_at",
@@ -251,8 +251,8 @@ FROM links WHERE batch_id IS NOT NULL ORDER BY batch_index`,
 	},
 }
 
-// BenchmarkBatchOfLinks creates batches of a thousand links through the gateway and, alternately, writes the same rows by
-// COPY in one transaction to another database of the same schema on the same server.
+// BenchmarkBatchOfLinks alternates between creating batches of a thousand links through the gateway and writing the same rows
+// by COPY in one transaction to another database with the same schema on the same server.
 func BenchmarkBatchOfLinks(b *testing.B) {
 	p := fixture.Start(b)
 	db := p.Connect(b, "links")
@@ -298,7 +298,7 @@ func newTemplate(b *testing.B, db *pgx.Conn, edge *client, campaign string) temp
 	}
 	t := template{rows: db, body: fmt.Sprintf(`{"campaignId": %q, "recipients": [%s]}`, campaign, strings.Join(recipients, ","))}
 	for _, table := range []string{"links", "link_batches", "idempotency_answers"} {
-		_, err := db.Exec(b.Context(), "DELETE FROM "+table) // The demo's.
+		_, err := db.Exec(b.Context(), "DELETE FROM "+table) // These are rows of the demo.
 		require.NoError(b, err)
 	}
 	_, err := db.Exec(b.Context(), keepOutbox)

@@ -32,12 +32,12 @@ const orderBody = `{"externalOrderId": %q, "brandId": %q,
   "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
     "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
 
-// BenchmarkPlaceOrder places orders through the gateway. Then pgbench runs the same statements on the same server, in
-// another database of the same schema: once in a pipeline, as the service sends them, and once one by one.
+// BenchmarkPlaceOrder places orders through the gateway. Then pgbench runs the same statements on the same server, in another
+// database with the same schema: once in a pipeline, as the service sends them, and once one by one.
 //
-// Each runs with few clients, as many as the service has connections to its database, and with many. The comparison takes
-// the better rate of each: clients of a gateway share its connections, while clients of pgbench have a connection each and
-// slow each other down beyond some number.
+// Each side runs with few clients, as many as the service has connections to its database, and with many. The comparison takes
+// the better rate of each side: clients of a gateway share its connections, while many clients of pgbench, each with its own
+// connection, slow each other down.
 func BenchmarkPlaceOrder(b *testing.B) {
 	f := newOrdersFixture(b)
 	all, meter := f.clients(b, manyClients), fixture.NewMeter(b, f.Config.Name)
@@ -155,7 +155,7 @@ func awaitEmptyOutbox(b *testing.B, db *pgx.Conn) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// pgbench writes what the service wrote for one order, in values of the same size.
+// pgbench writes the same rows as the service for one order, with values of the same size.
 func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 	b.Helper()
 	program, err := findPgbench()
@@ -175,7 +175,7 @@ func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 		program: program, meter: fixture.NewMeter(b, database), url: url, script: filepath.Join("testdata", "place_order.sql"),
 		variables: map[string]string{
 			"tenant": f.tenant.ID, "brand": f.tenant.Brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
-			// The event holds the order as it was answered.
+			// The event holds the order of the response.
 			"event": bytea(answer), "fingerprint": bytea(fingerprint), "answer": bytea(stored),
 			"traceparent": "00-" + strings.Repeat("1", 32) + "-" + strings.Repeat("2", 16) + "-00",
 		},
@@ -203,7 +203,7 @@ const filled = `SELECT
 FROM orders o JOIN idempotency_answers a ON a.idempotency_key = o.external_order_id
 ORDER BY o.created_at DESC LIMIT 1`
 
-// requireSameRows makes sure that both sides wrote the same.
+// requireSameRows checks that both sides wrote the same rows.
 func (f *ordersFixture) requireSameRows(b *testing.B, other string) {
 	b.Helper()
 	var byService, byPgbench string
@@ -229,7 +229,7 @@ type pgbench struct {
 	side
 }
 
-// findPgbench looks on the path and where distributions put it, the newest version first.
+// findPgbench looks on the path and in the folders of distributions, the newest version first.
 func findPgbench() (string, error) {
 	if path, err := exec.LookPath("pgbench"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && filepath.Base(path) == "pgbench" {
@@ -249,7 +249,7 @@ func findPgbench() (string, error) {
 	return best, nil
 }
 
-// run runs the script for an iteration. The rate is without the time to connect.
+// run runs the script for an iteration. The rate does not include the time to connect.
 func (p *pgbench) run(b *testing.B) {
 	b.Helper()
 	args := []string{

@@ -46,7 +46,7 @@ func requireNoProblems(t *testing.T, values map[string]any) {
 	require.Empty(t, problems, strings.Join(problems, "\n"))
 }
 
-// changedValues are the lean values with those of the JSON text over them.
+// changedValues returns the lean values, overridden by the JSON text.
 func changedValues(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var values map[string]any

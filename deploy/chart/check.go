@@ -44,7 +44,7 @@ func (c *checker) report(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// labels are valid: some of them are made of values of any length.
+// labels checks that labels are valid, because some contain values of any length.
 func (c *checker) labels() {
 	for _, object := range c.objects {
 		for label, value := range object.GetLabels() {

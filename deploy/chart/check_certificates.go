@@ -13,8 +13,8 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// certificates name the program that mounts them, for every host name it is reached by. Certificates from secrets cannot be
-// checked.
+// certificates checks that each certificate names the program that mounts it and every host name of the program. Certificates
+// from secrets cannot be checked.
 func (c *checker) certificates() {
 	made := of[*certmanager.Certificate](c.objects)
 	for _, p := range c.pods {
@@ -53,7 +53,7 @@ func (c *checker) certificates() {
 // alertBefore is how long before its expiry the rules alert on a certificate.
 const alertBefore = 7 * 24 * time.Hour
 
-// renewals come before the alert, or it fires for certificates that are fine.
+// renewals checks that certificates are renewed before the alert on their expiry.
 func (c *checker) renewals() {
 	if len(of[*monitoring.PrometheusRule](c.objects)) == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hooks migrate the databases before an installation and before an upgrade. A hook sees no object of its release, so what
-// it needs is a hook that runs earlier. Either every database has one, or none has.
+// hooks checks the jobs that migrate the databases before an installation and an upgrade. A hook sees no object of its release,
+// so the objects that it needs must be hooks that run earlier. Either every database has a job, or none has.
 func (c *checker) hooks() {
 	jobs := of[*batch.Job](c.objects)
 	var migrated []string

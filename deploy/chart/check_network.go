@@ -15,12 +15,12 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 )
 
-// networkPolicies is empty when the values leave the network to others.
+// networkPolicies is empty if the values switch the policies off.
 func (c *checker) networkPolicies() []*networking.NetworkPolicy {
 	return of[*networking.NetworkPolicy](c.objects)
 }
 
-// defaultDeny: one policy selects every pod and allows nothing.
+// defaultDeny checks that one policy selects every pod and allows nothing.
 func (c *checker) defaultDeny() {
 	for _, policy := range c.networkPolicies() {
 		if len(policy.Spec.Ingress) == 0 && len(policy.Spec.Egress) == 0 && len(policy.Spec.PolicyTypes) == 2 &&
@@ -33,7 +33,7 @@ func (c *checker) defaultDeny() {
 	}
 }
 
-// policies select pods, name ports that exist, never allow everything, and let every pod resolve names.
+// policies checks that the policies select pods, name existing ports, never allow everything, and let every pod resolve names.
 func (c *checker) policies() {
 	resolves := map[string]bool{}
 	for _, policy := range c.networkPolicies() {
@@ -77,7 +77,7 @@ func (c *checker) peers(policy *networking.NetworkPolicy, peers []networking.Net
 	return found
 }
 
-// ports with a name are ports of the pods.
+// ports checks that named ports are ports of the pods.
 func (c *checker) ports(policy *networking.NetworkPolicy, ports []networking.NetworkPolicyPort, of []pod) {
 	for _, port := range ports {
 		for _, p := range of {
@@ -125,7 +125,7 @@ func (c *checker) graph() {
 	c.missing("is let in but not called", admitted, calls)
 }
 
-// missing reports what is in one set and not in the other.
+// missing reports the members of set that are not in other.
 func (c *checker) missing(what string, set, other map[string]bool) {
 	for entry := range set {
 		if !other[entry] {
@@ -134,7 +134,7 @@ func (c *checker) missing(what string, set, other map[string]bool) {
 	}
 }
 
-// addresses are those that a server calls; an address to listen on has no host.
+// addresses returns the addresses that a program calls; an address to listen on has no host.
 func addresses(p pod) []string {
 	var all []string
 	for _, v := range p.container.Env {
@@ -145,7 +145,7 @@ func addresses(p pod) []string {
 	return all
 }
 
-// behind is the deployment that answers at an address.
+// behind returns the deployment behind an address.
 func (c *checker) behind(caller, address string) (string, bool) {
 	host, port, err := net.SplitHostPort(address)
 	number, atoi := strconv.Atoi(port)
@@ -162,7 +162,7 @@ func (c *checker) behind(caller, address string) (string, bool) {
 // shortestPrivate is the length of the shortest prefix that is not the whole internet.
 const shortestPrivate = 8
 
-// internet: a policy that lets webhooks out to the internet excludes every range that the webhook service refuses.
+// internet checks that a policy that lets webhooks out to the internet excludes every range that the webhook service refuses.
 func (c *checker) internet() {
 	for _, policy := range c.networkPolicies() {
 		for _, rule := range policy.Spec.Egress {

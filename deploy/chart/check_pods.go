@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// restricted: every pod meets the restricted pod security standard, with a read-only root and no access to the API server.
+// restricted checks that every pod meets the restricted pod security standard, with a read-only root and no access to the API
+// server.
 func (c *checker) restricted() {
 	for _, p := range c.pods {
 		if len(p.spec.Containers)+len(p.spec.InitContainers) != 1 {
@@ -46,7 +47,8 @@ func isRestricted(s *core.SecurityContext) bool {
 		s.SeccompProfile != nil && s.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault
 }
 
-// mounts of secrets are read-only and whole folders: a subPath would never see a renewed certificate.
+// mounts checks that secrets are mounted read-only and as whole folders, because a subPath would never see a renewed
+// certificate.
 func (c *checker) mounts() {
 	for _, p := range c.pods {
 		for _, volume := range p.spec.Volumes {
@@ -62,7 +64,7 @@ func (c *checker) mounts() {
 	}
 }
 
-// probes of every server use ports that exist.
+// probes checks that the probes of every server use existing ports.
 func (c *checker) probes() {
 	for _, p := range c.pods {
 		if p.job {
@@ -82,7 +84,7 @@ func (c *checker) probes() {
 	}
 }
 
-// gracePeriods are long enough for a program to finish its calls.
+// gracePeriods checks that programs have enough time to finish their calls.
 func (c *checker) gracePeriods() {
 	for _, p := range c.pods {
 		if p.job {

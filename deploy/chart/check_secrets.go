@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// environments have only known settings and all required ones, and secrets by reference only.
+// environments checks that environments have only known settings, all required ones, and secrets only by reference.
 func (c *checker) environments() {
 	for _, p := range c.pods {
 		known, found := c.programs[p.program()]
@@ -24,7 +24,7 @@ func (c *checker) environments() {
 	}
 }
 
-// leaks are the forms of secrets, which no object may contain.
+// leaks matches the forms of secrets, which no object may contain.
 var leaks = map[string]*regexp.Regexp{
 	"a password in a URL":           regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s/:@"]*:[^\s/@"]+@`),
 	"a password in a list of words": regexp.MustCompile(`(?i)\b(password|passwd|secret)=[^\s"$]`),
@@ -37,7 +37,7 @@ var leaks = map[string]*regexp.Regexp{
 // secretName matches variables that are secrets although they are not settings of a program.
 var secretName = regexp.MustCompile(`PASSWORD|SECRET|TOKEN|CREDENTIAL|ACCESS_KEY|OTLP_HEADERS`)
 
-// secrets are in no object: neither by the name of a variable nor by the form of a text.
+// secrets checks that no object contains a secret, by the names of variables and by the forms of texts.
 func (c *checker) secrets() {
 	for _, object := range c.objects {
 		text, err := json.Marshal(object)

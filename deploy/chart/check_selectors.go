@@ -35,7 +35,7 @@ func (c *checker) selectedBy(selector map[string]string) []pod {
 	return c.selected(&meta.LabelSelector{MatchLabels: selector})
 }
 
-// one reports pods that are not those of one Deployment.
+// one reports pods that do not belong to exactly one Deployment.
 func (c *checker) one(who string, found []pod) (pod, bool) {
 	if len(found) != 1 || found[0].job {
 		c.report("%s selects the pods of %d owners, not of one deployment", who, len(found))
@@ -89,7 +89,7 @@ func (c *checker) budgets() {
 	}
 }
 
-// autoscalers lead to deployments that do not set their number of replicas.
+// autoscalers checks that autoscalers scale deployments that do not set their number of replicas.
 func (c *checker) autoscalers() {
 	targets := map[string]bool{}
 	for _, h := range of[*autoscaling.HorizontalPodAutoscaler](c.objects) {
@@ -106,7 +106,7 @@ func (c *checker) autoscalers() {
 	}
 }
 
-// monitors select every service and a port of it.
+// monitors checks that every service is selected, with an existing port.
 func (c *checker) monitors() {
 	for _, m := range of[*monitoring.ServiceMonitor](c.objects) {
 		form := labels.SelectorFromSet(m.Spec.Selector.MatchLabels)
@@ -123,7 +123,7 @@ func (c *checker) monitors() {
 	}
 }
 
-// routes from outside lead to a port of a service.
+// routes checks that routes from outside lead to a port of a service.
 func (c *checker) routes() {
 	for _, i := range of[*networking.Ingress](c.objects) {
 		for _, rule := range i.Spec.Rules {

@@ -28,7 +28,7 @@ func changed(t *testing.T, file, text, by string) string {
 	return copied
 }
 
-// lean are the values of production without rules and dashboards, which take long to search.
+// lean returns the values of production without rules and dashboards, whose checks take long.
 func lean(t *testing.T) map[string]any {
 	t.Helper()
 	without := map[string]any{"monitoring": map[string]any{
@@ -37,7 +37,7 @@ func lean(t *testing.T) map[string]any {
 	return chartutil.CoalesceTables(without, read(t, "production"))
 }
 
-// Each of these charts installs and does not work, or works and should not.
+// Each of these charts can be installed, but is broken or insecure.
 func TestMutationsOfTheChartAreFound(t *testing.T) {
 	t.Parallel()
 	const (

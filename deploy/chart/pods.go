@@ -53,7 +53,7 @@ func (p pod) program() string {
 	return p.container.Command[0][1:]
 }
 
-// value of a variable in plain text.
+// value returns the value of a variable in plain text.
 func (p pod) value(name string) string {
 	for _, v := range p.container.Env {
 		if v.Name == name {
@@ -79,7 +79,7 @@ type Environment struct {
 	Variables []programs.Variable
 }
 
-// Environments returns those of all pods.
+// Environments returns the environments of all pods.
 func Environments(objects Objects) []Environment {
 	var all []Environment
 	for _, p := range pods(objects) {

@@ -18,7 +18,7 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// A row of a table of values: `value`, and its default where it has a column.
+// row is a row of a table of values: `value`, and its default if there is a column for it.
 var row = regexp.MustCompile("(?m)^\\| `([A-Za-z<>.]+)` \\|(?: `([^`]*)` \\|)?")
 
 func TestTheReadmeListsEveryValueWithItsDefault(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTheReadmeListsEveryValueWithItsDefault(t *testing.T) {
 	}
 }
 
-// collect gathers the values that the tables have to list: those they list as a whole, otherwise their members.
+// collect collects the values that the tables must list: a value that is listed as a whole, otherwise its members.
 func collect(t *testing.T, into, listed map[string]string, path string, value any) {
 	t.Helper()
 	inner, isTable := value.(map[string]any)

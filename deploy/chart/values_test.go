@@ -60,7 +60,7 @@ func TestValuesThatEveryProgramNeedsCannotBeRemoved(t *testing.T) {
 	}
 }
 
-// setByTheChart are the settings that the chart sets from other values, and one for a single machine only.
+// setByTheChart are the settings that the chart sets from other values, and one that is only for a single machine.
 var setByTheChart = []string{
 	"GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR", "GIFTING_METRICS_ADDR", "GIFTING_LAME_DUCK", "GIFTING_DRAIN_TIMEOUT",
 	"GIFTING_TLS_CERT_FILE", "GIFTING_TLS_KEY_FILE", "GIFTING_TLS_CA_FILE", "GIFTING_TLS_TRUST_DOMAIN",

@@ -71,14 +71,14 @@ func TestEveryContainerIsHardened(t *testing.T) {
 func TestEveryServerHasAHealthCheck(t *testing.T) {
 	t.Parallel()
 	for name, s := range load(t).Services {
-		// The collector's image has no program to ask with, and no service waits for it.
+		// The collector's image has no program for a health check, and no service waits for it.
 		if s.Restart != "no" && name != "collector" {
 			require.NotNil(t, s.HealthCheck, name)
 		}
 	}
 }
 
-// portInside is where a program listens in its container, metricsInside where it answers /metrics.
+// portInside is the port of a program in its container, metricsInside that of /metrics.
 const (
 	portInside     = 9000
 	httpPortInside = 8080
@@ -137,13 +137,13 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 	}
 }
 
-// requireLoads demands that the program accepts the environment of the service, and returns it.
+// requireLoads checks that the program accepts the environment of the service, and returns it.
 func requireLoads(t *testing.T, p programs.Program, s types.ServiceConfig) map[string]string {
 	t.Helper()
 	env := map[string]string{}
 	var variables []programs.Variable
 	for variable, value := range s.Environment {
-		// The secrets are in plain text here, as the file says.
+		// Secrets may be in plain text in the compose file, which says so.
 		variables = append(variables, programs.Variable{Name: variable, Value: *value, Secret: true})
 		env[variable] = *value
 	}

@@ -88,7 +88,7 @@ func (f *fixture) requireRefused(t *testing.T, key string) {
 	f.Get(t, key, "/me").Problem(t, "invalid_api_key")
 }
 
-// testRefusedKeys tries keys that are not valid, or no longer.
+// testRefusedKeys tries keys that were never valid or are no longer valid.
 func (f *fixture) testRefusedKeys(t *testing.T, made *tenantsv1.CreateKeyResponse) {
 	requirement(t, "AUT-16", func(t *testing.T) { f.requireRefused(t, "") })
 	requirement(t, "AUT-17", func(t *testing.T) {
@@ -111,7 +111,7 @@ func (f *fixture) testRefusedKeys(t *testing.T, made *tenantsv1.CreateKeyRespons
 	})
 }
 
-// testReach writes with keys that do not reach the brand.
+// testReach writes with keys that may not see the brand.
 func (f *fixture) testReach(t *testing.T, limited string) {
 	stranger := newFixture(t, f.platform).key
 	campaign := f.campaign(t, -1, f.putGift(t, "S"))
@@ -132,7 +132,7 @@ func (f *fixture) testReach(t *testing.T, limited string) {
 	}
 }
 
-// testSecrets is about the secrets that sign webhooks.
+// testSecrets checks the secrets that sign webhooks.
 func (f *fixture) testSecrets(t *testing.T) {
 	const secret = `^[0-9a-f]{64}$`
 	made := f.makeKey(t)
@@ -237,7 +237,7 @@ func testScopes(t *testing.T, p *platform) {
 	})
 }
 
-// testAudience is about who receives which events.
+// testAudience checks which keys see which events in the feed.
 func (f *fixture) testAudience(t *testing.T, claimed record) {
 	requirement(t, "EVT-19", func(t *testing.T) {
 		for scope, prefix := range map[commonv1.Scope]string{
@@ -283,7 +283,7 @@ func (f *fixture) testAudience(t *testing.T, claimed record) {
 	f.testPushing(t)
 }
 
-// testPushing is about who is sent which webhooks.
+// testPushing checks which keys get which webhooks.
 func (f *fixture) testPushing(t *testing.T) {
 	one, two := f.newReceiver(t), f.newReceiver(t)
 	requirement(t, "EVT-21", func(t *testing.T) {

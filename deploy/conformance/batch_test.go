@@ -16,16 +16,16 @@ import (
 
 const batches = "/personal-links:create-batch"
 
-// refuseBatch demands that a batch with the changes is refused with the code.
+// refuseBatch checks that a batch with the changes is refused with the code.
 func (f *fixture) refuseBatch(t *testing.T, code problem.Code, changes ...change) {
 	t.Helper()
 	f.Post(t, f.key, batches, f.batchOf(t, changes...)).Problem(t, code)
 }
 
-// reject demands that the batch's one recipient is rejected for exactly this violation.
+// reject checks that the batch's only recipient is rejected for exactly this violation.
 func (f *fixture) reject(t *testing.T, violation string, changes ...change) {
 	t.Helper()
-	// It is not validated: the OpenAPI document does not allow such a recipient, and yet the batch answers 200.
+	// The call is not validated: the OpenAPI document does not allow such a recipient, but the response is 200.
 	made := results(t, f.Send(t, f.postCall(batches, f.batchOf(t, changes...))))
 	require.Equal(t, "REJECTED", made[0].Outcome)
 	require.Equal(t, []string{violation}, made[0].violations())
@@ -176,7 +176,7 @@ func (f *fixture) testResults(t *testing.T) {
 	})
 }
 
-// testLabels is about what a batch says of a recipient.
+// testLabels checks the fields of a recipient in a batch.
 func (f *fixture) testLabels(t *testing.T) {
 	for _, field := range []struct {
 		id, name string

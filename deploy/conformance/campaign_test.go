@@ -16,7 +16,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// campaign starts a campaign of the fixture's brand with the gifts, each in all its sizes. Negative units are on demand.
+// campaign starts a campaign of the fixture's brand with the gifts, each in all its sizes. Negative units mean on demand.
 func (f *fixture) campaign(t *testing.T, units int32, gifts ...*catalogv1.PutProductRequest) *catalogv1.PutCampaignRequest {
 	t.Helper()
 	campaign := &catalogv1.PutCampaignRequest{
@@ -51,7 +51,7 @@ func (f *fixture) offerings(t *testing.T, campaign *catalogv1.PutCampaignRequest
 	return out
 }
 
-// stockOf reads what each SKU of a campaign's first offering has left.
+// stockOf reads the stock of each SKU of a campaign's first offering.
 func (f *fixture) stockOf(t *testing.T, campaign *catalogv1.PutCampaignRequest) []any {
 	t.Helper()
 	return membersOf(f.offerings(t, campaign, "")[0]["skus"], "stockRemaining")
@@ -121,7 +121,7 @@ func testCampaigns(t *testing.T, p *platform) {
 	})
 }
 
-// testSupply reads what is left in a campaign with stock, and in one on demand.
+// testSupply reads the stock of a campaign with stock and of one on demand.
 func (f *fixture) testSupply(t *testing.T, stocked, free *catalogv1.PutCampaignRequest) {
 	offerings, onDemand := f.offerings(t, stocked, ""), f.offerings(t, free, "")[0]
 	requirement(t, "CAM-10", func(t *testing.T) {
@@ -199,7 +199,7 @@ func testCampaignStates(t *testing.T, p *platform) {
 	})
 }
 
-// testStock places five hundred orders for a hundred units at once, and cancels those that got one. It uses several keys
+// testStock places five hundred orders for a hundred units concurrently, and cancels those that got one. It uses several keys
 // because of the rate limit.
 func testStock(t *testing.T, p *platform) {
 	const orders, units, keys = 500, 100, 4

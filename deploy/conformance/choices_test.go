@@ -168,7 +168,7 @@ func (f *fixture) testChoicesOfOrders(t *testing.T) {
 	})
 }
 
-// testChoicesOfLinks is for a tenant that approves.
+// testChoicesOfLinks is for a tenant that requires approval.
 func (f *fixture) testChoicesOfLinks(t *testing.T) {
 	link := f.link(t)
 	require.NoError(t, f.approveLink(t, f.coordinator, link))

@@ -94,7 +94,7 @@ func testConventions(t *testing.T, p *platform) {
 	})
 }
 
-// listPaths are all lists in pages, with the query that each needs.
+// listPaths returns all paged lists with the query that each needs.
 func listPaths() map[string]string {
 	return map[string]string{
 		"/orders": "?", "/personal-links": "?", "/catalog/products": "?country=SE&", "/campaigns": "?", "/events": "?",
@@ -193,14 +193,14 @@ func testVersions(t *testing.T, p *platform) {
 	})
 }
 
-// testOrderOfChecks sends orders with two errors each. The checks of the gateway are tested there.
+// testOrderOfChecks sends orders with two errors each. Tests of the gateway cover the order of its own checks.
 func testOrderOfChecks(t *testing.T, p *platform) {
 	f := newFixture(t, p)
 	first := f.postCall("/orders", f.body(t, with("externalOrderId", "taken")))
 	first.IdempotencyKey = rand.Text()
 	require.Equal(t, http.StatusCreated, f.Do(t, first).Status)
-	// In the order in which they are answered: those of the request come first, then the codes as they are in the table of the
-	// API, 422 before 409. Errors of one group exclude each other.
+	// The errors in the order of their precedence: first those of the request, then the codes in the order of the API's table,
+	// 422 before 409. Errors of one group exclude each other.
 	errors := []struct {
 		code  problem.Code
 		group string

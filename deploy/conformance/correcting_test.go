@@ -96,7 +96,7 @@ func testCorrecting(t *testing.T, p *platform) {
 		f.update(t, now(), `"courierComment": ""`)
 		require.Empty(t, details().GetCourierComment())
 	})
-	t.Run("of many corrections at once one succeeds", func(t *testing.T) {
+	t.Run("of many concurrent corrections one succeeds", func(t *testing.T) {
 		const callers = 20
 		var succeeded, conflicts atomic.Int32
 		var group errgroup.Group
@@ -117,7 +117,7 @@ func testCorrecting(t *testing.T, p *platform) {
 	})
 }
 
-// testInvalidCorrections is about fields.
+// testInvalidCorrections checks errors of fields.
 func (f *fixture) testInvalidCorrections(t *testing.T, orderID string) {
 	now := func() record { return f.read(t, "/orders/"+orderID) }
 	refuses := func(t *testing.T, members string, want ...string) {
@@ -147,7 +147,7 @@ func (f *fixture) testInvalidCorrections(t *testing.T, orderID string) {
 	})
 }
 
-// testNothing is about corrections that change nothing.
+// testNothing checks corrections that change nothing.
 func (f *fixture) testNothing(t *testing.T) {
 	requirement(t, "UPD-5", func(t *testing.T) {
 		order := f.place(t)
@@ -242,7 +242,7 @@ func fromCampaign(campaignID string) change {
 // recipient sets a member of the batch's one recipient.
 func recipient(member string, value any) change { return with("recipients.0."+member, value) }
 
-// custom asks for something that is in no catalog, within the budget.
+// custom requests something that is not in the catalog, within the budget.
 func custom(amount any, currency string) change {
 	return with("items", []any{record{"customProductName": "A signed jersey", "budget": record{"amount": amount, "currency": currency}}})
 }

@@ -77,7 +77,7 @@ func testAccessOff(t *testing.T, p *platform) {
 		for id, kinds := range map[string][]string{placed: {"order.created"}, before: {"order.created", "order.status_changed"}} {
 			events := f.requireEvents(t, f.key, id, kinds...)
 			last := events[len(events)-1].Object(t)
-			require.Equal(t, f.read(t, "/orders/"+id)["updatedAt"], last["occurredAt"], "of the change, not of the access")
+			require.Equal(t, f.read(t, "/orders/"+id)["updatedAt"], last["occurredAt"], "the time of the change, not of the access")
 		}
 	})
 	requirement(t, "DEL-12", func(t *testing.T) {
@@ -98,12 +98,12 @@ func testAccessOff(t *testing.T, p *platform) {
 		}
 		require.Eventually(t, wait, harness.Slow, 50*time.Millisecond, "deliveries wait")
 		for range 3 {
-			// What another tenant is sent gives the sender time.
+			// The webhook of another tenant shows that the sender had time.
 			open.await(t, other.requireEvents(t, other.key, idOf(other.place(t)), "order.created")[0].ID)
 		}
 		require.True(t, wait(), "the pause costs no attempt")
 		require.False(t, slices.ContainsFunc(paused.all(t), func(d inbox.Delivery) bool { return eventOf(d) != first }),
-			"only what was before has arrived")
+			"only the earlier events have arrived")
 		f.putTenant(t)
 		require.Eventually(t, func() bool { return len(paused.all(t)) > len(placed) }, 2*harness.Slow, 50*time.Millisecond, "they are sent")
 		for _, id := range placed {
@@ -113,7 +113,7 @@ func testAccessOff(t *testing.T, p *platform) {
 	})
 }
 
-// testAddresses is about where webhooks may go.
+// testAddresses checks the allowed addresses of webhooks.
 func (f *fixture) testAddresses(t *testing.T, keyID int32) {
 	for id, addresses := range map[string][]string{
 		"DEL-5": {"http://example.com/hook", "ftp://example.com/hook", "example.com/hook"},
@@ -128,7 +128,7 @@ func (f *fixture) testAddresses(t *testing.T, keyID int32) {
 	}
 }
 
-// testNewerEvents has a receiver that refuses the first event. The second arrives nevertheless.
+// testNewerEvents uses a receiver that refuses the first event. The second must arrive.
 func (f *fixture) testNewerEvents(t *testing.T) {
 	requireNearby(t, f.platform)
 	var calls atomic.Int32
@@ -165,7 +165,7 @@ func inboxURL(t *testing.T, p *platform) string {
 	return p.Env["GIFTING_INBOX_URL"]
 }
 
-// requireNearby leaves a check out if the platform may not call a receiver in this process.
+// requireNearby skips a check if the platform cannot call a receiver in this process.
 func requireNearby(t *testing.T, p *platform) {
 	t.Helper()
 	address, err := url.Parse(inboxURL(t, p))
@@ -175,7 +175,7 @@ func requireNearby(t *testing.T, p *platform) {
 	}
 }
 
-// receiver is a key whose webhooks go to a path of their own.
+// receiver is a key whose webhooks go to their own path.
 type receiver struct {
 	platform          *platform
 	tenant            string
@@ -183,7 +183,7 @@ type receiver struct {
 	keyID             int32
 }
 
-// newReceiver makes one. Where there is no inbox, the key has no address, and the checks of what arrived are left out.
+// newReceiver makes a receiver. Without an inbox the key has no address, and checks of arrived webhooks are skipped.
 func (f *fixture) newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{platform: f.platform, tenant: f.tenant, path: "/" + rand.Text()}
@@ -197,7 +197,7 @@ func (f *fixture) newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// all is what arrived, oldest first.
+// all returns the webhooks that arrived, oldest first.
 func (r *receiver) all(t *testing.T) []inbox.Delivery {
 	t.Helper()
 	inboxURL(t, r.platform)
@@ -285,7 +285,7 @@ func (f *fixture) testFailingTests(t *testing.T, test func(t *testing.T, key str
 	requirement(t, "WHT-7", func(t *testing.T) {
 		failing := to(t, refusing.URL)
 		require.InDelta(t, http.StatusTeapot, test(t, failing.GetApiKey())["responseStatus"], 0)
-		// Only what is in the log of deliveries can be retried.
+		// Only deliveries in the log can be retried.
 		log, err := f.Webhooks(t).ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: f.tenant, KeyId: failing.GetKey().GetId()})
 		require.NoError(t, err)
 		for _, delivery := range log.GetDeliveries() {

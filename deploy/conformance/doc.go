@@ -1,4 +1,4 @@
-// Package conformance checks the requirements of the API from outside: over REST, and over gRPC where people act.
+// Package conformance checks the requirements of the API from outside: over REST, and over gRPC for operations of people.
 //
 // requirements.txt has every requirement with its id, by section:
 //
@@ -8,12 +8,12 @@
 //	    in services/orders/internal/rules TestOpeningHours
 //
 // A check names the requirement that it shows: requirement(t, "ORD-3", …). TestPlatform fails at its end if a requirement was
-// not shown. "as" says that other requirements together say the same. "in" names tests of other packages for what cannot be
-// seen from outside.
+// not shown. "as" lists requirements that together cover it. "in" lists tests of other packages, for requirements that cannot
+// be checked from outside.
 //
-// TestPlatform starts a platform of its own, on the servers that GIFTING_TEST_POSTGRES_URL, GIFTING_TEST_REDIS_URL and
-// GIFTING_TEST_KAFKA_BROKERS name. `make conformance` runs it against a platform that runs already. That needs the variables
-// of demo.env: GIFTING_URL, GIFTING_CA with the certificates of the callers beside it, GIFTING_GRPC_TENANTS, _CATALOG,
-// _ORDERS, _LINKS and _WEBHOOK. Without GIFTING_INBOX_URL, what arrives by webhook is not checked. The run prints the
-// requirements that it could not check there. The tenants and gifts that it makes stay; its keys are revoked.
+// TestPlatform starts its own platform, on the servers that GIFTING_TEST_POSTGRES_URL, GIFTING_TEST_REDIS_URL and
+// GIFTING_TEST_KAFKA_BROKERS name. `make conformance` runs it against a running platform. That needs the variables of demo.env:
+// GIFTING_URL, GIFTING_CA with the certificates of the callers beside it, GIFTING_GRPC_TENANTS, _CATALOG, _ORDERS, _LINKS and
+// _WEBHOOK. Without GIFTING_INBOX_URL, webhooks are not checked. The run prints the requirements that it could not check. The
+// tenants and gifts that it makes are kept; its keys are revoked.
 package conformance

@@ -68,7 +68,7 @@ func testEvents(t *testing.T, p *platform) {
 	waiting.testSnapshots(t)
 }
 
-// testRecords is about which changes make an event, and what is in it.
+// testRecords checks which changes make an event, and the contents of the events.
 func (f *fixture) testRecords(t *testing.T, claimedOrder record) {
 	const created, statusChanged = "order.created", "order.status_changed"
 	requirement(t, "EVT-1", func(t *testing.T) {
@@ -118,7 +118,7 @@ func (f *fixture) testLinkEvents(t *testing.T, waiting *fixture, claimed record)
 }
 
 // testSnapshots reads an order and a link after each of their changes, and the events only after the last one. The tenant
-// approves.
+// requires approval.
 func (f *fixture) testSnapshots(t *testing.T) {
 	const created, updated, statusChanged = "order.created", "order.updated", "order.status_changed"
 	requirement(t, "EVT-25", func(t *testing.T) {

@@ -37,7 +37,7 @@ const (
 // operator is a person of the back office.
 var operator = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7", Name: "Bea"}
 
-// settings change those of a tenant.
+// settings changes the settings of a tenant.
 type settings = func(tenant *tenantsv1.PutTenantRequest)
 
 func approving(tenant *tenantsv1.PutTenantRequest)     { tenant.ApprovalRequired = true }

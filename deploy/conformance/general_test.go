@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 )
 
-// instant is how the API writes a time.
+// instant matches a time as the API writes it.
 const instant = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$`
 
 func testGeneral(t *testing.T, p *platform) {
@@ -36,7 +36,7 @@ func testGeneral(t *testing.T, p *platform) {
 		}
 	})
 	requirement(t, "GEN-2", func(t *testing.T) {
-		f.Get(t, "", "/me").Problem(t, "invalid_api_key") // A few only: failed authentication is limited by address.
+		f.Get(t, "", "/me").Problem(t, "invalid_api_key") // There are only a few, because failed authentication is limited by address.
 		f.Get(t, f.key, "/nothing").Problem(t, "not_found")
 		f.Get(t, f.key, "/orders?limit=0").Problem(t, "invalid_request")
 		f.Post(t, f.key, "/orders", "{}").Problem(t, "invalid_request")
@@ -112,10 +112,10 @@ func (f *fixture) testTimes(t *testing.T) {
 	requireTimes(t, f.Post(t, f.key, "/orders/"+idOf(order)+":cancel", reason).Body, both...)
 }
 
-// aboutTime finds text that is a time in whatever form.
+// aboutTime matches a time in any form.
 var aboutTime = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
 
-// requireTimes demands that exactly the members with these names have times in the body, and that each is an instant of UTC.
+// requireTimes checks that exactly the members with these names have times in the body, and that each is an instant in UTC.
 func requireTimes(t *testing.T, body string, names ...string) {
 	t.Helper()
 	var content any

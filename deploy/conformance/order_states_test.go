@@ -86,7 +86,7 @@ func testOrderStates(t *testing.T, p *platform) {
 	f.testActions(t)
 }
 
-// testApproval is for a tenant whose orders wait.
+// testApproval is for a tenant whose orders wait for approval.
 func (f *fixture) testApproval(t *testing.T) {
 	order, other := f.place(t), f.place(t)
 	requirement(t, "OST-1", func(t *testing.T) {
@@ -144,7 +144,7 @@ func (f *fixture) testActions(t *testing.T) {
 			order := f.orderIn(t, in)
 			posted := f.Post(t, f.key, "/orders/"+idOf(order)+"/messages", `{"body": "When does it come?"}`)
 			require.Equal(t, http.StatusCreated, posted.Status, posted.Body)
-			require.Equal(t, order, f.read(t, "/orders/"+idOf(order)), "a message leaves the order as it is")
+			require.Equal(t, order, f.read(t, "/orders/"+idOf(order)), "a message does not change the order")
 		})
 	}
 	for id, in := range map[string]string{"OST-21": "REQUESTED", "OST-29": "SENT", "OST-33": "COMPLETED", "OST-37": "CANCELLED"} {

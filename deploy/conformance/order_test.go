@@ -83,7 +83,7 @@ func testOrders(t *testing.T, p *platform) {
 	f.testAuthors(t, idOf(full))
 }
 
-// testEveryOrder reads what all orders have. full goes to Sweden, team to Ireland.
+// testEveryOrder reads the fields of all orders. full goes to Sweden, team to Ireland.
 func (f *fixture) testEveryOrder(t *testing.T, full, team record, all []record) {
 	requirement(t, "ORD-1", func(t *testing.T) {
 		for _, order := range all {
@@ -117,7 +117,7 @@ func (f *fixture) testEveryOrder(t *testing.T, full, team record, all []record) 
 	}
 }
 
-// testNulls demands that the member has the value in the one record, and is null in the others.
+// testNulls checks that the member has a value in the record set, and is null in the others.
 func (f *fixture) testNulls(t *testing.T, id, name string, set record, others ...record) {
 	t.Helper()
 	requirement(t, id, func(t *testing.T) {
@@ -130,7 +130,7 @@ func (f *fixture) testNulls(t *testing.T, id, name string, set record, others ..
 	})
 }
 
-// testAuthors lets everybody write a message who can.
+// testAuthors posts a message by each kind of author.
 func (f *fixture) testAuthors(t *testing.T, orderID string) {
 	path := "/orders/" + orderID + "/messages"
 	own := f.Post(t, f.key, path, `{"body": "Of the key."}`)

@@ -64,7 +64,7 @@ func testPlacing(t *testing.T, p *platform) {
 	newFixture(t, p).testNullsInOrders(t)
 }
 
-// testIDs is about the caller's own ids.
+// testIDs checks the caller's own ids.
 func (f *fixture) testIDs(t *testing.T) {
 	requirement(t, "PLA-5", func(t *testing.T) {
 		f.invalid(t, "externalOrderId required", without("externalOrderId"))
@@ -96,7 +96,7 @@ func (f *fixture) testIDs(t *testing.T) {
 	})
 }
 
-// testSelection is about brand, campaign and manager.
+// testSelection checks brand, campaign and manager.
 func (f *fixture) testSelection(t *testing.T) {
 	gift := f.putGift(t, "S", "M")
 	campaign := f.campaign(t, 1, gift)
@@ -127,7 +127,7 @@ func (f *fixture) testSelection(t *testing.T) {
 	})
 }
 
-// testAnswers is about the answers to the tenant's order fields.
+// testAnswers checks the answers to the tenant's order fields.
 func (f *fixture) testAnswers(t *testing.T) {
 	const code = "invalid_custom_fields"
 	answers := func(list ...any) change { return with("customFields", list) }
@@ -155,7 +155,7 @@ func (f *fixture) testAnswers(t *testing.T) {
 	})
 }
 
-// testLength places an order whose member is as long as it may be, and is refused one character more.
+// testLength checks that a member may have limit characters and not one more.
 func (f *fixture) testLength(t *testing.T, path string, limit int, before ...change) {
 	t.Helper()
 	text := freshText
@@ -219,7 +219,7 @@ func (f *fixture) testLengths(t *testing.T) {
 	}
 }
 
-// testRecipients is about where a gift goes.
+// testRecipients checks recipients and addresses.
 func (f *fixture) testRecipients(t *testing.T) {
 	requirement(t, "PLA-42", func(t *testing.T) {
 		f.invalid(t, "recipient.phone required", without("recipient.phone"))
@@ -258,7 +258,7 @@ func (f *fixture) testRecipients(t *testing.T) {
 	})
 }
 
-// testItems is about what an order can ask for.
+// testItems checks the item of an order.
 func (f *fixture) testItems(t *testing.T) {
 	gift := f.richGift(t)
 	chosen := record{"Size": "M", "Colour": "Red"}
@@ -318,7 +318,7 @@ func (f *fixture) testItems(t *testing.T) {
 	})
 }
 
-// testAmounts orders within each budget.
+// testAmounts orders with each budget.
 func (f *fixture) testAmounts(t *testing.T, good, bad []any) {
 	t.Helper()
 	for _, amount := range good {
@@ -329,7 +329,7 @@ func (f *fixture) testAmounts(t *testing.T, good, bad []any) {
 	}
 }
 
-// testDefaults is about what an order need not say.
+// testDefaults checks the optional fields of an order.
 func (f *fixture) testDefaults(t *testing.T) {
 	bare, full := f.place(t), f.place(t, with("urgent", true), with("afterHoursServiceAccepted", true), with("brandedPackagingRequested", true),
 		with("courierComment", "Ring twice."), with("additionalDetails", "Gift wrap."), with("customFields", []any{

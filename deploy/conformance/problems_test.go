@@ -120,7 +120,7 @@ func testCodes(t *testing.T, p *platform) {
 	})
 }
 
-// testBodies is about their size.
+// testBodies checks the limit of their size.
 func (f *fixture) testBodies(t *testing.T) {
 	requirement(t, "ERR-24", func(t *testing.T) {
 		id := freshText(20)
@@ -140,7 +140,7 @@ func (f *fixture) testBodies(t *testing.T) {
 	})
 }
 
-// testInvalidInput sends what nobody should send.
+// testInvalidInput sends malformed and hostile requests.
 func testInvalidInput(t *testing.T, p *platform) {
 	f := newFixture(t, p)
 	refused := func(t *testing.T, a answer, what any) {

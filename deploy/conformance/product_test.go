@@ -56,7 +56,7 @@ func (f *fixture) category(t *testing.T) []string {
 	return []string{within}
 }
 
-// gift reads a gift as the query has it.
+// gift reads a gift with the query.
 func (f *fixture) gift(t *testing.T, id, query string) record {
 	t.Helper()
 	return f.read(t, "/catalog/products/"+id+"?"+query)
@@ -266,7 +266,7 @@ func testProductLists(t *testing.T, p *platform) {
 	})
 }
 
-// photo is a JPEG that says where it was taken.
+// photo is a JPEG with the position where it was taken.
 func photo(t *testing.T, width int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -314,7 +314,7 @@ func testImages(t *testing.T, p *platform) {
 			require.Equal(t, "image/jpeg", a.Header.Get("Content-Type"))
 		}
 	})
-	// On demand: the fixture's campaigns have gifts with one dimension.
+	// The campaign is on demand, because the fixture's campaigns with stock have gifts with one dimension.
 	gift.Variations = gift.GetVariations()[:1]
 	f.putProduct(t, gift)
 	campaign := f.campaign(t, -1, gift)
@@ -337,7 +337,7 @@ func testImages(t *testing.T, p *platform) {
 			f.Do(t, call{Method: http.MethodGet, Path: "/catalog/images/" + uuid.NewString(), Header: header}).Problem(t, "not_found")
 		}
 	})
-	t.Run("an image is read in parts, and not again while it is the same", func(t *testing.T) {
+	t.Run("an image is read in parts, and not again while it is unchanged", func(t *testing.T) {
 		whole := f.image(t, http.MethodGet, original, nil)
 		part := f.image(t, http.MethodGet, original, map[string]string{"Range": "bytes=2-5"})
 		require.Equal(t, http.StatusPartialContent, part.Status)

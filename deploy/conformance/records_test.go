@@ -37,13 +37,13 @@ func (f *fixture) place(t *testing.T, changes ...change) record {
 	return placed.Object(t)
 }
 
-// invalid demands that an order with the changes has exactly this violation, a field and its code.
+// invalid checks that an order with the changes has exactly this violation, a field and its code.
 func (f *fixture) invalid(t *testing.T, violation string, changes ...change) {
 	t.Helper()
 	f.Post(t, f.key, "/orders", f.body(t, changes...)).Invalid(t, violation)
 }
 
-// refuse demands that an order with the changes is refused with the code.
+// refuse checks that an order with the changes is refused with the code.
 func (f *fixture) refuse(t *testing.T, code problem.Code, changes ...change) record {
 	t.Helper()
 	return f.Post(t, f.key, "/orders", f.body(t, changes...)).Problem(t, code)
@@ -173,14 +173,14 @@ func (f *fixture) requireEvents(t *testing.T, key, recordID string, types ...str
 	return found
 }
 
-// requireLast demands these events of a link, the last with the link as it is.
+// requireLast checks the events of a link, the last with the link's current state.
 func (f *fixture) requireLast(t *testing.T, link record, types ...string) {
 	t.Helper()
 	events := f.requireEvents(t, f.key, idOf(link), types...)
 	require.Equal(t, link, events[len(events)-1].Record(t))
 }
 
-// requireStatusChange demands these events of an order, the last with the order as it is and the status before.
+// requireStatusChange checks the events of an order, the last with the order's current state and the previous status.
 func (f *fixture) requireStatusChange(t *testing.T, orderID, before string, types ...string) {
 	t.Helper()
 	events := f.requireEvents(t, f.key, orderID, types...)
@@ -286,7 +286,7 @@ func (f *fixture) messages(t *testing.T, key, orderID string) []record {
 	return f.Array(t, key, "/orders/"+orderID+"/messages")
 }
 
-// readAsOperator reads all there is of an order.
+// readAsOperator reads an order with all its details.
 func (f *fixture) readAsOperator(t *testing.T, order record) *ordersv1.ReadOrderResponse {
 	t.Helper()
 	read, err := f.Orders(t).ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
@@ -294,7 +294,7 @@ func (f *fixture) readAsOperator(t *testing.T, order record) *ordersv1.ReadOrder
 	return read
 }
 
-// readLinkAsTeam reads all there is of a link.
+// readLinkAsTeam reads a link with all its details.
 func (f *fixture) readLinkAsTeam(t *testing.T, link record) *linksv1.PersonalLinkDetails {
 	t.Helper()
 	read, err := f.Links(t).ReadPersonalLink(t.Context(), &linksv1.ReadPersonalLinkRequest{
@@ -304,7 +304,7 @@ func (f *fixture) readLinkAsTeam(t *testing.T, link record) *linksv1.PersonalLin
 	return read.GetDetails()
 }
 
-// update corrects the delivery of the order as it was read.
+// update corrects the delivery of the order in the version that was read.
 func (f *fixture) update(t *testing.T, order record, members string) record {
 	t.Helper()
 	return f.sendUpdate(t, order, members).OK(t)
@@ -321,7 +321,7 @@ func idOf(r record) string {
 	return id
 }
 
-// ids are those of the records, in their order.
+// ids are the ids of the records, in their order.
 func ids(records ...record) []any { return column(records, "id") }
 
 // column is the member of each record.
@@ -341,7 +341,7 @@ func namesOf(r record) (names []string) {
 	return names
 }
 
-// at reads the member at the path, such as items.0.kind; nil if there is none.
+// at returns the member at the path, such as items.0.kind, or nil.
 func at(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch holder := value.(type) {
@@ -360,7 +360,7 @@ func at(value any, path string) any {
 	return value
 }
 
-// freshText has the length in characters and is in no other test.
+// freshText is a random text with the length in characters.
 func freshText(length int) string {
 	return string([]rune(rand.Text() + strings.Repeat("å", length))[:length])
 }
@@ -394,7 +394,7 @@ func (f *fixture) testNullsInOrders(t *testing.T) {
 				[]string{"brandId", "items.0.customProductName", "items.0.budget"},
 			},
 		} {
-			toIreland := with("recipient.address.country", "IE") // There a postal code is optional.
+			toIreland := with("recipient.address.country", "IE") // In Ireland a postal code is optional.
 			bare, null := append(order.of, toIreland), append(order.of, toIreland)
 			for _, path := range append(everywhere, order.nulls...) {
 				bare, null = append(bare, without(path)), append(null, with(path, nil))
@@ -408,7 +408,7 @@ func (f *fixture) testNullsInOrders(t *testing.T) {
 	})
 }
 
-// testNullsInBatches does the same with recipients.
+// testNullsInBatches does the same with recipients of batches.
 func (f *fixture) testNullsInBatches(t *testing.T) {
 	campaign := f.campaign(t, -1, f.putGift(t, "S"))
 	requirement(t, "BAT-46", func(t *testing.T) {
@@ -436,7 +436,7 @@ func (f *fixture) testNullsInBatches(t *testing.T) {
 	})
 }
 
-// requireAlike demands that two records differ in these members only.
+// requireAlike checks that two records differ only in these members.
 func requireAlike(t *testing.T, one, other record, own ...string) {
 	t.Helper()
 	for _, name := range own {

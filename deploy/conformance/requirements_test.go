@@ -29,20 +29,20 @@ func requirement(t *testing.T, id string, check func(t *testing.T)) {
 	requirements.check(t, id, check)
 }
 
-// leaveOut skips a check that cannot be made on a platform that runs elsewhere. Nothing else in this package may skip.
+// leaveOut skips a check that cannot be made on a remote platform. Nothing else in this package may skip.
 func leaveOut(t *testing.T, p *platform, why string) {
 	t.Helper()
 	require.True(t, p.Remote(), "a platform of this process must show everything: %s", why)
 	requirements.skipped.Store(t.Name(), why)
-	t.Skip(why) // Only on a platform that runs already; the run ends with what was not checked.
+	t.Skip(why) // This happens only on a remote platform; the run prints at its end what was not checked.
 }
 
 // entry is a requirement of requirements.txt.
 type entry struct {
 	id, words string
-	// as are other requirements, which together say the same.
+	// as lists other requirements that together cover this one.
 	as []string
-	// tests of other packages show what cannot be seen from outside: the folder and the function.
+	// tests lists tests of other packages that show the requirement: the folder and the function.
 	tests [][2]string
 	// begun and passed count the checks of this run.
 	begun, passed int
@@ -126,7 +126,8 @@ func (c *checklist) shown(e *entry, remote bool) bool {
 	}
 }
 
-// finish fails a run that has not shown a requirement. Of a remote platform it prints them instead, and what was left out.
+// finish fails a run that has not shown a requirement. For a remote platform it prints these requirements and the skipped
+// checks instead.
 func (c *checklist) finish(t *testing.T, remote bool) {
 	t.Helper()
 	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
@@ -175,7 +176,7 @@ var (
 	function = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 )
 
-// A test that skips or that has a build tag shows nothing.
+// A test that skips or has a build tag shows nothing.
 func TestTheListedTestsOfOtherPackagesExist(t *testing.T) {
 	t.Parallel()
 	found := map[string][]string{}
@@ -232,12 +233,12 @@ type (
 	event    = harness.Event
 )
 
-// TestPlatform checks every requirement of requirements.txt, by section. Each section makes tenants of its own.
+// TestPlatform checks every requirement of requirements.txt, by section. Each section makes its own tenants.
 func TestPlatform(t *testing.T) {
 	t.Parallel()
 	p := harness.Open(t)
 	t.Cleanup(func() { requirements.finish(t, p.Remote()) })
-	t.Run("products", func(t *testing.T) { testProductLists(t, p) }) // Alone, because all tenants have one catalog.
+	t.Run("products", func(t *testing.T) { testProductLists(t, p) }) // It runs alone, because all tenants share one catalog.
 	for name, section := range map[string]func(t *testing.T, p *platform){
 		"general": testGeneral, "tenant": testTenants, "key": testKeys, "brand": testBrands, "product": testProducts, "images": testImages,
 		"campaign": testCampaigns, "campaign states": testCampaignStates, "order": testOrders, "order states": testOrderStates,

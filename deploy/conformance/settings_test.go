@@ -101,7 +101,7 @@ func testKeys(t *testing.T, p *platform) {
 	})
 }
 
-// requireNull demands that the records have the member, and that it is null.
+// requireNull checks that the records have the members, and that they are null.
 func requireNull(t *testing.T, r record, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -110,7 +110,7 @@ func requireNull(t *testing.T, r record, names ...string) {
 	}
 }
 
-// brandsOf reads the brands that the key reaches, by id.
+// brandsOf reads the brands that the key may see, by id.
 func (f *fixture) brandsOf(t *testing.T, key string) map[string]record {
 	t.Helper()
 	out := map[string]record{}

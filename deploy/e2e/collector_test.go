@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector receives OTLP in this process and keeps all it gets.
+// collector receives OTLP in this process and keeps everything.
 type collector struct {
 	tracev1.UnimplementedTraceServiceServer
 	metricsv1.UnimplementedMetricsServiceServer
@@ -27,12 +27,12 @@ type collector struct {
 	// got is every request as text.
 	got   strings.Builder
 	spans []span
-	// logs and metrics are the traces that have a line, and the names that have a value.
+	// logs holds the traces with a log line, metrics the names with a value.
 	logs    map[string]bool
 	metrics map[string]bool
 }
 
-// collect starts a collector. Stacks that are started after it, in this test, send to it without waiting long.
+// collect starts a collector. Stacks that this test starts later send to it, with short delays.
 func collect(t *testing.T) *collector {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -108,7 +108,7 @@ func (c logsOf) Export(_ context.Context, req *logsv1.ExportLogsServiceRequest) 
 	return &logsv1.ExportLogsServiceResponse{}, nil
 }
 
-// trace gives the spans of a trace that have come so far.
+// trace returns the spans of a trace that have arrived so far.
 func (c *collector) trace(traceID string) trace {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -121,14 +121,14 @@ func (c *collector) trace(traceID string) trace {
 	return found
 }
 
-// has reports whether a log line of the trace and a metric of the name have come.
+// has reports whether a log line of the trace and a metric with the name have arrived.
 func (c *collector) has(traceID, metric string) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.logs[traceID] && c.metrics[metric]
 }
 
-// everything is all that has come, as text.
+// everything returns all received data as text.
 func (c *collector) everything() string {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -28,11 +28,11 @@ import (
 
 const (
 	startWithin = 2 * time.Minute
-	// recoverWithin covers a Kafka that waits for a member that was killed, and the lease of a delivery that was in flight.
+	// recoverWithin covers the session of a killed member in Kafka, and the lease of a delivery that was in flight.
 	recoverWithin = 2 * time.Minute
 )
 
-// TestCrash kills the whole platform right after it has answered 201. Nothing that was answered may be lost.
+// TestCrash kills the whole platform right after it has responded with 201. No change with a response may be lost.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	cfg := harness.NewConfig(t)
@@ -51,7 +51,7 @@ func TestCrash(t *testing.T) {
 
 	second := startChild(t, binary, cfg)
 	again := harness.New(t, cfg, readEnv(t, cfg))
-	t.Run("addresses, keys and secrets are those of before", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
+	t.Run("addresses, keys and secrets are unchanged", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
 	t.Run("every order is there", func(t *testing.T) {
 		for _, id := range placed {
 			require.Equal(t, http.StatusOK, again.Get(t, again.Env["GIFTING_KEY"], "/orders/"+id).Status)
@@ -76,7 +76,7 @@ func TestCrash(t *testing.T) {
 	})
 }
 
-// receiver is an inbox that outlives the platform. A key of its own sends its webhooks there.
+// receiver is an inbox that outlives the platform, with a key whose webhooks go there.
 func receiver(t *testing.T, p *harness.Platform) *inbox.Inbox {
 	t.Helper()
 	made := p.NewKey(t, seed.Direct)
@@ -123,7 +123,7 @@ func startChild(t *testing.T, binary string, cfg local.Config) *process {
 	}, binary)
 }
 
-// process is a program in a process of its own.
+// process is a program in its own process.
 type process struct {
 	command *exec.Cmd
 	exited  chan error
@@ -146,14 +146,14 @@ func startProcess(t *testing.T, env []string, ready func() bool, path string, ar
 		case err := <-p.exited:
 			require.FailNow(t, "the program ended", "%v\n%s", err, output.String())
 		case <-deadline:
-			require.FailNow(t, "the program does not get ready")
+			require.FailNow(t, "the program does not become ready")
 		case <-ticker.C:
 		}
 	}
 	return p
 }
 
-// end sends the signal and waits until the process is gone.
+// end sends the signal and waits until the process has ended.
 func (p *process) end(t *testing.T, signal os.Signal) error {
 	t.Helper()
 	if err := p.command.Process.Signal(signal); !errors.Is(err, os.ErrProcessDone) {

@@ -20,7 +20,7 @@ import (
 // root of the repository, from this package.
 const root = "../.."
 
-// pages are those whose commands are run.
+// pages returns the pages whose commands are run.
 func pages(t *testing.T) (found []string) {
 	t.Helper()
 	for _, pattern := range []string{
@@ -91,7 +91,7 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 	}
 }
 
-// Each shell has a platform of its own, because the pages change what is in it.
+// Each shell has its own platform, because the commands change its data.
 func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"sh", "zsh"} {
@@ -102,7 +102,7 @@ func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 				t.Skip(shell + " is not installed: install it to run the commands of the documentation in it")
 			}
 			s := stack{harness.Start(t)}
-			s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the one of the page there are two pages of orders.
+			s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the order of the page there are two pages of orders.
 			dir := s.likeRepository(t)
 			for _, path := range pages(t) {
 				content, err := os.ReadFile(path)
@@ -140,8 +140,8 @@ func runExamples(t *testing.T, shell, dir string, examples []example) {
 	}
 }
 
-// likeRepository makes a folder that looks like the repository while `make run` is running: its .local is that of the stack,
-// with the programs that were built.
+// likeRepository makes a folder that looks like the repository while `make run` is running: its .local has the stack's files
+// and the built programs.
 func (s stack) likeRepository(t *testing.T) string {
 	t.Helper()
 	source, err := filepath.Abs(root)

@@ -27,13 +27,13 @@ import (
 )
 
 const (
-	// batchesVariable is how many batches are run, seedVariable repeats the choices of a run.
+	// batchesVariable sets the number of batches, seedVariable repeats the choices of a run.
 	batchesVariable = "GIFTING_TEST_BATCHES"
 	seedVariable    = "GIFTING_TEST_SEED"
 	defaultBatches  = 1000
 
 	identical = 200
-	// One batch in so many meets a kill of orders, a kill of the gateway, and an order from a campaign's stock.
+	// One batch in this many has a kill of orders, a kill of the gateway, or an order from a campaign's stock.
 	ordersKilledIn, gatewayKilledIn, stockedIn = 5, 50, 4
 
 	retryEvery  = 300 * time.Millisecond
@@ -48,24 +48,24 @@ type posts struct {
 	orders, gateway *program
 	campaign        string
 	stock           int
-	// firstAnswer is how long the first answer of a quiet batch took: kills come around it.
+	// firstAnswer is how long the first response took in a batch without a kill. Kills happen around this time.
 	firstAnswer time.Duration
 	// placed has the ids of the orders.
 	placed   []string
 	outcomes map[string]int
-	// lost counts the orders whose first answer reached nobody.
+	// lost counts the orders whose first response was lost.
 	lost int
 }
 
-// outcome is what one POST got: an answer, or an error of the connection.
+// outcome is the result of one POST: a response, or an error of the connection.
 type outcome struct {
 	harness.Answer
 	err  error
 	took time.Duration
 }
 
-// TestFaultManyIdenticalPosts sends 200 identical POSTs at once, batch after batch, while orders and the gateway are
-// killed at random. Each batch has one effect, and one answer to all that succeed.
+// TestFaultManyIdenticalPosts sends batches of 200 concurrent identical POSTs, while orders and the gateway are killed at
+// random. Each batch must have one effect, and the same response for all that succeed.
 func TestFaultManyIdenticalPosts(t *testing.T) {
 	batches, seeded := setting(t, batchesVariable, defaultBatches), setting(t, seedVariable, time.Now().UnixNano())
 	t.Logf("%d batches; repeat the choices with %s=%d", batches, seedVariable, seeded)
@@ -115,7 +115,7 @@ func newPosts(t *testing.T, seeded, batches int64) *posts {
 	return p
 }
 
-// batch sends one request many times at once, then again until it is answered.
+// batch sends one request many times concurrently, then again until it succeeds.
 func (p *posts) batch(t *testing.T, n int) {
 	t.Helper()
 	order := p.Order(t, func(order map[string]any) {
@@ -155,8 +155,8 @@ func (p *posts) victim() *program {
 	}
 }
 
-// moment is when the kill comes: mostly while the one request runs that has the effect, else while the others are
-// answered.
+// moment is the time of the kill: mostly while the request with the effect runs, otherwise while the others get their
+// responses.
 func (p *posts) moment() time.Duration {
 	within := 2 * p.firstAnswer
 	if p.random.IntN(3) == 0 {
@@ -220,8 +220,8 @@ func (p *posts) try(post *http.Request) outcome {
 	return outcome{Answer: harness.Answer{Status: res.StatusCode, Header: res.Header, Body: string(content)}, took: time.Since(began)}
 }
 
-// requireOutcomes demands one answer, byte for byte, of all that succeeded. The others may only have met the request in flight
-// or the killed program.
+// requireOutcomes checks that all successes have the same response, byte for byte. The others may have failed only because of
+// the request in flight or the killed program.
 func (p *posts) requireOutcomes(t *testing.T, batch string, outcomes []outcome, killed bool) {
 	t.Helper()
 	first, body := 0, ""
@@ -251,7 +251,7 @@ func (p *posts) requireOutcomes(t *testing.T, batch string, outcomes []outcome, 
 	}
 }
 
-// kind names an outcome for the count.
+// kind names an outcome in the counts.
 func (o outcome) kind() string {
 	if o.err != nil {
 		return "no answer"
@@ -265,7 +265,7 @@ func (o outcome) kind() string {
 	return strconv.Itoa(o.Status) + " " + problem.Code
 }
 
-// requireOneOrder demands that the tenant has one order of the request, the one that was answered.
+// requireOneOrder checks that the tenant has one order of the request, the one in the response.
 func (p *posts) requireOneOrder(t *testing.T, request harness.Call, answered outcome) {
 	t.Helper()
 	order := answered.Object(t)
@@ -293,7 +293,7 @@ func (p *posts) requireOneEventEach(t *testing.T) {
 	require.Len(t, created, len(p.placed), "no order but those that were answered")
 }
 
-// requireExactStock waits, because what a killed service reserved and did not use is given back later.
+// requireExactStock waits, because units that a killed service reserved and did not use are returned later.
 func (p *posts) requireExactStock(t *testing.T) {
 	key := p.DemoKey(t)
 	want := fmt.Sprintf(`"stockRemaining":%d`, p.stock)

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 )
 
-// claimForm is what a browser sends from the page of the demo's gift, with one field changed.
+// claimForm is the request of a browser from the page of the demo's gift, with one changed field.
 func (s stack) claimForm(t *testing.T, address, field, value string) *http.Request {
 	t.Helper()
 	form := url.Values{
@@ -28,7 +28,7 @@ func (s stack) claimForm(t *testing.T, address, field, value string) *http.Reque
 	return request
 }
 
-// testGiftSite claims a link fifty times at once. One order is placed.
+// testGiftSite claims a link fifty times concurrently. One order is placed.
 func (s stack) testGiftSite(t *testing.T) {
 	key := s.DemoKey(t)
 	batch := s.Post(t, key, "/personal-links:create-batch", s.Batch(t, func(batch map[string]any) {

@@ -23,7 +23,7 @@ func (s stack) requested(t *testing.T, key string) string {
 	return id
 }
 
-// testPeople follows an order through the hands of those who approve and fulfil it, as a key of the tenant sees it.
+// testPeople follows an order through approval and fulfilment, as a key of the tenant sees it.
 func (s stack) testPeople(t *testing.T) {
 	coordinator := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: seed.Approver, Name: "Felix Brandt"}
 	operator := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7", Name: "Bea"}
@@ -62,7 +62,7 @@ func (s stack) testPeople(t *testing.T) {
 		require.InDelta(t, 3, read["version"], 0)
 		require.Len(t, read["shipments"], 1)
 	})
-	t.Run("those who fulfil it read the details, and nobody else", func(t *testing.T) {
+	t.Run("only the operator and the team read the details", func(t *testing.T) {
 		read, err := orders.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator, TenantId: seed.Approving, OrderId: id})
 		require.NoError(t, err)
 		require.Equal(t, harness.MarkedStreet, read.GetDetails().GetRecipient().GetAddress().GetStreet())

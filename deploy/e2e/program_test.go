@@ -16,14 +16,13 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// Ports in the span of a stack that the stack leaves free.
+// Free ports in the span of a stack.
 const (
 	gatewayPort = 8
 	ordersPort  = 9
 )
 
-// program is a service in a process of its own, beside a stack whose other services it uses. It can be killed and
-// started again.
+// program is a service in its own process that uses the other services of a stack. It can be killed and started again.
 type program struct {
 	*process
 	path, addr string
@@ -31,7 +30,7 @@ type program struct {
 	kills      int
 }
 
-// newProgram starts one more of the named program beside the stack, at the port and with the changes of its settings.
+// newProgram starts one more instance of the named program beside the stack, at the port and with changed settings.
 func (s stack) newProgram(t *testing.T, name identity.Name, port int, changes map[string]string) *program {
 	t.Helper()
 	dir := t.TempDir()

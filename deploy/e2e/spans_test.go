@@ -11,7 +11,7 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// span is one that a service sent.
+// span is a span that a service sent.
 type span struct {
 	*otlp.Span
 
@@ -41,7 +41,7 @@ func (t trace) root() (span, bool) {
 	return t[i], true
 }
 
-// below gives the children of a span in the order in which they began.
+// below returns the children of a span in the order in which they began.
 func (t trace) below(parent span) trace {
 	var children trace
 	for _, s := range t {
@@ -53,7 +53,7 @@ func (t trace) below(parent span) trace {
 	return children
 }
 
-// step is what a span on a path through the trace looks like: what its name begins with, or ends with.
+// step describes a span on a path through the trace, by the beginning or end of its name.
 type step struct {
 	service string
 	kind    otlp.Span_SpanKind
@@ -65,7 +65,7 @@ func (s step) fits(found span) bool {
 		(strings.HasPrefix(found.GetName(), s.name) || strings.HasSuffix(found.GetName(), s.name))
 }
 
-// find goes from the root to a span, step by step from parent to child.
+// find follows a path from the root to a span, from parent to child.
 func (t trace) find(path ...step) (span, bool) {
 	at, ok := t.root()
 	if !ok || !path[0].fits(at) {
@@ -95,7 +95,7 @@ func (s span) links(traceID, spanID string) bool {
 	})
 }
 
-// tree is the trace for a person to read: who, what, when after the beginning, for how long.
+// tree is a readable form of the trace: service, name, start and duration of each span.
 func (t trace) tree() string {
 	var out strings.Builder
 	if root, ok := t.root(); ok {

@@ -25,12 +25,12 @@ func TestMain(m *testing.M) {
 // stack is a platform of this process.
 type stack struct{ *harness.Platform }
 
-// addr is an address of the stack, by the offset of its port.
+// addr returns an address of the stack by the offset of its port.
 func (s stack) addr(offset int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase+offset))
 }
 
-// TestStack uses one platform in every way, and then looks at what that left in its databases and metrics.
+// TestStack uses one platform in every way, and then checks its databases and metrics.
 func TestStack(t *testing.T) {
 	t.Parallel()
 	s := stack{harness.Start(t)}
@@ -38,7 +38,7 @@ func TestStack(t *testing.T) {
 	t.Run("an order reaches the feed and the receiver", s.testOrder)
 	t.Run("people work on an order", s.testPeople)
 	t.Run("a gift is claimed in the browser", s.testGiftSite)
-	t.Run("the feed shows every order as it is", s.testFeed)
+	t.Run("the feed shows the current state of every order", s.testFeed)
 	t.Run("metrics", s.testMetrics)
 	t.Run("periodic work", s.testPeriodicWork)
 	t.Run("the SQL of the runbooks", s.testRunbooks)
@@ -64,7 +64,7 @@ func (s stack) testDemo(t *testing.T) {
 	require.Equal(t, before.Body, s.Get(t, key, path).Body, "the demo placed again changes nothing")
 }
 
-// testOrder places orders with marked values wherever a caller can write text.
+// testOrder places orders with marked values in every text field.
 func (s stack) testOrder(t *testing.T) {
 	key := s.DemoKey(t)
 	tenant, _ := s.Get(t, key, "/me").OK(t)["tenant"].(map[string]any)

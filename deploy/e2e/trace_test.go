@@ -21,7 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// openMetrics is what a scraper accepts that understands exemplars.
+// openMetrics is the Accept header of a scraper that reads exemplars.
 const openMetrics = "application/openmetrics-text; version=1.0.0"
 
 // The caller's own trace.
@@ -71,7 +71,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		return found
 	}
 
-	t.Run("is one, from the call to the row of the feed and the attempt of the webhook", func(t *testing.T) {
+	t.Run("is a single one, from the call to the row of the feed and the attempt of the webhook", func(t *testing.T) {
 		for _, path := range [][]step{
 			after(request, step{"gateway", client, "EVALSHA"}),
 			after(served, step{"orders", client, "BATCH " + p.Config.Name + "_orders"}),
@@ -133,7 +133,7 @@ type lazy func() string
 // String implements fmt.Stringer.
 func (l lazy) String() string { return l() }
 
-// visit opens the gift site with a token of no link and returns the id of the request.
+// visit opens the gift site with an unknown token and returns the id of the request.
 func (s stack) visit(t *testing.T, token string) string {
 	t.Helper()
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Config.PortBase)) + "/c/" + token

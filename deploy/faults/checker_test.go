@@ -12,18 +12,18 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// checker compares what a tenant's readers received with what its writers were answered.
+// checker compares the events that a tenant's readers received with the responses that its writers got.
 type checker struct {
 	*results
 	tenant string
-	// began and ended are those of the whole run, for what has no known time of its own.
+	// began and ended are the times of the whole run, for checks without a more exact time.
 	began, ended time.Time
 	// feed is the tenant's whole feed, read from the start at the end of the run; seenAt is when each event was first seen.
 	feed   []event
 	seenAt map[string]time.Time
-	// orders and links are what the services hold, by id.
+	// orders and links are the stored records by id.
 	orders, links map[string]snapshot
-	// messages are those that the public API shows, by id, with the time they were posted.
+	// messages are the messages that the public API shows, by id, with their times.
 	messages map[string]time.Time
 	changes  []change
 	byEvent  map[eventName]change
@@ -63,8 +63,8 @@ func (c *checker) span(e eventName, id string) (from, to time.Time) {
 	return from, to
 }
 
-// checkEffects requires that the services hold what was answered, and nothing else: anything else is the second effect of
-// a request.
+// checkEffects checks that the services have stored exactly the records of the responses. Any other record is the second effect
+// of a request.
 func (c *checker) checkEffects() {
 	expected := c.expected()
 	for _, of := range c.changes {
@@ -93,7 +93,7 @@ func (c *checker) createdAt(e eventName) time.Time {
 	return c.began
 }
 
-// checkContent requires that an event contains what was answered, the time of its record, and no personal data.
+// checkContent checks that an event contains the record of the response, the record's time, and no personal data.
 func (c *checker) checkContent() {
 	for _, e := range c.feed {
 		from, to := c.span(e.name, e.id)

@@ -57,8 +57,8 @@ func (c *checker) checkRecordOrder() {
 	}
 }
 
-// checkCausalOrder requires of any two changes, in all services and by all writers: if one was answered before the other
-// was requested, it is first in the feed.
+// checkCausalOrder checks any two changes, in all services and by all writers: if one was answered before the other was
+// requested, it must be first in the feed.
 func (c *checker) checkCausalOrder() {
 	var newest time.Time
 	var newestEvent eventName
@@ -68,7 +68,7 @@ func (c *checker) checkCausalOrder() {
 			continue
 		}
 		from, to := c.span(e.name, e.id)
-		c.require(!of.answered.Before(newest), order, from, to, "causal order: %s was answered %s before %s was requested and is behind it",
+		c.require(!of.answered.Before(newest), order, from, to, "causal order: %s was answered %s before %s was requested, but comes after it",
 			e.name, newest.Sub(of.answered), newestEvent)
 		if of.requested.After(newest) {
 			newest, newestEvent = of.requested, e.name
@@ -76,7 +76,7 @@ func (c *checker) checkCausalOrder() {
 	}
 }
 
-// feedOf are the events in the key's feed: all that it may see, except its own messages.
+// feedOf returns the events of the key's feed: all that it may see, except its own messages.
 func (c *checker) feedOf(r reader) (events []event) {
 	for _, e := range c.feed {
 		ownMessage := e.kind == messagePosted && c.byEvent[e.name].keyID == r.keyID
@@ -117,7 +117,7 @@ func (c *checker) checkFollower(f *follower) {
 	}
 }
 
-// sentTo are the events that are sent to the key: all that it may see, except its own changes.
+// sentTo returns the events that are sent to the key: all that it may see, except its own changes.
 func (c *checker) sentTo(r reader) (events []event) {
 	for _, e := range c.feed {
 		if c.visible(r, e) && c.byEvent[e.name].keyID != r.keyID {
@@ -127,7 +127,7 @@ func (c *checker) sentTo(r reader) (events []event) {
 	return events
 }
 
-// checkDelivery requires that the endpoint received each event that is for it, equal to the feed item, and no other.
+// checkDelivery checks that the endpoint received exactly the events for it, each equal to the feed item.
 func (c *checker) checkDelivery(to *endpoint) {
 	to.lock.Lock()
 	defer to.lock.Unlock()
@@ -152,10 +152,10 @@ func (c *checker) checkDelivery(to *endpoint) {
 	}
 }
 
-// units are those of the campaign with stock: fewer than its writers want.
+// units is the stock of the campaign, which is less than its writers want.
 const units = 8
 
-// checkOversold requires that at no time more units were certainly held than exist.
+// checkOversold checks that at no time more units were certainly held than exist.
 func (h *history) checkOversold(r *results) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -178,7 +178,7 @@ func (h *history) checkOversold(r *results) {
 	}
 }
 
-// remainingUnits are those that the platform says remain.
+// remainingUnits reads the remaining units from the API.
 func remainingUnits(ctx context.Context, by *client, campaign string) (int, bool) {
 	a, ok := by.send(ctx, call{method: http.MethodGet, path: "/campaigns/" + campaign})
 	var read struct {

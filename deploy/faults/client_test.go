@@ -22,8 +22,7 @@ const (
 	retryInterval = 300 * time.Millisecond
 )
 
-// temporary are the problems that any request may get. Retry-After must say when to try again: after wait seconds, where
-// that is fixed.
+// temporary are the problems that any request may get. Retry-After must be set: to wait seconds if that is fixed.
 var temporary = map[string]struct{ status, wait int }{
 	"idempotency_request_in_progress": {http.StatusConflict, 2},
 	"rate_limited":                    {status: http.StatusTooManyRequests},
@@ -33,7 +32,7 @@ var temporary = map[string]struct{ status, wait int }{
 // call is one request of the API.
 type call struct {
 	method, path, body, idempotencyKey string
-	// problems are the codes that are right answers.
+	// problems are the codes of valid responses.
 	problems []string
 }
 
@@ -43,7 +42,7 @@ type answer struct {
 	body   string
 }
 
-// final reports whether the answer to a call is the one that every repetition gets again.
+// final reports whether every repetition of the call gets this response again.
 func (a answer) final(c call) bool { return a.success() || slices.Contains(c.problems, a.code()) }
 
 type problem struct {
@@ -51,7 +50,7 @@ type problem struct {
 	Code   string
 }
 
-// problem is empty for an answer that is none.
+// problem is empty for a response that is not a problem.
 func (a answer) problem() (p problem) {
 	_ = json.Unmarshal([]byte(a.body), &p)
 	return p
@@ -94,7 +93,7 @@ func (c *client) send(ctx context.Context, what call) (answer, bool) {
 		if a, err := c.try(ctx, what); err == nil && a.final(what) {
 			return a, true
 		} else if err == nil && invalid(what, a) != "" {
-			return a, false // It is recorded, and a repetition gets the same.
+			return a, false // The violation is recorded, and a repetition would get the same response.
 		}
 		sleep(ctx, retryInterval)
 	}
@@ -141,8 +140,8 @@ func (c *client) sendOnce(ctx context.Context, what call) (answer, error) {
 	return answer{status: res.StatusCode, header: res.Header, body: string(content)}, err
 }
 
-// invalid describes what is wrong with an answer. Right are successes, the problems of the call, and temporary problems that
-// say when to try again.
+// invalid describes what is wrong with a response. Valid are successes, the problems of the call, and temporary problems with a
+// Retry-After.
 func invalid(c call, a answer) string {
 	if a.success() {
 		if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {

@@ -28,8 +28,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// deployment is a platform with two instances of each program as processes, on servers of its own, with a proxy on every
-// route.
+// deployment is a platform with two instances of each program as processes, with its own servers and a proxy on every route.
 type deployment struct {
 	servers
 	config local.Config
@@ -45,7 +44,7 @@ type deployment struct {
 type options struct {
 	// binaries is the folder of the programs.
 	binaries string
-	// direct leaves the network out.
+	// direct leaves out the proxies.
 	direct bool
 	// slowCommits makes it more likely that changes commit in another order than they were recorded.
 	slowCommits bool
@@ -100,8 +99,8 @@ func newDeployment(t *testing.T, o options) *deployment {
 	return d
 }
 
-// slowCommits makes each commit of an event wait for a random, mostly short time, after its time of record is set and
-// before it is visible.
+// slowCommits delays each commit of an event by a random, mostly short time, after its recorded_at is set and before it is
+// visible.
 const slowCommits = `CREATE FUNCTION slow_commit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_sleep(0.25 * power(random(), 4));
@@ -246,7 +245,7 @@ func buildPrograms(t *testing.T, sources string, flags []string, names ...identi
 }
 
 // previousPrograms builds the programs of the previous version: the restart is then an upgrade, during which that version runs
-// on the new schema beside new instances. It returns an empty string if there is no previous version.
+// on the new schema together with new instances. It returns an empty string if there is no previous version.
 func previousPrograms(t *testing.T) string {
 	t.Helper()
 	revision := os.Getenv(previousVariable)

@@ -20,7 +20,7 @@ import (
 type fault struct {
 	// kind is its row in the table; description says where and for how long.
 	kind, description string
-	// busy are the locks of the parts that it uses.
+	// busy holds the locks of the parts that it uses.
 	busy []*sync.Mutex
 	// long faults do not count as concurrent ones.
 	long   bool
@@ -30,7 +30,8 @@ type fault struct {
 // draw draws a fault of one kind.
 type draw func(random *mathrand.Rand) fault
 
-// faultKinds has every kind of fault at least once. Used up before it begins again, it leaves none out for long.
+// faultKinds returns every kind of fault at least once. The schedule uses the whole list before it repeats it, so that every
+// kind occurs.
 func (d *deployment) faultKinds() []draw {
 	draws := []draw{d.killBoth, d.killAll, d.flush}
 	for _, p := range programs.All() {
@@ -72,7 +73,7 @@ func shortTime(random *mathrand.Rand) time.Duration {
 	return time.Duration(random.Int64N(int64(2 * time.Second))).Round(time.Millisecond)
 }
 
-// mostlyShortTime is at times longer than the lease of a leader, the time-out of a statement, and a consumer's session.
+// mostlyShortTime is sometimes longer than the session of a leader, the timeout of a statement, and a consumer's session.
 func mostlyShortTime(random *mathrand.Rand) time.Duration {
 	if random.IntN(5) == 0 {
 		return shortTime(random) + 12*time.Second
@@ -88,7 +89,7 @@ func (d *deployment) kill(i *instance, down time.Duration) fault {
 	return killed("kill -9 "+string(i.program.Name), i.name, down, i)
 }
 
-// killBoth leaves no instance of a program.
+// killBoth kills both instances of a program.
 func (d *deployment) killBoth(random *mathrand.Rand) fault {
 	both := d.of(oneOf(random, programs.All()).Name)
 	return killed("kill -9 both instances", both[0].name+" and "+both[1].name, shortTime(random), both...)

@@ -28,9 +28,9 @@ const (
 	maxLines = 10
 )
 
-// TestFaultsBreakNoInvariant uses two instances of each program for minutes, while a schedule of faults that depends on a
-// seed hits them, their servers and the connections between them. Then it compares what was answered, stored, published and
-// delivered.
+// TestFaultsBreakNoInvariant uses two instances of each program for minutes, while faults are injected into them, their servers
+// and their connections, by a schedule that depends on a seed. Then it compares the responses with the stored records, the feed
+// and the webhooks.
 func TestFaultsBreakNoInvariant(t *testing.T) {
 	seconds, seeded := setting(t, secondsVariable, 600), setting(t, seedVariable, time.Now().UnixNano())
 	r := newReport(t, seeded)

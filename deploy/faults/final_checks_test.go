@@ -22,8 +22,8 @@ import (
 	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
-// timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made
-// due, and for the release of stock that was reserved by a killed instance.
+// timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made due,
+// and for the release of stock that a killed instance had reserved.
 type timeouts struct{ feed, webhooks, stock time.Duration }
 
 // checkAll waits for the final state and checks all invariants.
@@ -79,7 +79,7 @@ func (f *fixture) awaitStock(t *testing.T, within time.Duration) {
 	f.require(held+remaining == units, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
 }
 
-// readFinalState reads what the services hold, waits for its events in the feed, and reads the feed again from its start.
+// readFinalState reads the stored records, waits for their events in the feed, and reads the feed again from the start.
 func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Duration) *checker {
 	t.Helper()
 	r := f.newReader(t, "checker", tenant, "", allScopes...)
@@ -96,13 +96,13 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 	}
 	expected := len(c.expected())
 	waitFor(within, func() bool { return all.length() >= expected })
-	// A duplicate may come after the last expected event.
+	// A duplicate may arrive after the last expected event.
 	sleep(t.Context(), 3*time.Second)
 	again := newFollower(r, f.client, f.newRandom())
 	for before := -1; before < again.length(); {
 		before = again.length()
 		for _, err := again.readPage(t.Context()); err != nil; _, err = again.readPage(t.Context()) {
-			sleep(t.Context(), time.Second) // The rate limit.
+			sleep(t.Context(), time.Second) // The wait is for the rate limit.
 			require.NoError(t, t.Context().Err())
 		}
 	}
@@ -201,7 +201,7 @@ func (f *fixture) searchPersonalData(t *testing.T) {
 	f.passed(leak, f.began, time.Now())
 }
 
-// dumpRedis returns what each key holds, as Redis writes it to its file. A key may expire meanwhile.
+// dumpRedis returns the value of each key in Redis's file format. A key may expire in between.
 func dumpRedis(ctx context.Context, client *redis.Client) (values map[string]string, err error) {
 	// Compressed values cannot be searched.
 	if err := client.ConfigSet(ctx, "rdbcompression", "no").Err(); err != nil {
@@ -225,7 +225,7 @@ func eachFile(t *testing.T, dir string, look func(name, text string)) {
 	files := os.DirFS(dir)
 	require.NoError(t, fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !entry.Type().IsRegular() {
-			return nil // A server has deleted it meanwhile, or it is a folder.
+			return nil // A server has deleted it, or it is a folder.
 		}
 		if err != nil {
 			return err

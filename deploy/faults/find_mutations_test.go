@@ -17,8 +17,8 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// TestPlantedBugsAreFound shows that the checks work: they find each mutation, and nothing else.
-func TestPlantedBugsAreFound(t *testing.T) {
+// TestMutationsOfThePlatformAreFound shows that the checks work: they find each mutation, and nothing else.
+func TestMutationsOfThePlatformAreFound(t *testing.T) {
 	unchanged := buildPrograms(t, "", nil)
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {

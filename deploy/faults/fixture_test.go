@@ -78,12 +78,12 @@ func newFixture(t *testing.T, d *deployment, seeded int64, refuseIn int) *fixtur
 // allOf begins the name of the reader that sees every event of a tenant.
 const allOf = "all of "
 
-// newRandom is for one goroutine. Its choices depend on the seed alone.
+// newRandom returns a random source for one goroutine. Its choices depend only on the seed.
 func (f *fixture) newRandom() *mathrand.Rand {
 	return mathrand.New(mathrand.NewPCG(f.random.Uint64(), 0))
 }
 
-// brandsOf returns the tenant's brands. If that of the demo is among them, it is the first.
+// brandsOf returns the tenant's brands. The brand of the demo, if it is among them, is the first.
 func (f *fixture) brandsOf(t *testing.T, key string) (ids []string) {
 	t.Helper()
 	a, ok := f.client.with(key).send(t.Context(), call{method: http.MethodGet, path: "/brands"})
@@ -145,7 +145,7 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 	}
 }
 
-// listen starts the server of all endpoints. Each has a path of its own.
+// listen starts the server of all endpoints. Each has its own path.
 func (f *fixture) listen(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func (f *fixture) listen(t *testing.T) {
 	f.receivers = "http://" + f.network.to(t, toReceivers, "to the receivers", server.Listener.Addr().String())
 }
 
-// addReader has the key follow the feed, and receive webhooks.
+// addReader makes the key follow the feed and receive webhooks.
 func (f *fixture) addReader(t *testing.T, r reader) {
 	t.Helper()
 	f.followers = append(f.followers, newFollower(r, f.client, f.newRandom()))
@@ -170,7 +170,7 @@ func (f *fixture) addReader(t *testing.T, r reader) {
 	require.NoError(t, err)
 }
 
-// use runs all users for a time, and injects faults meanwhile.
+// use runs all users for a time, while faults are injected.
 func (f *fixture) use(t *testing.T, d time.Duration, injectFaults func(ctx context.Context)) {
 	t.Helper()
 	f.began = time.Now()

@@ -4,21 +4,21 @@ package faults_test
 type invariant int
 
 const (
-	// effect: a request has one effect and one answer for each Idempotency-Key, and the services hold what was answered.
+	// effect: a request has one effect and one response for each Idempotency-Key, and the record of the response is stored.
 	effect invariant = iota
 	// lost, duplicate, order: each committed change is in the feed exactly once, in causal order.
 	lost
 	duplicate
 	order
-	// delivery: each event reaches every receiver it is for.
+	// delivery: each event reaches every receiver that should get it.
 	delivery
 	// stock: remaining and held units add up, and at no time are more units held than exist.
 	stock
 	// leak: no key sees another tenant's or brand's records; personal data is nowhere outside the sealed columns.
 	leak
-	// answers: each answer is right, or a problem that says when to try again: 503, 409 or 429.
+	// answers: each response is valid, or a problem with a Retry-After: 503, 409 or 429.
 	answers
-	// invariants is their number.
+	// invariants is the number of invariants.
 	invariants
 )
 

@@ -39,14 +39,14 @@ const (
 	uuidPackage = "github.com/google/uuid"
 )
 
-// slowRead has the relay read its sources up to 200 ms apart.
+// slowRead makes the relay read its sources up to 200 ms apart.
 var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `rows, err := s.pool.Query(ctx, readRows,`, `
 	if s.name == "links" {
 		time.Sleep(rand.N(200 * time.Millisecond))
 	}
 	rows, err := s.pool.Query(ctx, readRows,`}}
 
-// mutations has one bug of each class. The first is none: a slow relay breaks no invariant.
+// mutations has one bug of each class. The first is not a bug: a slow relay breaks no invariant.
 var mutations = []mutation{
 	{"slow", invariants, slowRead},
 	{"no watermark", order, append([]replacement{
@@ -97,8 +97,8 @@ var mutations = []mutation{
 		outbox.Append(ctx, b, event)`}}},
 }
 
-// TestEveryMutationFitsTheSource fails as soon as a change of the source breaks a mutation: its old text is gone, or it does
-// not compile any more.
+// TestEveryMutationFitsTheSource fails if a change of the source breaks a mutation: its old text is gone, or the result does
+// not compile.
 func TestEveryMutationFitsTheSource(t *testing.T) {
 	t.Parallel()
 	all, seen, packages := []replacement{}, map[replacement]bool{}, map[string]bool{}
@@ -112,7 +112,7 @@ func TestEveryMutationFitsTheSource(t *testing.T) {
 	}
 	args := []string{"build", "-overlay", overlay(t, all)}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race") // The build cache then has the imported packages.
+		args = append(args, "-race") // With it, the build cache has the imported packages.
 	}
 	command := exec.CommandContext(t.Context(), "go", append(args, slices.Sorted(maps.Keys(packages))...)...)
 	command.Dir = root(t)

@@ -79,7 +79,7 @@ func (r *route) cut() { r.proxy.Stop() }
 
 func (r *route) restore() error { return r.proxy.Start() }
 
-// silence keeps connections open while nothing arrives; clear closes them.
+// silence keeps connections open but passes no data; clear closes them.
 func (r *route) silence() error { return r.add("timeout", `{"timeout": 0}`) }
 
 // slow delays data in both directions.

@@ -27,7 +27,7 @@ import (
 // startTimeout bounds the start of any process.
 const startTimeout = 2 * time.Minute
 
-// instance is one of the two processes of a program. A supervisor starts it again when it ends.
+// instance is one of the two processes of a program. A supervisor restarts it when it ends.
 type instance struct {
 	program   programs.Program
 	name      string
@@ -125,7 +125,7 @@ func (i *instance) pause(ctx context.Context, d time.Duration) error {
 
 func (i *instance) signal(signal syscall.Signal) error { return i.command.Process.Signal(signal) }
 
-// ended reports whether the instance has ended by itself.
+// ended reports whether the instance has ended without being killed.
 func (i *instance) ended() bool {
 	select {
 	case <-i.exited:
@@ -143,7 +143,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// server is PostgreSQL, Redis or Kafka as a process of its own.
+// server is PostgreSQL, Redis or Kafka as a separate process.
 type server struct {
 	name string
 	// busy is held by the fault that uses the server.
@@ -180,7 +180,7 @@ func (s *server) pause(ctx context.Context, d time.Duration) error {
 	return errors.Join(err, s.instance.Signal(syscall.SIGCONT))
 }
 
-// servers are those that the platform uses.
+// servers are the servers of the platform.
 type servers struct{ postgres, redis, kafka *server }
 
 func (s servers) all() []*server { return []*server{s.kafka, s.redis, s.postgres} }

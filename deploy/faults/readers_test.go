@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// follower reads the feed while it grows, and checks at once that no event comes twice or before an older one.
+// follower reads the feed while it grows, and checks that no event appears twice or before an older one.
 type follower struct {
 	reader
 	client *client
@@ -25,7 +25,7 @@ type follower struct {
 	lock   sync.Mutex
 	cursor string
 	events []event
-	// at is when each event was first seen, step the last one of each record.
+	// at is when each event was first seen, step the last step of each record.
 	at   map[string]time.Time
 	step map[string]int64
 }
@@ -75,7 +75,7 @@ func (f *follower) readPage(ctx context.Context) (full bool, err error) {
 func (f *follower) add(e event, requested time.Time) {
 	now := time.Now()
 	if _, known := f.at[e.id]; known {
-		f.client.results.failed(duplicate, requested, now, "follower %s: event %s comes again", f.name, e.id)
+		f.client.results.failed(duplicate, requested, now, "follower %s: event %s appears again", f.name, e.id)
 	}
 	if last, known := f.step[e.subject]; known && e.kind != messagePosted && last >= e.step() {
 		f.client.results.failed(order, requested, now, "follower %s: %s comes after step %d", f.name, e.name, last)
@@ -99,7 +99,8 @@ func (f *follower) times() map[string]time.Time {
 	return maps.Clone(f.at)
 }
 
-// endpoint receives the webhooks of an API key. It refuses one in refuseIn of those that have not arrived; 0: none.
+// endpoint receives the webhooks of an API key. It refuses one in refuseIn of the events that have not arrived yet; with 0 it
+// refuses none.
 type endpoint struct {
 	reader
 	results  *results

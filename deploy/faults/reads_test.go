@@ -29,8 +29,8 @@ func (w *writer) readFixed(ctx context.Context) {
 	w.results.require(strings.Contains(a.body, read.want), answers, began, time.Now(), "%s answers %s", read.path, a.body)
 }
 
-// readForeign reads or changes a record that the key may not see: another tenant's or another brand's. The answer must be
-// not found. At times it reads a list instead.
+// readForeign reads or changes a record that the key may not see: another tenant's or another brand's. The response must be not
+// found. Sometimes it reads a list instead.
 func (w *writer) readForeign(ctx context.Context) {
 	if w.random.IntN(3) == 0 {
 		w.readList(ctx)
@@ -56,7 +56,7 @@ func (w *writer) readForeign(ctx context.Context) {
 	}
 	if a, ok := w.send(ctx, what); ok {
 		w.results.require(a.code() == notFound, leak, began, time.Now(),
-			"%s %s: a key sees what is not its own: %d %s", what.method, what.path, a.status, a.body)
+			"%s %s: a key sees a record that is not its own: %d %s", what.method, what.path, a.status, a.body)
 	}
 }
 
@@ -78,7 +78,7 @@ func (w *writer) readList(ctx context.Context) {
 	}
 }
 
-// readBack reads an order that only this writer changes: it must be as it was last answered.
+// readBack reads an order that only this writer changes. It must equal the last response.
 func (w *writer) readBack(ctx context.Context) {
 	if len(w.orders) == 0 {
 		return

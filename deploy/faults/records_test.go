@@ -18,7 +18,7 @@ type reader struct {
 	name, tenant, key, secret string
 	keyID                     int32
 	scopes                    []commonv1.Scope
-	// brand is the one it is limited to, if any.
+	// brand is the brand that it is limited to, if any.
 	brand string
 }
 
@@ -130,7 +130,7 @@ func parsePage[T any](body string, parse func(raw json.RawMessage) (T, error)) (
 	return items, next, nil
 }
 
-// eventName names the event of a change. It follows from the answer to the change as well as from the event.
+// eventName identifies the event of a change. It can be computed from the response to the change and from the event.
 type eventName string
 
 func orderEvent(id string, version int64) eventName {
@@ -146,7 +146,7 @@ type change struct {
 	keyID               int32
 	requested, answered time.Time
 	events              []eventName
-	// data is what some of the events must contain, byte for byte: the answer.
+	// data is the response, which some of the events must contain byte for byte.
 	data map[eventName]string
 }
 
@@ -158,15 +158,15 @@ func (c *change) add(e eventName, data string) {
 	c.data[e] = data
 }
 
-// hold is a unit of stock that an order certainly has: from its answer until its cancellation is requested.
+// hold is the time for which an order certainly has a unit of stock: from its response until its cancellation is requested.
 type hold struct{ from, until time.Time }
 
-// history records what was answered.
+// history records the responses.
 type history struct {
 	lock    sync.Mutex
 	changes []change
 	holds   map[string]*hold
-	// records are those of each tenant, for keys that may not see them.
+	// records are the records of each tenant, for keys that may not see them.
 	records map[string][]snapshot
 }
 

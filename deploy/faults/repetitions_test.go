@@ -28,8 +28,8 @@ const (
 	reused   = "idempotency_key_reused"
 )
 
-// sendConcurrently sends a call until it is answered, and further copies at the same time. All final answers must be equal,
-// and at most one may be no replay.
+// sendConcurrently sends a call until it gets its final response, and copies of it concurrently. All final responses must be
+// equal, and at most one may not be a replay.
 func (c *client) sendConcurrently(ctx context.Context, what call, copies int) (answer, bool) {
 	began, all := time.Now(), make([]answer, copies)
 	var group sync.WaitGroup
@@ -80,10 +80,10 @@ func (w *writer) repeat(ctx context.Context) {
 	}
 }
 
-// burst is how many copies of a request are sent at the same time.
+// burst is how many copies of a request are sent concurrently.
 const burst = 100
 
-// sendBursts places orders, each by a burst of identical requests with an API key of its own.
+// sendBursts places orders, each by a burst of identical requests with its own API key.
 func (w *writer) sendBursts(ctx context.Context, d *deployment) {
 	for ctx.Err() == nil {
 		if r, err := d.createKey(ctx, "burst", w.tenant, "", allScopes...); err == nil {
@@ -109,7 +109,7 @@ func (w *writer) sendBurst(ctx context.Context, by *client, keyID int32) {
 
 const (
 	invalidKey = "invalid_api_key"
-	// cachedFor is how long a gateway that cannot reach the rest may go on accepting a revoked key, and a second more.
+	// cachedFor is how long a gateway without connection to the other programs may accept a revoked key, plus a second.
 	cachedFor = 6 * time.Second
 )
 
@@ -127,7 +127,7 @@ func (f *fixture) revokeKey(ctx context.Context) {
 		return
 	}
 	by, what := f.client.with(r.key), call{method: http.MethodGet, path: "/orders?limit=1"}
-	for range by.bases { // Each gateway caches it now.
+	for range by.bases { // Now each gateway caches it.
 		if _, ok := by.send(ctx, what); !ok {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// check is one comparison with an invariant, and the time of what was compared. violation is empty if the invariant holds.
+// check is the result of checking an invariant, with the time of the checked change. violation is empty if the invariant holds.
 type check struct {
 	of        invariant
 	from, to  time.Time
@@ -36,7 +36,7 @@ func (r *results) failed(of invariant, from, to time.Time, format string, args .
 	r.check(of, from, to, fmt.Sprintf(format, args...))
 }
 
-// require is failed unless ok.
+// require records a check, which fails unless ok.
 func (r *results) require(ok bool, of invariant, from, to time.Time, format string, args ...any) {
 	if ok {
 		r.passed(of, from, to)
@@ -45,7 +45,7 @@ func (r *results) require(ok bool, of invariant, from, to time.Time, format stri
 	}
 }
 
-// check passes when violation is empty.
+// check records a check, which passes if violation is empty.
 func (r *results) check(of invariant, from, to time.Time, violation string) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -58,7 +58,7 @@ func (r *results) count(outcome string) {
 	r.outcomes[outcome]++
 }
 
-// violations returns what was violated, by invariant.
+// violations returns the violations by invariant.
 func (r *results) violations() map[invariant][]string {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -135,7 +135,7 @@ func formatTable(byKind map[string][]injected, cells map[string]*[invariants]cel
 	for i := range invariants {
 		header += i.String() + "\t"
 	}
-	_, _ = fmt.Fprintln(w, header) // A builder never fails.
+	_, _ = fmt.Fprintln(w, header) // Writing to a builder does not fail.
 	for _, kind := range append(slices.Sorted(maps.Keys(byKind)), "(none)", "all") {
 		line := fmt.Sprintf("%s\t%d\t", kind, len(byKind[kind]))
 		row := cells[kind]

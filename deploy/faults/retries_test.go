@@ -17,8 +17,8 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// retries shortens the wait for webhooks that have failed: their third attempt is due five minutes after the second, the
-// fourth half an hour later. It checks the log of such a delivery against the schedule, then makes the delivery due.
+// retries shortens the wait for failed webhooks, whose third attempt is due five minutes after the second, and the fourth half
+// an hour later. It checks the log of such a delivery against the schedule, then makes the delivery due.
 type retries struct {
 	fixture    *fixture
 	operations webhookv1.WebhookOperationsServiceClient
@@ -54,7 +54,7 @@ func (w missingWebhook) String() string {
 	return fmt.Sprintf("event %s for receiver %s", w.eventID, w.receiver.name)
 }
 
-// missingWebhooks are those of the checker's tenant.
+// missingWebhooks returns the missing webhooks of the checker's tenant.
 func (f *fixture) missingWebhooks(c *checker) (missing []missingWebhook) {
 	for _, to := range f.endpoints {
 		if to.tenant != c.tenant {
@@ -67,14 +67,14 @@ func (f *fixture) missingWebhooks(c *checker) (missing []missingWebhook) {
 	return missing
 }
 
-// makeAllDue checks missing webhooks and makes them due, except for second attempts, which come soon by themselves.
+// makeAllDue checks missing webhooks and makes them due, except for second attempts, which are soon due anyway.
 func (r *retries) makeAllDue(t *testing.T, c *checker) {
 	t.Helper()
 	for _, w := range r.fixture.missingWebhooks(c) {
 		now := time.Now()
 		found, err := r.get(t.Context(), w)
 		if status.Code(err) == codes.NotFound {
-			continue // It is not read from Kafka yet.
+			continue // The webhook service has not read the event from Kafka yet.
 		}
 		require.NoError(t, err)
 		counts := attemptCounts{attempts: found.GetDelivery().GetAttempts(), refused: w.receiver.refused(w.eventID)}
@@ -83,7 +83,7 @@ func (r *retries) makeAllDue(t *testing.T, c *checker) {
 			continue
 		}
 		if counts.attempts > 1 && !r.makeDue(t, w, counts.attempts) {
-			continue // It is being sent.
+			continue // The webhook is being sent.
 		}
 		if r.last[w] = counts.attempts; r.first[w] == (attemptCounts{}) {
 			r.first[w] = counts
@@ -104,7 +104,7 @@ func unexplained(w missingWebhook, before, now attemptCounts) string {
 	return ""
 }
 
-// makeDue reports whether it did: an instance that is sending the webhook has leased it.
+// makeDue makes the webhook due, unless an instance has leased it. It reports whether it did.
 func (r *retries) makeDue(t *testing.T, w missingWebhook, attempts int32) bool {
 	t.Helper()
 	updated, err := r.queue.Exec(t.Context(), `UPDATE deliveries SET next_attempt_at = now()
@@ -120,7 +120,7 @@ func (r *retries) get(ctx context.Context, w missingWebhook) (*webhookv1.GetDeli
 	return r.operations.GetDelivery(ctx, req)
 }
 
-// printMissing prints the log of webhooks that have not arrived in the end.
+// printMissing prints the log of webhooks that never arrived.
 func (r *retries) printMissing(ctx context.Context, c *checker, printf func(format string, args ...any)) {
 	for i, w := range r.fixture.missingWebhooks(c) {
 		if i < maxLines {
@@ -130,8 +130,8 @@ func (r *retries) printMissing(ctx context.Context, c *checker, printf func(form
 	}
 }
 
-// offSchedule describes how a failed delivery that waits deviates from the schedule: the log must have each attempt with its
-// error, and the next attempt must come after the pause of the specification, or up to a tenth later.
+// offSchedule describes how a waiting delivery deviates from the schedule: the log must have each attempt with its error, and
+// the next attempt must come after the pause of the specification, or up to a tenth later.
 func offSchedule(w missingWebhook, d *webhookv1.GetDeliveryResponse, now time.Time) string {
 	// tolerance is the time between the end of an attempt and its record. A delivery that has been due for longer than
 	// overdue is forgotten: a lease and the start of an instance take less.

@@ -23,12 +23,12 @@ import (
 
 const (
 	requestsPerSecond = 100
-	// lameDuck is long enough for balancer and clients to find the instance that was restarted before.
+	// lameDuck is long enough for the balancer and clients to find the previously restarted instance.
 	lameDuck = 2 * time.Second
 )
 
 // TestFaultARollingRestartFailsNoRequest runs two instances of every program on the schema of this version and restarts one
-// after the other, while requests come at a fixed rate. Every request must succeed, and every order must be in the feed once.
+// after another, while requests arrive at a fixed rate. Every request must succeed, and every order must be in the feed once.
 func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
 	binaries := buildPrograms(t, "", nil)
 	before := previousPrograms(t)
@@ -83,10 +83,10 @@ func (i *instance) awaitReady(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		return ready(t.Context(), http.DefaultClient, "http://"+i.metrics+"/readyz")
-	}, startTimeout, readinessInterval, "%s does not get ready, see %s", i.name, i.log)
+	}, startTimeout, readinessInterval, "%s does not become ready, see %s", i.name, i.log)
 }
 
-// restart ends the instance as a rollout does, and starts it again.
+// restart stops the instance as a rollout does, and starts it again.
 func (i *instance) restart(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// trafficKeys are enough that no key reaches its limit of 300 requests a minute.
+	// trafficKeys is the number of keys, so that none reaches its limit of 300 requests a minute.
 	trafficKeys       = 40
 	readinessInterval = 20 * time.Millisecond
-	// externalID is replaced in the body of each order by an id of its own.
+	// externalID is replaced with a unique id in the body of each order.
 	externalID = "an id of the tenant"
 )
 
@@ -29,13 +29,13 @@ type gateway struct {
 	ready        atomic.Bool
 }
 
-// traffic sends requests at a fixed rate, however long their answers take: each once, to the gateways that are ready.
+// traffic sends requests at a fixed rate, however long their responses take. Each is sent once, to a gateway that is ready.
 type traffic struct {
 	http     *http.Client
 	gateways []*gateway
 	next     atomic.Uint64
 	keys     []string
-	// webhookKey is the one whose webhook is tested.
+	// webhookKey is the key whose webhook is tested.
 	webhookKey   string
 	order, batch string
 	group        sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxConcurrent bounds the faults that are active at the same time.
+	// maxConcurrent bounds the number of active faults.
 	maxConcurrent = 3
 	// The gap between two faults is minGap and a random part of randomGap.
 	minGap, randomGap = 200 * time.Millisecond, 1300 * time.Millisecond
@@ -68,7 +68,7 @@ type injector struct {
 	lock     sync.Mutex
 	injected []injected
 	err      error
-	// restarts counts instances that ended by themselves and were started again.
+	// restarts counts restarts of instances that ended without being killed.
 	restarts map[string]int
 }
 
@@ -90,7 +90,7 @@ func (j *injector) run(ctx context.Context, all []scheduled) {
 	j.restartEnded(context.WithoutCancel(ctx))
 }
 
-// inject waits until no other fault uses the same parts. A long fault takes no slot, so the others go on beside it.
+// inject waits until no other fault uses the same parts. A long fault takes no slot, so other faults continue.
 func (j *injector) inject(ctx context.Context, s scheduled) {
 	for _, busy := range s.busy {
 		busy.Lock()
@@ -105,7 +105,7 @@ func (j *injector) inject(ctx context.Context, s scheduled) {
 	}
 	from := time.Now()
 	j.printf("%s %s", from.Format("15:04:05.000"), s.description)
-	// A fault that has begun always ends properly: everything has to be up afterwards.
+	// A fault that has begun always ends properly, so that everything is up afterwards.
 	err := s.inject(context.WithoutCancel(ctx))
 	j.lock.Lock()
 	defer j.lock.Unlock()
@@ -115,7 +115,7 @@ func (j *injector) inject(ctx context.Context, s scheduled) {
 	}
 }
 
-// supervise starts instances again that end by themselves, as Kubernetes would.
+// supervise restarts instances that have ended without being killed, as Kubernetes would.
 func (j *injector) supervise(ctx context.Context) {
 	for ctx.Err() == nil {
 		j.restartEnded(ctx)

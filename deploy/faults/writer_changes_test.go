@@ -68,7 +68,7 @@ func (w *writer) changeOrder(ctx context.Context, i int) {
 	}
 }
 
-// operateOrder has a person change an order.
+// operateOrder changes an order as a person.
 func (w *writer) operateOrder(ctx context.Context, o *snapshot, act func(ctx context.Context) (*ordersv1.Order, error)) {
 	var order *ordersv1.Order
 	c := change{tenant: w.tenant, requested: time.Now()}
@@ -153,7 +153,7 @@ func (w *writer) changeLink(ctx context.Context, i int) {
 	}
 }
 
-// claim claims a link as a player does, and goes on with its order.
+// claim claims a link as a player and then works with its order.
 func (w *writer) claim(ctx context.Context, link snapshot) {
 	c := change{tenant: w.tenant, requested: time.Now()}
 	done := w.operate(ctx, "claim", nil, func(ctx context.Context) error {

@@ -26,11 +26,11 @@ import (
 const (
 	// meanPause is a writer's pause between two steps.
 	meanPause = 600 * time.Millisecond
-	// maxRecords bounds the orders, links and requests that a writer goes on with.
+	// maxRecords bounds the orders, links and requests that a writer keeps.
 	maxRecords = 12
 )
 
-// writer changes orders and links, one change after the answer to the other. In between it reads its records, repeats
+// writer changes orders and links, each change after the response to the previous one. In between it reads its records, repeats
 // requests, and tries to read records of others.
 type writer struct {
 	*client
@@ -43,7 +43,7 @@ type writer struct {
 	tenant, other, brand, product string
 	// brands are all brands of the tenant.
 	brands []string
-	// campaign is the one with stock, if the writer may order from it. limited says that its key has one brand only.
+	// campaign is the campaign with stock, if the writer may order from it. limited means that its key has only one brand.
 	campaign string
 	limited  bool
 	keyID    int32
@@ -93,8 +93,8 @@ func trim[T any](w *writer, records []T) []T {
 	return slices.Delete(records, i, i+1)
 }
 
-// post sends a request with a new idempotency key, at times several copies at once. After a success, note adds the events
-// of the change, and the change is recorded.
+// post sends a request with a new idempotency key, sometimes with concurrent copies. After a success, note adds the events of
+// the change, and the change is recorded.
 func (w *writer) post(ctx context.Context, path, body string, note func(c *change, a answer), problems ...string) {
 	c := change{tenant: w.tenant, keyID: w.keyID, requested: time.Now()}
 	r := sent{call: call{method: http.MethodPost, path: path, body: body, idempotencyKey: rand.Text(), problems: problems}}
@@ -147,7 +147,7 @@ const (
 	markedStreet = "Kattfotsgränd 987"
 )
 
-// findPersonal describes a marked value in a text, as it is or as the database shows bytes.
+// findPersonal describes a marked value in a text, in clear or as the database shows bytes.
 func findPersonal(where, text string) string {
 	for _, marked := range []string{markedName, markedPhone, markedEmail, markedStreet} {
 		if strings.Contains(text, marked) || strings.Contains(text, hex.EncodeToString([]byte(marked))) {
@@ -170,7 +170,7 @@ type object = map[string]any
 func toJSON(o object) string {
 	raw, err := json.Marshal(o)
 	if err != nil {
-		return err.Error() // The request is refused then.
+		return err.Error() // The request is then refused.
 	}
 	return string(raw)
 }

@@ -40,7 +40,7 @@ var screens = []screen{
 
 // browser is a Chromium with an empty profile.
 type browser struct {
-	ctx    context.Context // chromedp keeps the browser in it.
+	ctx    context.Context // chromedp stores the browser in it.
 	screen screen
 	axe    string
 
@@ -164,7 +164,7 @@ func (b *browser) requireAccessible(t *testing.T) {
 	require.Empty(t, found)
 }
 
-// requireNoLeak requires that the browser sent requests to the site only, and the address of no page to anybody.
+// requireNoLeak checks that the browser sent requests only to the site, and no page's address to other sites.
 func (b *browser) requireNoLeak(t *testing.T, base string) {
 	t.Helper()
 	b.mu.Lock()

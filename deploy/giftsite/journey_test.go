@@ -14,7 +14,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// token is that of the only link.
+// token is the token of the only link.
 const token = "Q2hvb3NlLWEtZ2lmdC10b2"
 
 func onEveryScreen(t *testing.T, test func(t *testing.T, f *fixture, b *browser)) {
@@ -67,7 +67,7 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	})
 }
 
-func TestAGiftThatIsGoneLeadsBackToTheOthersWithTheAddressKept(t *testing.T) {
+func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
 		page := f.openPage("sv-SE", "#0FA3B1")
 		f.show(page)
@@ -90,7 +90,7 @@ func TestAGiftThatIsGoneLeadsBackToTheOthersWithTheAddressKept(t *testing.T) {
 	})
 }
 
-func TestTheKeyboardAloneIsEnough(t *testing.T) {
+func TestAGiftCanBeClaimedWithTheKeyboardOnly(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[1])
 	page := f.openPage("en-US", "#1B4B8F")
 	page.Gifts = page.GetGifts()[1:2]

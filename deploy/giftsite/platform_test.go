@@ -24,7 +24,7 @@ import (
 // platform is the whole stack with its demo data and its own servers.
 type platform struct {
 	env map[string]string
-	// tokens are those of the links that a test has created.
+	// tokens are the tokens of the links that a test has created.
 	tokens []string
 }
 
@@ -112,7 +112,7 @@ func TestOnTheWholePlatform(t *testing.T) {
 		t.Run(screen.name, func(t *testing.T) {
 			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, openBrowser(t, screen)) })
 			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, openBrowser(t, screen)) })
-			t.Run("links that cannot be claimed say so", func(t *testing.T) { p.testClosed(t, openBrowser(t, screen)) })
+			t.Run("links that cannot be claimed have a message", func(t *testing.T) { p.testClosed(t, openBrowser(t, screen)) })
 		})
 	}
 }

@@ -35,7 +35,7 @@ type links struct {
 	page *linksv1.GetClaimPageResponse
 	// claimFailure is the result of the next claim.
 	claimFailure error
-	// unavailable: every call fails.
+	// unavailable means that every call fails.
 	unavailable bool
 }
 
@@ -156,7 +156,7 @@ func (f *fixture) gift(slug, image, name, description string) *linksv1.ClaimGift
 	}
 }
 
-// openPage is a link that shows everything: choices, some of them out of stock, and a gift that is out of stock.
+// openPage is a link with everything that a page can show: choices, some of them out of stock, and a gift that is out of stock.
 func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse {
 	shirt := f.gift("hooded-sweatshirt", "sweater", "Hooded sweatshirt", "Heavy organic cotton, brushed inside.")
 	shirt.Variations = []*linksv1.ClaimVariation{

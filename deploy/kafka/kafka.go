@@ -1,4 +1,4 @@
-// Package kafka holds the pinned Maven description of the Apache Kafka that tests run on.
+// Package kafka contains the Maven project file that pins the version of Apache Kafka for tests.
 package kafka
 
 import (

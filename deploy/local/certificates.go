@@ -24,7 +24,7 @@ const (
 // trustDomain of the stack's identities.
 const trustDomain = "partner-gifting"
 
-// certificates are the stack's own authority and a certificate for every caller.
+// certificates is the folder with the stack's own authority and a certificate for every caller.
 type certificates struct{ dir string }
 
 // newCertificates makes the certificates that are missing or near expiry, and keeps the others.

@@ -7,10 +7,10 @@
 // reverse order, and leaves servers that were configured by address running. Start returns when a first order can be placed.
 // It writes demo.env, the addresses and keys of the demo for a shell, and stack.log, the log of all parts.
 //
-// The parts authenticate each other with certificates of the stack's own authority, in the folder tls.
+// The programs authenticate each other with certificates of the stack's own authority, in the folder tls.
 //
-// It is made for one machine only: the authority's key lies beside what it signs, webhooks may go to loopback addresses, and
-// the services use a superuser's database login.
+// It is for development on one machine only: the authority's key is stored with the certificates, webhooks may go to loopback
+// addresses, and the services use a superuser's database login.
 package local
 
 import (

@@ -34,7 +34,7 @@ func TestConfig(t *testing.T) {
 		_, err = Config{PortBase: 65_530}.complete()
 		require.ErrorIs(t, err, errPortBase)
 	})
-	t.Run("no two parts share a port", func(t *testing.T) {
+	t.Run("no two programs share a port", func(t *testing.T) {
 		ports := []int{inboxPort, postgresPort, redisPort, kafkaPort}
 		for _, p := range programs.All() {
 			ports = append(ports, p.Port, p.Port+programs.MetricsOffset)

@@ -18,8 +18,8 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the
-// acting person works, the operator for imports, the gateway for the rest. Errors are those of the wire.
+// Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the acting
+// person works, the operator for imports, and the gateway for all others. Its errors are gRPC status errors.
 type Conn struct {
 	service      identity.Name
 	addr         string

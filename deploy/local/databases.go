@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// Databases are the names of the databases of a stack with the name.
+// Databases returns the names of the databases of a stack with the name.
 func Databases(name string) []string {
 	var all []string
 	for _, p := range programs.All() {
@@ -47,7 +47,7 @@ func (d *databases) url(db string) string {
 	return u.String()
 }
 
-// relayURL has the relay's login, which can read and empty the outbox and nothing else.
+// relayURL has the relay's login, which can only read and delete rows of the outbox.
 func (d *databases) relayURL(db string) string {
 	u := d.server
 	u.Path = "/" + d.name + "_" + db
@@ -63,7 +63,7 @@ func (d *databases) create(ctx context.Context) error {
 			if err != nil && !isCode(err, duplicateDatabase) {
 				return fmt.Errorf("create database %s: %w", db, err)
 			}
-			// Only the superuser and logins with a grant of their own may connect.
+			// Only the superuser and logins with a grant may connect.
 			if _, err := conn.Exec(ctx, "REVOKE CONNECT, TEMPORARY ON DATABASE "+quoted(db)+" FROM PUBLIC"); err != nil {
 				return fmt.Errorf("close database %s: %w", db, err)
 			}

@@ -31,8 +31,8 @@ const (
 	keyCatalog  = "catalog"
 )
 
-// demoKeyRequests says what each key may do. None has a webhook URL yet: a key that was lost in a crash must not receive
-// webhooks, because nobody knows the secret that verifies them.
+// demoKeyRequests returns the request for each key. None has a webhook URL yet: a key that was lost in a crash must not receive
+// webhooks, because the secret that verifies them is lost too.
 func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	all := []commonv1.Scope{
 		commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,

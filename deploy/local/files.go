@@ -42,7 +42,7 @@ func writeFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // It is gone when all went well.
+	defer func() { _ = os.Remove(file.Name()) }() // After a success the file no longer exists.
 	_, err = file.Write(content)
 	err = errors.Join(err, file.Chmod(private), file.Sync(), file.Close())
 	if err != nil {

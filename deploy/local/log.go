@@ -68,5 +68,5 @@ func (l lines) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return l
 }
 
-// WithGroup has no meaning on a line.
+// WithGroup ignores the group.
 func (l lines) WithGroup(string) slog.Handler { return l }

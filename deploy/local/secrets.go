@@ -8,8 +8,7 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// secrets of a stack, by name: made when they are first needed and kept, because without its key nothing that was encrypted
-// can be read again.
+// secrets of a stack by name. They are made when first needed and kept, because encrypted data cannot be read without its key.
 type secrets map[string]string
 
 const (
@@ -48,6 +47,6 @@ func (s secrets) sealKeys(p programs.Program) string { return s[p.Database+"Seal
 
 func newKey() string {
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // Never fails.
+	_, _ = rand.Read(key) // It never fails.
 	return base64.StdEncoding.EncodeToString(key)
 }

@@ -18,7 +18,7 @@ const (
 	stopTimeout  = 30 * time.Second
 )
 
-// sequence is the parts that were started, in order. One goroutine uses it; another may read failed.
+// sequence holds the started parts in order. One goroutine uses it; another may read failed.
 type sequence struct {
 	log   *slog.Logger
 	parts []part
@@ -82,7 +82,7 @@ func (s *sequence) start(ctx context.Context, p daemon.Part, ready func(ctx cont
 		return ended
 	default:
 		if err != nil {
-			return fmt.Errorf("%s does not get ready: %w", p.Name, err)
+			return fmt.Errorf("%s does not become ready: %w", p.Name, err)
 		}
 		return nil
 	}

@@ -26,7 +26,7 @@ func TestSequence(t *testing.T) {
 	t.Parallel()
 	setup := func() *sequence { return newSequence(slog.New(slog.DiscardHandler)) }
 
-	t.Run("stops in reverse order, one part after the other", func(t *testing.T) {
+	t.Run("stops in reverse order, one part after another", func(t *testing.T) {
 		s := setup()
 		var stopped []string
 		s.add("server", nil, func(context.Context) error {
@@ -66,7 +66,7 @@ func TestSequence(t *testing.T) {
 		err := s.start(t.Context(), daemon.Part{Name: "part", Run: func(context.Context) error { return errTest }}, never)
 		require.ErrorIs(t, err, errTest)
 	})
-	t.Run("a part that never gets ready fails with the context", func(t *testing.T) {
+	t.Run("a part that never becomes ready fails with the context", func(t *testing.T) {
 		s := setup()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// partitions of the topic of changes.
+// partitions is the number of partitions of the topic of changes.
 const partitions = 12
 
 // Stack is a running platform.
@@ -110,7 +110,7 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	// The inbox starts before the sender: a webhook that fails is tried again a minute later.
+	// The inbox starts before the sender, because a failed webhook is tried again only a minute later.
 	if err := s.startInbox(ctx, cfg, demo.Keys[keyWebhook].Secret); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 	return err
 }
 
-// migrate creates the databases and brings them up to date, one after the other.
+// migrate creates the databases and brings them up to date, one after another.
 func (s *Stack) migrate(ctx context.Context, w wiring) error {
 	if err := w.databases.create(ctx); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Stack) migrate(ctx context.Context, w wiring) error {
 	return w.databases.admitRelay(ctx)
 }
 
-// startPrograms starts the chosen programs in order, each when the one before is ready.
+// startPrograms starts the chosen programs in order, each when the previous one is ready.
 func (s *Stack) startPrograms(ctx context.Context, w wiring, chosen func(p programs.Program) bool) error {
 	for _, p := range slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !chosen(p) }) {
 		if err := s.startProgram(ctx, w, p); err != nil {

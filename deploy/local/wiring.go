@@ -17,7 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// wiring is everything that the settings of the programs are made of.
+// wiring has the values from which the settings of the programs are made.
 type wiring struct {
 	Config
 	secrets      secrets
@@ -27,7 +27,7 @@ type wiring struct {
 	brokers      string
 }
 
-// environment returns the settings that the program reads. What is the same for all programs needs no line per program.
+// environment returns the settings that the program reads. Settings shared by all programs are set in one place.
 func (w wiring) environment(p programs.Program) (map[string]string, error) {
 	images, err := filepath.Abs(filepath.Join(w.Dir, "images"))
 	if err != nil {
@@ -66,7 +66,7 @@ const requestTimeout = 2 * time.Second
 
 var errNotReady = errors.New("not ready")
 
-// answers checks that the URL answers 200.
+// answers checks that the URL responds with 200.
 func answers(url string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)

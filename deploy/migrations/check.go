@@ -24,25 +24,25 @@ func refuse(pattern, unless, why string) rule {
 
 var (
 	statements = []rule{
-		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "", "takes away what the version before may use"),
-		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "", "renames what the version before may use"),
-		refuse(`^ALTER\s+TYPE\b`, `\b(ADD\s+VALUE|RENAME)\b`, "changes a type under the version before"),
+		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "", "removes what the previous version may use"),
+		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "", "renames what the previous version may use"),
+		refuse(`^ALTER\s+TYPE\b`, `\b(ADD\s+VALUE|RENAME)\b`, "changes a type that the previous version may use"),
 		refuse(`^TRUNCATE\b`, "", "empties a table"),
-		refuse(`^(UPDATE|DELETE\s+FROM)\b`, "", "touches rows for as long as the table is large"),
-		refuse(`^CREATE\s+(UNIQUE\s+)?INDEX\b`, `\bCONCURRENTLY\b`, "blocks writing while the index is made"),
+		refuse(`^(UPDATE|DELETE\s+FROM)\b`, "", "changes rows, which takes long in a large table"),
+		refuse(`^CREATE\s+(UNIQUE\s+)?INDEX\b`, `\bCONCURRENTLY\b`, "blocks writes while the index is made"),
 	}
 	actions = []rule{
-		refuse(`^RENAME\b`, "", "renames what the version before may use"),
-		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`, "takes away what the version before may use"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b`, "", "rewrites the table and changes a type under the version before"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`, "", "makes the version before fail to leave the column out"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+DROP\s+DEFAULT\b`, "", "makes the version before fail to leave the column out"),
+		refuse(`^RENAME\b`, "", "renames what the previous version may use"),
+		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`, "removes what the previous version may use"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b`, "", "rewrites the table and changes a type that the previous version may use"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`, "", "breaks inserts of the previous version, which does not set the column"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+DROP\s+DEFAULT\b`, "", "breaks inserts of the previous version, which does not set the column"),
 		refuse(`^ADD\s+(COLUMN\s+)?.*\bNOT\s+NULL\b`, `\bDEFAULT\b|^ADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`,
-			"makes the version before fail to leave the column out"),
+			"breaks inserts of the previous version, which does not set the column"),
 		refuse(`^ADD\s+(COLUMN\s+)?.*(\bDEFAULT\s+(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\b|\b(small|big)?serial\b|\bSTORED\b|\bAS\s+IDENTITY\b)`,
 			"", "rewrites the table to give each row its own value"),
-		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(CHECK|FOREIGN\s+KEY)\b`, `\bNOT\s+VALID\b`, "looks at every row under a lock"),
-		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(UNIQUE|PRIMARY\s+KEY|EXCLUDE)\b`, `\bUSING\s+INDEX\b`, "blocks writing while the index is made"),
+		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(CHECK|FOREIGN\s+KEY)\b`, `\bNOT\s+VALID\b`, "reads every row under a lock"),
+		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(UNIQUE|PRIMARY\s+KEY|EXCLUDE)\b`, `\bUSING\s+INDEX\b`, "blocks writes while the index is made"),
 	}
 
 	contract     = regexp.MustCompile(`(?m)^\s*--[ \t]*contract:[ \t]*\S`)
@@ -53,10 +53,10 @@ var (
 	touches      = regexp.MustCompile(`(?is)^(?:UPDATE|DELETE\s+FROM|CREATE\s+(?:UNIQUE\s+)?INDEX\b.*?\bON|TRUNCATE(?:\s+TABLE)?)\s+(?:ONLY\s+)?([\w."]+)`)
 )
 
-// Check lists what in the text of a migration breaks the rule.
+// Check returns the statements of a migration that break the rule, with the reasons.
 func Check(text string) []string {
 	var wrong []string
-	own := map[string]bool{} // The tables that the file makes.
+	own := map[string]bool{} // The tables that this file creates.
 	for _, s := range split(text) {
 		if made := creates.FindStringSubmatch(s.sql); made != nil {
 			own[made[1]] = true
@@ -81,10 +81,10 @@ func tableOf(sql string) string {
 	return ""
 }
 
-// statement is one of a migration, without comments, texts and the bodies of functions.
+// statement is a statement of a migration, without comments, texts and the bodies of functions.
 type statement struct {
 	sql string
-	// excused: it says why it is safe.
+	// excused means that a comment says why it is safe.
 	excused bool
 }
 

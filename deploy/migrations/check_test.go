@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/migrations"
-	// Every migration is embedded in what it imports. The cache of results does not see a changed file of another module,
-	// but it does see a changed program.
+	// This import embeds every migration. Go's cache of test results does not notice changed files of other modules, but it
+	// notices a changed program.
 	_ "github.com/partnergifting/platform/deploy/programs"
 )
 
@@ -43,7 +43,7 @@ func TestStatementsThatBreakTheRule(t *testing.T) {
 		`ALTER TABLE orders ADD CONSTRAINT once UNIQUE (note)`,
 		`CREATE INDEX orders_note ON orders (note)`,
 		`CREATE UNIQUE INDEX orders_note ON orders (note)`,
-		`CREATE INDEX CONCURRENTLY orders_note ON orders (note)`, // In a transaction.
+		`CREATE INDEX CONCURRENTLY orders_note ON orders (note)`, // It runs in a transaction.
 		"-- contract:\nDROP TABLE orders",
 		"CREATE TABLE others (id int); DROP TABLE orders",
 		"-- contract: it's for one statement\nDROP TABLE a; DROP TABLE b",
@@ -76,15 +76,14 @@ func TestStatementsThatExpand(t *testing.T) {
 	}
 }
 
-// beforeFirst is the last migration of each folder that was made before the first release, when no version served
-// beside another yet.
+// beforeFirst is the last migration of each folder from before the first release, when there was no previous version.
 var beforeFirst = map[string]int64{
 	"pkg/idempotency": 2, "pkg/outbox": 1, "services/catalog/internal/store": 7, "services/events/internal/store": 1,
 	"services/orders/internal/store": 4, "services/personal-links/internal/store": 3, "services/tenants/internal/store": 1,
 	"services/webhook/internal/store": 3,
 }
 
-func TestEveryMigrationKeepsTheRule(t *testing.T) {
+func TestEveryMigrationFollowsTheRule(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
 	looked := map[string]bool{}

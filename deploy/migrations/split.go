@@ -7,12 +7,12 @@ import (
 
 var (
 	down = regexp.MustCompile(`(?m)^\s*--\s*\+goose\s+Down\b`)
-	// literal is what may hold a semicolon or a comma that separates nothing: the body of a function, and a text.
+	// literal matches bodies of functions and texts, in which semicolons and commas separate nothing.
 	literal = regexp.MustCompile(`(?s)\$(\w*)\$.*?\$\w*\$|'(?:[^']|'')*'`)
 	comment = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// split gives the statements of the way up.
+// split returns the statements of the Up part.
 func split(text string) []statement {
 	if at := down.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
@@ -32,7 +32,7 @@ func split(text string) []statement {
 	return out
 }
 
-// topLevel gives the parts that commas outside of brackets separate.
+// topLevel splits a text at the commas outside of brackets.
 func topLevel(text string) []string {
 	var parts []string
 	depth, begin := 0, 0

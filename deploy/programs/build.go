@@ -9,8 +9,8 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// Build builds the named programs, or all, into a folder, with flags of `go build`. The sources are those of the workspace of
-// the folder sources; empty is the working directory.
+// Build builds the named programs, or all, into a folder, with flags of `go build`. sources is a folder of the workspace to
+// build; empty means the working directory.
 func Build(ctx context.Context, into, sources string, flags []string, names ...identity.Name) error {
 	args := append(append([]string{"build"}, flags...), "-o", into+"/")
 	for _, p := range All() {

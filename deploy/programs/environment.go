@@ -11,13 +11,13 @@ import (
 // Variable of a program's environment.
 type Variable struct {
 	Name string
-	// Value is empty where Secret is set.
+	// Value is empty if Secret is set.
 	Value string
-	// Secret: the value comes from a secret store.
+	// Secret means that the value comes from a secret store.
 	Secret bool
 }
 
-// Check returns what is wrong with an environment: unknown and missing settings, and secrets in plain text.
+// Check returns the problems of an environment: unknown and missing settings, and secrets in plain text.
 func (p Program) Check(environment []Variable) []string {
 	var wrong []string
 	set := map[string]bool{}

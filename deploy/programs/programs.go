@@ -1,5 +1,5 @@
-// Package programs is the one list of the platform's programs. Whatever describes a deployment is derived from it or
-// checked against it: the local stack, compose.yaml, the chart, the Prometheus targets and the configuration reference.
+// Package programs is the list of the platform's programs. All descriptions of deployments are derived from it or checked
+// against it: the local stack, compose.yaml, the chart, the Prometheus targets and the configuration reference.
 package programs
 
 import (
@@ -45,17 +45,17 @@ func Named(name identity.Name) Program {
 	return all[slices.IndexFunc(all, func(p Program) bool { return p.Name == name })]
 }
 
-// MetricsOffset is how far above its own port a program answers /metrics, /livez and /readyz on one machine.
+// MetricsOffset is the distance from a program's port to its port for /metrics, /livez and /readyz on one machine.
 const MetricsOffset = 10
 
 // Program is a program of the platform.
 type Program struct {
 	Name identity.Name
-	// Port is counted from the first port of a stack on one machine.
+	// Port is the offset from the first port of a stack on one machine.
 	Port int
 	// Database is empty for a program without one.
 	Database string
-	// Outbox: the relay publishes the changes in the outbox of the database.
+	// Outbox means that the database has an outbox, which the relay publishes.
 	Outbox bool
 	// Periodic names the periodic work of the program.
 	Periodic []string
@@ -64,7 +64,7 @@ type Program struct {
 	Fields   []settings.Field
 	Settings map[string]settings.Field
 
-	// Load reads the settings from env and returns everything that is wrong with them.
+	// Load reads the settings from env and returns all their errors.
 	Load func(env map[string]string) error
 	// Migrate brings the database up to date; without a database it does nothing.
 	Migrate func(ctx context.Context, env map[string]string) error

@@ -24,13 +24,13 @@ const (
 	backlog   = 20_000
 	endpoints = 100
 	senders   = 64
-	// connections are those of a benchmark to a database.
+	// connections is how many connections a benchmark has to a database.
 	connections = 16
 
 	backlogTimeout = 3 * time.Minute
 )
 
-// text fills a body up to the length of an order's.
+// text fills a body up to the length of an order's event.
 var text = strings.Repeat("x", 700)
 
 // event is the body of every delivery of a backlog.
@@ -66,8 +66,8 @@ func BenchmarkBacklogOfDeliveries(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklogOfChanges has the backlog in the outbox of the orders service, so relay, Kafka, feed and fan-out are part
-// of it.
+// BenchmarkBacklogOfChanges starts with a backlog in the outbox of the orders service, so it includes relay, Kafka, feed and
+// fan-out.
 func BenchmarkBacklogOfChanges(b *testing.B) {
 	benchmarkBacklog(b, true, func(p *platform, tenants []tenant) {
 		var ids, brands []string
@@ -79,7 +79,7 @@ func BenchmarkBacklogOfChanges(b *testing.B) {
 	})
 }
 
-// benchmarkBacklog also reports how fast the relay emptied the outbox, if it has a part.
+// With relay, benchmarkBacklog also reports how fast the relay emptied the outbox.
 func benchmarkBacklog(b *testing.B, relay bool, fill func(*platform, []tenant)) {
 	b.Helper()
 	p, r := newFixture(b), newReceiver(b, false)
@@ -140,7 +140,7 @@ func perSecond(work func()) float64 {
 	return backlog / time.Since(began).Seconds()
 }
 
-// postBare does the least that a sender must do: sign, post and read the answer.
+// postBare does only what every sender must do: sign, post and read the response.
 func postBare(b *testing.B, urls []string, tenants []tenant) {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}

@@ -23,21 +23,21 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// warmUp comes before the measured time, at the same rate.
+// warmUp is the time before the measured time, at the same rate.
 const warmUp = 3 * time.Second
 
-// writer makes changes, each of the next tenant, and records when each was due and when it was answered.
+// writer makes changes for the tenants in turn, and records when each was due and when its response arrived.
 type writer struct {
 	change  makeChange
 	tenants []tenant
 
 	lock sync.Mutex
-	// due and answered hold the measured changes by their record. A change is due by the clock: a latency from there
-	// includes the waits before the record, also where this process or the platform falls behind.
+	// due and answered hold the measured changes by their record. A latency from the due time includes all waits before the
+	// record, also if this process or the platform falls behind.
 	due, answered map[string]time.Time
-	// endpoints are the indexes of their tenants.
+	// endpoints holds the indexes of their tenants.
 	endpoints map[string]int
-	// late is how late the latest measured call began.
+	// late is the largest delay with which a measured call began.
 	late time.Duration
 }
 
@@ -85,8 +85,8 @@ func (p *platform) placeOrders(b *testing.B) makeChange {
 	}
 }
 
-// recordChanges writes outbox rows and wakes the relay after the commit, as a service does, but without a record. So nearly
-// all processor time is left for what comes after the commit.
+// recordChanges writes outbox rows and wakes the relay after the commit, as a service does, but without a record. So nearly all
+// processor time is available for the work after the commit.
 func (p *platform) recordChanges(b *testing.B) makeChange {
 	b.Helper()
 	pool := p.Pool(b, "orders", connections)
@@ -111,14 +111,14 @@ func (p *platform) recordChanges(b *testing.B) makeChange {
 }
 
 const (
-	// deadEndpoint accepts connections and never answers, slowEndpoint answers after slowness.
+	// deadEndpoint accepts connections and never responds, slowEndpoint responds after slowness.
 	deadEndpoint = 98
 	slowEndpoint = 99
 	slowness     = 9 * time.Second
 )
 
-// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two answer,
-// then, in the same run, while one is dead and one is slow.
+// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two respond, then,
+// in the same run, while one is dead and one is slow.
 func BenchmarkBesideBadEndpoints(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes most of a minute")

@@ -45,7 +45,7 @@ func (p *platform) tenants(b *testing.B, webhooks []string) []tenant {
 	return made
 }
 
-// receiver is the server of all endpoints. Each has a host of its own, as in production.
+// receiver is the server of all endpoints. Each has its own host name, as in production.
 type receiver struct {
 	port string
 	got  atomic.Int64
@@ -54,7 +54,7 @@ type receiver struct {
 
 	lock     sync.Mutex
 	arrivals []arrival
-	// waits holds the hosts that do not answer at once.
+	// waits holds the hosts that do not respond immediately.
 	waits map[string]func(*http.Request)
 }
 
@@ -91,14 +91,14 @@ func (r *receiver) urls(n int) []string {
 	return out
 }
 
-// set makes an endpoint wait before it answers.
+// set makes an endpoint wait before it responds.
 func (r *receiver) set(endpoint int, wait func(*http.Request)) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.waits[hostOf(endpoint)] = wait
 }
 
-// ServeHTTP records the arrival and answers.
+// ServeHTTP records the arrival and responds.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at := time.Now()
 	if !r.keep {

@@ -43,8 +43,8 @@ func rates() []int {
 	return report.Rates()
 }
 
-// BenchmarkChangeToReceiver measures from a change to its event at the receiver. The changes are spread evenly over the
-// endpoints, each of which belongs to a tenant of its own.
+// BenchmarkChangeToReceiver measures the time from a change to its event at the receiver. The changes are spread evenly over
+// the endpoints, each of a different tenant.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, endpoints := range report.Endpoints() {
 		for _, perSecond := range rates() {
@@ -84,7 +84,7 @@ func (r *receiver) await(b *testing.B, w *writer) {
 	}, arrivalTimeout, 20*pollInterval, "changes that do not arrive")
 }
 
-// between returns the times from one to the other, of all ids that are in both.
+// between returns the times from one to the other for all ids that are in both.
 func between(from, to map[string]time.Time) fixture.Latencies {
 	var out fixture.Latencies
 	for id, begin := range from {
@@ -135,10 +135,10 @@ func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time,
 		used.Platform.Seconds()/thousands, used.Database.Seconds()/thousands, used.Broker.Seconds()/thousands, load)
 }
 
-// pollEvery is part of the latencies: an event is visible when a poll has returned it.
+// pollEvery is part of the latencies, because an event counts once a poll has returned it.
 const pollEvery = 2 * time.Millisecond
 
-// BenchmarkChangeToFeed measures from an order to the first poll of the tenant's feed that returns its event.
+// BenchmarkChangeToFeed measures the time from an order to the first poll of the tenant's feed that returns its event.
 func BenchmarkChangeToFeed(b *testing.B) {
 	for _, perSecond := range rates() {
 		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
@@ -174,7 +174,7 @@ func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	}
 }
 
-// readPage reads the page behind the cursor.
+// readPage reads the page after the cursor.
 func (f *feedReader) readPage(ctx context.Context) error {
 	page, err := f.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: f.after, Limit: proto.Int32(100)})
 	if err != nil {

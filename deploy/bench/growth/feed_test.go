@@ -52,7 +52,7 @@ func (c *feedCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind returns a cursor behind an event, as the service makes it.
+// behind returns a cursor after an event, as the service makes it.
 func (c *feedCalls) behind(number int) *string {
 	const secondsOfDay = 24 * 60 * 60
 	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
@@ -60,7 +60,7 @@ func (c *feedCalls) behind(number int) *string {
 	return proto.String(cursor.Bind("events", c.tenant.ID).Encode(raw))
 }
 
-// read is the operation that reads a page, which must have so many events.
+// read is the operation that reads a page, which must have the given number of events.
 func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
 	return operation{name, func(n int) error {
 		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(page)})
@@ -76,7 +76,7 @@ func (c *feedCalls) pages() []operation {
 		cursor := c.behind(number)
 		return func(int) *string { return cursor }
 	}
-	// The tenant has nine events of ten, the last one is not its own.
+	// Nine of ten events are the tenant's; the last one is not.
 	last := c.size - 1
 	scanned := c.size / 2
 	return []operation{
@@ -89,7 +89,7 @@ func (c *feedCalls) pages() []operation {
 	}
 }
 
-// among counts the events of a brand among those that one call scans.
+// among counts the events of a brand among the events that one call scans.
 func (c *feedCalls) among(after int, brand string) int {
 	c.b.Helper()
 	const scans = 1000

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// fillers write at the same time, chunk rows each time.
+	// fillers is how many connections write concurrently, chunk how many rows a statement writes.
 	fillers = 2
 	chunk   = 250_000
 )
@@ -46,7 +46,7 @@ SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname,
   'ALTER TABLE ' || conrelid::regclass || ' ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid)
 FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'u'`
 
-// withoutIndexes drops the indexes of a table while f fills it: to create them afterwards is much faster.
+// withoutIndexes drops the indexes of a table while f fills it. Creating them afterwards is much faster.
 func withoutIndexes(b *testing.B, pool *pgxpool.Pool, table string, f func()) {
 	b.Helper()
 	rows, err := pool.Query(b.Context(), definitions, table)
@@ -77,7 +77,7 @@ func inLargeMemory(ctx context.Context, pool *pgxpool.Pool, statement string) er
 	})
 }
 
-// vacuum does what the server does by itself in the time in which so many rows normally come in.
+// vacuum does what the server itself would do in the time in which so many rows normally arrive.
 func vacuum(b *testing.B, pool *pgxpool.Pool) {
 	b.Helper()
 	for _, statement := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
@@ -86,8 +86,8 @@ func vacuum(b *testing.B, pool *pgxpool.Pool) {
 	}
 }
 
-// readThrough reads the orders into the memory of the system once all platforms are filled: to fill the largest has pushed
-// out the others. The memory of PostgreSQL itself does not change.
+// readThrough reads the orders into the system's file cache once all platforms are filled, because filling the largest has
+// displaced the others. PostgreSQL's own cache does not change.
 func (p *platform) readThrough(b *testing.B) {
 	b.Helper()
 	pool := p.Pool(b, "orders", 1)
@@ -233,8 +233,8 @@ func (p *platform) fillOrders(b *testing.B) *filled {
 	return f
 }
 
-// own returns the number of an order of the tenant, another one each time, from the whole time. Its relative position is the
-// same at every size.
+// own returns the number of an order of the tenant, a different one each time, spread over the whole time. Its relative
+// position is the same at every size.
 func (f *filled) own(n int) int {
 	const step = 0.618
 	at := float64(n) * step
@@ -245,8 +245,8 @@ func (f *filled) own(n int) int {
 	return number
 }
 
-// known is like own, but only of orders that were read during the warm-up: at every size they are in memory, as orders in
-// use are.
+// known is like own, but returns only orders that were read during the warm-up. They are in memory at every size, like orders
+// in use.
 func (f *filled) known(n int) int { return f.own(n % warmUps) }
 
 func orderID(number int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012x", number) }

@@ -42,7 +42,7 @@ type orderCalls struct {
 	operations ordersv1.OrderOperationsServiceClient
 	// open are orders that the service has placed, so it can decrypt their delivery details.
 	open []*ordersv1.Order
-	// corrected is another one, whose status changes.
+	// corrected is another order, whose status changes.
 	corrected *ordersv1.Order
 }
 
@@ -77,7 +77,7 @@ func (c *orderCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind returns a cursor behind the orders placed since that time, as the service makes it for a list without filters but
+// behind returns a cursor after the orders placed since that time, as the service makes it for a list whose only filter may be
 // updatedSince.
 func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
 	since := ""
@@ -93,7 +93,7 @@ func (c *orderCalls) place() (*ordersv1.Order, error) {
 	return placed.GetOrder(), err
 }
 
-// list is the operation that lists orders, of which there must be at least so many.
+// list is the operation that lists orders, which must return at least the given number.
 func (c *orderCalls) list(name string, least int, ctx func() context.Context, req func(n int) *ordersv1.ListOrdersRequest) operation {
 	return operation{name, func(n int) error {
 		page, err := c.orders.ListOrders(ctx(), req(n))
@@ -152,7 +152,7 @@ func (c *orderCalls) lists() []operation {
 	}
 }
 
-// search is the operation that searches for orders as staff do, and must find at least so many.
+// search is the operation that searches for orders as staff do, and must find at least the given number.
 func (c *orderCalls) search(name string, least int, req func(n int) *ordersv1.SearchOrdersRequest) operation {
 	return operation{name, func(n int) error {
 		query := req(n)
@@ -230,7 +230,7 @@ func (c *orderCalls) changes() []operation {
 			return err
 		}},
 		{"correct-status", func(n int) error {
-			// Forth and back.
+			// It alternates between two statuses.
 			to := []ordersv1.OrderStatus{ordersv1.OrderStatus_ORDER_STATUS_SENT, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING}[n%2]
 			_, err := c.operations.CorrectStatus(c.b.Context(), &ordersv1.CorrectStatusRequest{
 				Actor: staff, TenantId: c.tenant.ID, OrderId: c.corrected.GetId(), Status: to,

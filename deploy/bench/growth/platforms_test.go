@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
-// The others are compared with the smallest.
+// smallest is the size with which the others are compared.
 const smallest = 10_000
 
 // sizes are numbers of rows.
@@ -60,20 +60,20 @@ func newPlatforms(b *testing.B) []*platform {
 }
 
 const (
-	// warmUps come before the measured repetitions: they prepare statements and read pages into memory.
+	// warmUps is how many calls come before the measured ones. They prepare statements and read pages into memory.
 	warmUps = 20
-	// repetitions are how often each operation is called at each size.
+	// repetitions is how often each operation is called at each size.
 	repetitions      = 201
 	shortRepetitions = 101
 )
 
-// operation is a call with its name. The number is another one each time.
+// operation is a call with its name. Its number is different each time.
 type operation struct {
 	name string
 	call func(n int) error
 }
 
-// measure calls the operations at all sizes alternately. operations holds those of each size in the same order.
+// measure calls the operations at all sizes in turn. operations holds those of each size in the same order.
 func measure(b *testing.B, platforms []*platform, operations [][]operation) {
 	b.Helper()
 	measured := repetitions
@@ -87,7 +87,7 @@ func measure(b *testing.B, platforms []*platform, operations [][]operation) {
 	for n := range warmUps + measured {
 		for o := range operations[0] {
 			for position := range platforms {
-				// Another size is the first each time.
+				// Each time another size is first.
 				i := (position + n) % len(platforms)
 				began := time.Now()
 				err := operations[i][o].call(n)

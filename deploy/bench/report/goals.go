@@ -11,10 +11,10 @@ import (
 type Goal struct {
 	Benchmark string `json:"benchmark"`
 	Metric    string `json:"metric"`
-	// What describes the number to a reader.
+	// What describes the metric to a reader.
 	What  string  `json:"what"`
 	Limit float64 `json:"limit"`
-	// Least says that the limit is a minimum, not a maximum.
+	// Least means that the limit is a minimum, not a maximum.
 	Least bool `json:"least"`
 }
 
@@ -54,7 +54,7 @@ func matches(pattern, metric string) bool {
 	return matched && strings.Contains(pattern, "*") || pattern == metric
 }
 
-// place says where it was measured.
+// place is the benchmark and metric of the outcome.
 func (o Outcome) place() string {
 	if !strings.Contains(o.Metric, "*") && (strings.Contains(o.Benchmark, "/") || strings.Contains(o.Metric, growthAt)) {
 		return o.Benchmark + " " + strings.Replace(o.Metric, growthAt, " at ", 1)
@@ -69,7 +69,7 @@ func (o Outcome) limit() string {
 	return "≤ " + number(o.Limit)
 }
 
-// Rates are the changes per second at which a whole run measures latencies.
+// Rates are the changes per second at which a full run measures latencies.
 func Rates() []int { return []int{20, 50, 200, 500} }
 
 // Endpoints are the numbers of receivers that these changes go to.

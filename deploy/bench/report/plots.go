@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// plots are the pictures of a report, by file name. There is none without a measurement.
+// plots returns the plots of a report by file name. A plot without a measurement is left out.
 func (r Report) plots() map[string]string {
 	out := map[string]string{}
 	for file, p := range map[string]struct {
@@ -174,6 +174,6 @@ func text(svg *strings.Builder, x, y int, anchor, words string) {
 
 func escape(words string) string {
 	var out strings.Builder
-	_ = xml.EscapeText(&out, []byte(words)) // A builder takes all.
+	_ = xml.EscapeText(&out, []byte(words)) // Writing to a builder does not fail.
 	return out.String()
 }

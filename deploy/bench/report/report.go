@@ -25,7 +25,7 @@ import (
 type Report struct {
 	At      time.Time `json:"at"`
 	Version string    `json:"version"`
-	// Machine is the one it ran on.
+	// Machine is the machine of the run.
 	Machine  Machine   `json:"machine"`
 	Results  []Result  `json:"results"`
 	Outcomes []Outcome `json:"outcomes"`
@@ -59,7 +59,7 @@ type Result struct {
 }
 
 var (
-	// line is a result; the number behind the name counts processors.
+	// line is a result; the number after the name counts processors.
 	line = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.+)$`)
 	// loose is a result whose name was printed earlier, because the benchmark logged in between.
 	loose = regexp.MustCompile(`^\s+\d+\t\s*([-+0-9].*)$`)
@@ -118,16 +118,16 @@ type Machine struct {
 	Load       string `json:"load"`
 	Go         string `json:"go"`
 	PostgreSQL string `json:"postgresql"`
-	// Fsync off favours whatever writes to PostgreSQL most directly.
+	// Fsync is the server's setting. If it is off, the side that writes to PostgreSQL most directly has an advantage.
 	Fsync string `json:"fsync"`
-	// Kafka is the kind that the benchmarks of delivery and programs use. The others run an embedded broker.
+	// Kafka is the kind of broker in the benchmarks of delivery and programs. The others run an embedded broker.
 	Kafka string `json:"kafka"`
 }
 
 // Here describes this machine and the server at the URL.
 func Here(ctx context.Context, server, kafka string) (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), Kafka: kafka, Processor: processor()}
-	load, _ := os.ReadFile("/proc/loadavg") // Of Linux.
+	load, _ := os.ReadFile("/proc/loadavg") // Only Linux has this file.
 	m.Load, _, _ = strings.Cut(string(load), " ")
 	db, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -201,12 +201,12 @@ func (r Report) WriteTable(to io.Writer) error {
 // tabled are the prefixes of the benchmarks that have a table of their own.
 var tabled = []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"}
 
-// writeOutcomes writes the results that have a limit. Sizes within theirs are only counted, and what was not measured takes
-// one line for all places, because a quick run leaves out many.
+// writeOutcomes writes the results that have a limit. Sizes within their limits are only counted, and a goal that was not
+// measured takes one line for all benchmarks, because a quick run leaves out many.
 func (r Report) writeOutcomes(line func(string, ...any)) {
 	line("Against the limits\n")
 	growth, reached := 0, 0
-	missing := map[string][]string{} // Places by what is measured there.
+	missing := map[string][]string{} // Benchmarks by goal.
 	for _, o := range r.Outcomes {
 		if o.Reached {
 			reached++
@@ -236,7 +236,7 @@ func (r Report) writeOutcomes(line func(string, ...any)) {
 	line("  %d of %d reached\n", reached, len(r.Outcomes))
 }
 
-// The middles of the names of what the benchmarks of growth measure.
+// The middle parts of the metrics' names in the benchmarks of growth.
 const (
 	msAt     = "-ms-"
 	growthAt = "-growth-"

@@ -1,5 +1,5 @@
-// Command certificates makes an authority and a certificate of every part of the platform in a folder, and renews those
-// near their end, for a stack of containers on one machine.
+// Command certificates makes an authority and a certificate of every program in a folder, and renews those near expiry. It is
+// for a stack of containers on one machine.
 package main
 
 import (

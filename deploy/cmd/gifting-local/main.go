@@ -1,4 +1,4 @@
-// Command gifting-local runs the whole platform on this machine, with a demo to begin with.
+// Command gifting-local runs the whole platform on this machine, with demo data.
 //
 // PORT_BASE moves all its ports.
 package main
@@ -19,7 +19,7 @@ import (
 func main() {
 	daemon.TuneGC()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// A second signal ends the process immediately.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx)
 	stop()

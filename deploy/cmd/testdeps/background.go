@@ -20,7 +20,7 @@ const (
 	serveFlag = "-serve"
 	// pidLine is the first line of test.env. It names the process in the background.
 	pidLine = "# testdeps %d\n"
-	// firstStart bounds a start that has to install servers.
+	// firstStart bounds a start that installs servers.
 	firstStart   = 10 * time.Minute
 	pollInterval = 100 * time.Millisecond
 )
@@ -78,7 +78,7 @@ func up(ctx context.Context, local string) error {
 		case <-time.After(pollInterval):
 		}
 	}
-	fmt.Println("the test servers are up: `go test` finds them in .local/test.env, `make deps-stop` ends them")
+	fmt.Println("the test servers are up: `go test` finds them in .local/test.env, `make deps-stop` stops them")
 	return nil
 }
 

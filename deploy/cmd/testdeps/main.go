@@ -5,8 +5,8 @@
 //	testdeps -up                         keeps the servers up in the background
 //	testdeps -down                       ends those
 //
-// The command finds the servers in the variables of package testenv; with -up they are in .local/test.env. A server whose
-// variable is already set is used as it is. No data survives, so PostgreSQL does not wait for the disk, except with
+// The command finds the servers in the variables of package testenv; with -up they are in .local/test.env. If a variable is
+// already set, its server is used and none is started. No data survives, so PostgreSQL does not wait for the disk, except with
 // -durable, which is for benchmarks. The exit code is the command's.
 package main
 
@@ -84,7 +84,7 @@ func runWithServers(ctx context.Context, local string, args []string, log *slog.
 	return code
 }
 
-// runCommand runs the command to its end. It passes a signal to this process on; the command then has a while to end.
+// runCommand runs the command to its end. It forwards signals to the command, which then has some time to end.
 func runCommand(ctx context.Context, args, environment []string) (int, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // Running it is the purpose.
 	cmd.Env = append(os.Environ(), environment...)

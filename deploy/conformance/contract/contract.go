@@ -1,8 +1,8 @@
 // Package contract validates HTTP traffic against an OpenAPI 3.1 document: calls of its paths, and its webhooks.
 //
-// A request that was answered 2xx must be valid, and so must every answer, in status, media type, headers and body. An
-// answer must not have members or platform headers that the document does not declare, although callers are told to
-// tolerate them. A path or method that the document does not have must be refused with a problem.
+// A request with a 2xx response must be valid, and so must every response, in status, media type, headers and body. A response
+// must not have members or platform headers that the document does not declare, although callers must tolerate them. A path or
+// method that the document does not have must be refused with a problem.
 package contract
 
 import (
@@ -25,7 +25,7 @@ import (
 	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
 )
 
-// ErrInvalid says that traffic does not follow the document.
+// ErrInvalid means that traffic does not follow the document.
 var ErrInvalid = errors.New("the traffic does not follow the OpenAPI document")
 
 const problemSchema = "Problem"
@@ -102,8 +102,7 @@ func modelOf(root map[string]any) (*v3.Document, error) {
 	return &built.Model, nil
 }
 
-// deliveries is a document in which each webhook is the path of its name, so that a delivery is a request like any
-// other.
+// deliveries is a document in which each webhook is a path, so that a delivery is validated like any request.
 func deliveries(root map[string]any) (*v3.Document, error) {
 	hooks, ok := root["webhooks"].(map[string]any)
 	if !ok {
@@ -126,7 +125,7 @@ func body(content []byte) io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(content))
 }
 
-// invalid joins what was found.
+// invalid joins the validation errors.
 func invalid(found []*validation.ValidationError) error {
 	if len(found) == 0 {
 		return nil
@@ -165,7 +164,8 @@ func visit(value any, at func(object map[string]any)) {
 	}
 }
 
-// withoutHints removes the discriminators, which the validator cannot compile. They only hint which choice a value is.
+// withoutHints removes the discriminators, which the validator cannot compile. They are only a hint which alternative a value
+// matches.
 func withoutHints(root any) {
 	visit(root, func(object map[string]any) {
 		if _, choice := object["oneOf"]; choice {

@@ -25,7 +25,7 @@ func read(t *testing.T) *contract.Contract {
 	return c
 }
 
-// made is the exchange that makes a thing, as it should be.
+// made is a valid exchange that makes a thing.
 func made() contract.Exchange {
 	return contract.Exchange{
 		Method: http.MethodPost,
@@ -40,7 +40,7 @@ func made() contract.Exchange {
 	}
 }
 
-// refused is the exchange of a request that was refused.
+// refused is an exchange whose request was refused.
 func refused() contract.Exchange {
 	e := made()
 	e.Sent = []byte(`{"name":7}`)
@@ -50,7 +50,7 @@ func refused() contract.Exchange {
 	return e
 }
 
-// unknown is the exchange of a path that the document does not have.
+// unknown is an exchange with a path that the document does not have.
 func unknown() contract.Exchange {
 	e := refused()
 	e.URL = &url.URL{Path: "/api/v1/nothing"}
@@ -110,7 +110,7 @@ func TestInvalidTraffic(t *testing.T) {
 		"a wrong body that was accepted":        {made, func(e *contract.Exchange) { e.Sent = []byte(`{"name":"saucer"}`) }},
 		"a request without its header":          {made, func(e *contract.Exchange) { e.Header.Del("Idempotency-Key") }},
 		"a request without a key":               {made, func(e *contract.Exchange) { e.Header.Del("Authorization") }},
-		"an unknown path that is there":         {unknown, func(e *contract.Exchange) { e.Status = http.StatusOK }},
+		"an unknown path that exists":           {unknown, func(e *contract.Exchange) { e.Status = http.StatusOK }},
 		"an unknown path without a problem":     {unknown, header("Content-Type", "text/plain")},
 		"an unknown path without a Request-Id":  {unknown, func(e *contract.Exchange) { e.AnswerHeader.Del("Request-Id") }},
 		"an unknown path with an odd problem":   {unknown, answer(`{"code":"gone"}`)},

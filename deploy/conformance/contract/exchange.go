@@ -19,7 +19,7 @@ const (
 	problemType = "application/problem+json"
 )
 
-// Exchange is a request and its answer, with their bodies in full.
+// Exchange is a request and its response, with their whole bodies.
 type Exchange struct {
 	Method string
 	URL    *url.URL
@@ -40,7 +40,7 @@ func (e Exchange) request() *http.Request {
 	return &http.Request{Method: method, URL: e.URL, Header: e.Header, Body: body(e.Sent), ContentLength: int64(len(e.Sent))}
 }
 
-// Check returns what in the exchange does not follow the document, or nil.
+// Check returns an error if the exchange does not follow the document.
 func (c *Contract) Check(e Exchange) error {
 	if err := c.check(e); err != nil {
 		return fmt.Errorf("%s %s answered %d: %w", e.Method, e.URL.Path, e.Status, err)
@@ -69,8 +69,8 @@ func (c *Contract) check(e Exchange) error {
 	return invalid(found)
 }
 
-// accepted validates a request that was not refused. The validator does not read the security of the whole document, and it
-// demands a body even if that is optional.
+// accepted validates a request that was not refused. It works around two limits of the validator, which ignores the security of
+// the whole document and requires optional bodies.
 func (c *Contract) accepted(e Exchange, op *v3.Operation) error {
 	if op.Security == nil && len(c.model.Security) > 0 && e.Header.Get("Authorization") == "" {
 		return fmt.Errorf("%w: it was answered without a key", ErrInvalid)
@@ -96,7 +96,7 @@ func (e Exchange) shape() error {
 	return nil
 }
 
-// refusal validates the answer to a request that is not in the document: it must be a problem.
+// refusal validates the response to a request that is not in the document: it must be a problem.
 func (c *Contract) refusal(e Exchange) error {
 	kind := e.AnswerHeader.Get("Content-Type")
 	if e.Status < http.StatusBadRequest || kind != problemType {
@@ -112,7 +112,7 @@ func (c *Contract) refusal(e Exchange) error {
 	return invalid(found)
 }
 
-// Webhook returns what in a delivery of the event type does not follow the document, or nil.
+// Webhook returns an error if a delivery of the event type does not follow the document.
 func (c *Contract) Webhook(eventType string, header http.Header, content []byte) error {
 	target := &url.URL{Path: "/" + strings.TrimPrefix(eventType, "/")}
 	r := &http.Request{Method: http.MethodPost, URL: target, Header: header, Body: body(content), ContentLength: int64(len(content))}

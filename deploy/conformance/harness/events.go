@@ -14,10 +14,10 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// Slow bounds what has no time of its own.
+// Slow is the default limit of a wait.
 const Slow = 20 * time.Second
 
-// Event is an item of the feed, with its bytes as they are in the page.
+// Event is an item of the feed, with its bytes in the page.
 type Event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -57,7 +57,7 @@ func (e Event) About(id string) bool {
 func (p *Platform) Feed(t *testing.T, key string) []Event {
 	t.Helper()
 	events, ok := p.TryFeed(t, key)
-	require.True(t, ok, "the feed does not answer")
+	require.True(t, ok, "the feed does not respond")
 	return events
 }
 
@@ -87,7 +87,7 @@ func (p *Platform) TryFeed(t *testing.T, key string) (events []Event, ok bool) {
 	}
 }
 
-// RebuildOrders reads the orders that the feed of the key shows. The versions of an order must follow one another.
+// RebuildOrders reads the orders in the feed of the key. The versions of an order must have no gap.
 func (p *Platform) RebuildOrders(t *testing.T, key string) map[any]map[string]any {
 	t.Helper()
 	rebuilt, next := map[any]map[string]any{}, map[any]float64{}
@@ -100,7 +100,7 @@ func (p *Platform) RebuildOrders(t *testing.T, key string) map[any]map[string]an
 		default:
 			continue
 		}
-		require.InDelta(t, next[order["id"]], order["version"], 0, "the version after the one before")
+		require.InDelta(t, next[order["id"]], order["version"], 0, "the next version")
 		next[order["id"]]++
 		rebuilt[order["id"]] = order
 	}

@@ -23,20 +23,20 @@ type Call struct {
 	Method string
 	Path   string
 	Key    string
-	// IdempotencyKey of a POST is random where none is given.
+	// IdempotencyKey of a POST is random if none is given.
 	IdempotencyKey string
 	Body           string
 	Header         map[string]string
 }
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Do makes a call and validates it against the OpenAPI document. Only a call that is refused may be invalid.
+// Do makes a call and validates it against the OpenAPI document. Only a refused call may be invalid.
 func (p *Platform) Do(t *testing.T, c Call) Answer {
 	t.Helper()
 	request := p.Request(t, c)
@@ -54,7 +54,7 @@ func (p *Platform) Send(t *testing.T, c Call) Answer {
 	return Exchange(t, p.Request(t, c))
 }
 
-// Request is the call as a request of HTTP.
+// Request is the call as an HTTP request.
 func (p *Platform) Request(t *testing.T, c Call) *http.Request {
 	t.Helper()
 	var body io.Reader = http.NoBody
@@ -79,7 +79,7 @@ func (p *Platform) Request(t *testing.T, c Call) *http.Request {
 	return request
 }
 
-// Exchange sends a request and reads its answer. It follows no redirect.
+// Exchange sends a request and reads its response. It follows no redirects.
 func Exchange(t *testing.T, request *http.Request) Answer {
 	t.Helper()
 	response, err := http.DefaultTransport.RoundTrip(request)
@@ -110,7 +110,7 @@ func (p *Platform) Post(t *testing.T, key, path, body string) Answer {
 	return p.Do(t, Call{Method: http.MethodPost, Path: path, Key: key, Body: body})
 }
 
-// OK demands a success and returns the object of its body.
+// OK checks for a success and returns the object in its body.
 func (a Answer) OK(t *testing.T) map[string]any {
 	t.Helper()
 	require.Less(t, a.Status, http.StatusMultipleChoices, a.Body)
@@ -139,7 +139,7 @@ func JSON(t *testing.T, value any) string {
 	return out.String()
 }
 
-// Problem demands the problem of the code, with the status that belongs to the code, and returns it.
+// Problem checks for a problem with the code and the code's status, and returns it.
 func (a Answer) Problem(t *testing.T, code problem.Code) map[string]any {
 	t.Helper()
 	body := a.Object(t)
@@ -152,7 +152,7 @@ func (a Answer) Problem(t *testing.T, code problem.Code) map[string]any {
 	return body
 }
 
-// Invalid demands an invalid_request with exactly these violations, each a field and its code, and returns the problem.
+// Invalid checks for an invalid_request with exactly these violations, each a field and its code, and returns the problem.
 func (a Answer) Invalid(t *testing.T, want ...string) map[string]any {
 	t.Helper()
 	body := a.Problem(t, "invalid_request")

@@ -1,6 +1,5 @@
-// Package harness drives a platform in tests, over REST and over gRPC. It starts a platform in the test's own process, or
-// takes one that runs elsewhere. Each answer and each webhook is validated against the OpenAPI document that the platform
-// itself serves.
+// Package harness drives a platform in tests, over REST and gRPC. It starts a platform in the test's process, or uses one that
+// runs elsewhere. Each response and each webhook is validated against the OpenAPI document that the platform itself serves.
 package harness
 
 import (
@@ -25,9 +24,9 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// Platform is a running platform and what demo.env says of it.
+// Platform is a running platform with the variables of demo.env.
 type Platform struct {
-	// Config is that of a platform started by the test; it has no name otherwise.
+	// Config is the configuration of a platform that the test started; otherwise it has no name.
 	Config local.Config
 	Env    map[string]string
 	// Programs are the environments of the programs of a platform started by the test.
@@ -65,7 +64,7 @@ func StartWith(t *testing.T, cfg local.Config) *Platform {
 	return p
 }
 
-// Open takes the platform that GIFTING_URL names. Without it, Open starts one.
+// Open uses the platform that GIFTING_URL names. Without it, Open starts one.
 func Open(t *testing.T) *Platform {
 	t.Helper()
 	if os.Getenv("GIFTING_URL") == "" {
@@ -80,13 +79,13 @@ func Open(t *testing.T) *Platform {
 	for _, name := range []string{
 		"GIFTING_CA", "GIFTING_GRPC_TENANTS", "GIFTING_GRPC_CATALOG", "GIFTING_GRPC_ORDERS", "GIFTING_GRPC_LINKS", "GIFTING_GRPC_WEBHOOK",
 	} {
-		require.NotEmpty(t, env[name], "beside GIFTING_URL, %s must be set", name)
+		require.NotEmpty(t, env[name], "with GIFTING_URL, %s must be set too", name)
 	}
 	t.Logf("the platform is the one at %s", env["GIFTING_URL"])
 	return New(t, local.Config{}, env)
 }
 
-// New is a platform that runs already.
+// New returns a platform that is already running.
 func New(t *testing.T, cfg local.Config, env map[string]string) *Platform {
 	t.Helper()
 	p := &Platform{Config: cfg, Env: env, conns: map[string]*local.Conn{}}
@@ -99,7 +98,7 @@ func New(t *testing.T, cfg local.Config, env map[string]string) *Platform {
 	return p
 }
 
-// Remote reports whether the platform is not one of this process.
+// Remote reports whether the platform runs outside of this process.
 func (p *Platform) Remote() bool { return p.Config.Name == "" }
 
 // conn connects to the service whose address the variable of demo.env holds.
@@ -151,7 +150,7 @@ func (p *Platform) Links(t *testing.T) linksv1.PersonalLinkOperationsServiceClie
 	return linksv1.NewPersonalLinkOperationsServiceClient(p.conn(t, "GIFTING_GRPC_LINKS"))
 }
 
-// GiftSite is what the pages of a personal link call.
+// GiftSite is the service for the pages of a personal link.
 func (p *Platform) GiftSite(t *testing.T) linksv1.GiftSiteServiceClient {
 	t.Helper()
 	return linksv1.NewGiftSiteServiceClient(p.conn(t, "GIFTING_GRPC_LINKS"))
@@ -168,7 +167,7 @@ func AllScopes() []commonv1.Scope {
 	return []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS}
 }
 
-// NewKey makes a key of one of the demo's tenants, so that the test has a rate limit of its own.
+// NewKey makes a key of one of the demo's tenants, so that the test has its own rate limit.
 func (p *Platform) NewKey(t *testing.T, tenantID string) *tenantsv1.CreateKeyResponse {
 	t.Helper()
 	return p.CreateKey(t, &tenantsv1.CreateKeyRequest{TenantId: tenantID, Name: "End-to-end test", Scopes: AllScopes(), AllBrands: true})
@@ -180,7 +179,7 @@ func (p *Platform) DemoKey(t *testing.T) string {
 	return p.NewKey(t, seed.Direct).GetApiKey()
 }
 
-// CreateKey makes a key. A platform that goes on running revokes it after the test.
+// CreateKey makes a key. On a remote platform it is revoked after the test.
 func (p *Platform) CreateKey(t *testing.T, request *tenantsv1.CreateKeyRequest) *tenantsv1.CreateKeyResponse {
 	t.Helper()
 	made, err := p.Tenants(t).CreateKey(t.Context(), request)

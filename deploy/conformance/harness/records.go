@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The personal data of every test. They must appear nowhere but in what is encrypted.
+// The personal data of every test. They must appear only in encrypted columns.
 const (
 	MarkedName   = "Zebedee Quillfeather"
 	MarkedPhone  = "+46701112233"
@@ -19,7 +19,7 @@ const (
 	MarkedStreet = "Kattfotsgränd 987"
 )
 
-// RequireNoPersonalData demands that the text has none of the marked values, whether in clear or as hexadecimal bytes.
+// RequireNoPersonalData checks that the text has none of the marked values, in clear or as hexadecimal bytes.
 func RequireNoPersonalData(t *testing.T, text string) {
 	t.Helper()
 	for _, marked := range []string{MarkedName, MarkedPhone, MarkedEmail, MarkedStreet} {

@@ -28,7 +28,7 @@ const (
 	kafkaKindVariable = "GIFTING_TEST_KAFKA_KIND"
 )
 
-// KafkaKind says which Kafka the tests use.
+// KafkaKind is the kind of Kafka in the tests.
 func KafkaKind() string {
 	switch named := os.Getenv(kafkaKindVariable); {
 	case os.Getenv(kafkaVariable) == "":
@@ -40,8 +40,8 @@ func KafkaKind() string {
 	}
 }
 
-// NewConfig is that of a platform that shares nothing with any other: it has its own databases, topic, consumer groups,
-// Redis database, ports and folder. What it leaves on the servers is removed when the test ends.
+// NewConfig is the configuration of a platform that shares nothing with others: it has its own databases, topic, consumer
+// groups, Redis database, ports and folder. Everything that it creates on the servers is removed when the test ends.
 func NewConfig(t *testing.T) local.Config {
 	t.Helper()
 	ports, err := deps.FreeRow(t.Context(), local.PortSpan)
@@ -49,7 +49,7 @@ func NewConfig(t *testing.T) local.Config {
 	cfg := local.Config{
 		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]), PostgresURL: os.Getenv(postgresVariable),
 	}
-	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests by `make test`", postgresVariable)
+	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests with `make test`", postgresVariable)
 	t.Cleanup(func() { dropDatabases(t, cfg) })
 	cfg.RedisURL = claimRedis(t)
 	if brokers := os.Getenv(kafkaVariable); brokers != "" {
@@ -59,11 +59,11 @@ func NewConfig(t *testing.T) local.Config {
 	return cfg
 }
 
-// claimRedis takes a database of the Redis until the test ends.
+// claimRedis reserves a database of the Redis until the test ends.
 func claimRedis(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv(redisVariable)
-	require.NotEmpty(t, server, "set %s or run the tests by `make test`", redisVariable)
+	require.NotEmpty(t, server, "set %s or run the tests with `make test`", redisVariable)
 	opts, err := redis.ParseURL(server)
 	require.NoError(t, err)
 	claims := redis.NewClient(opts)

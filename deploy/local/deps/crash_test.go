@@ -20,7 +20,7 @@ type addresses struct {
 	PostgreSQL, Redis, Kafka string
 }
 
-// victim is what a stack does: it starts its dependencies, says where they are, and never stops them.
+// victim behaves like a stack: it starts its servers, prints their addresses, and never stops them.
 func victim(dir string) error {
 	ctx := context.Background()
 	postgres, err := startPostgreSQLIn(ctx, dir)

@@ -1,7 +1,7 @@
 // Package deps starts the servers that the platform needs: PostgreSQL, Redis and Kafka. The local stack and the tests use it.
 //
-// Each Start function has the same contract. A server that is configured by address is used as it is. Otherwise one is
-// started on the loopback port with its data in the directory, and the function returns when it answers. The context bounds
+// Each Start function has the same contract. A server that is configured by address is used and not changed. Otherwise one is
+// started on the loopback port with its data in the directory, and the function returns when it responds. The context bounds
 // the start only; Stop ends what was started and nothing else.
 //
 // Data survives a restart. Only one process at a time may use a data directory; a second one gets an error. A process that
@@ -29,7 +29,7 @@ const (
 	Embedded Kind = "embedded" // inside this process
 )
 
-// Instance is a server that answers at Address: a URL, or for Kafka host:port pairs separated by commas.
+// Instance is a running server. Address is a URL, or for Kafka host:port pairs separated by commas.
 type Instance struct {
 	Name    string
 	Address string
@@ -50,8 +50,8 @@ func (i *Instance) Signal(signal os.Signal) error {
 	return i.process.cmd.Process.Signal(signal)
 }
 
-// Stop ends the server and waits for it; a process that still runs when ctx ends is killed. Only the first call acts, every
-// call returns its result. A given server goes on running.
+// Stop ends the server and waits for it; a process that still runs when ctx ends is killed. Only the first call acts; every
+// call returns its result. A server that was configured by address keeps running.
 func (i *Instance) Stop(ctx context.Context) error {
 	i.stopOnce.Do(func() {
 		if i.stop != nil {
@@ -64,7 +64,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return i.stopErr
 }
 
-// Exited is closed when the server process has ended. It is nil, and so blocks for ever, when there is no process.
+// Exited is closed when the server process has ended. It is nil, and so blocks forever, if there is no process.
 func (i *Instance) Exited() <-chan struct{} {
 	if i.process == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimDir); dir != "" {
-		panic(victim(dir)) // it returns only to say why it could not start
+		panic(victim(dir)) // victim returns only if it could not start
 	}
 	os.Exit(m.Run())
 }
@@ -56,7 +56,7 @@ func stop(t *testing.T, instance *Instance) {
 }
 
 func TestGiven(t *testing.T) {
-	t.Run("a given address is used as it is and nothing is started", func(t *testing.T) {
+	t.Run("a given address is used and nothing is started", func(t *testing.T) {
 		postgres, err := StartPostgreSQL(t.Context(), PostgreSQLConfig{URL: "postgres://somewhere/db"})
 		require.NoError(t, err)
 		redis, err := StartRedis(t.Context(), RedisConfig{URL: "redis://somewhere"})

@@ -13,7 +13,7 @@ import (
 const (
 	// externalDir holds data that root keeps below a directory the server's user cannot enter, such as /root.
 	externalDir = "/var/lib/partner-gifting-local"
-	// externalLink in the data directory leads there, so that removing the directory can remove the data too.
+	// externalLink is a link in the data directory to the external data, so that both can be removed together.
 	externalLink = "external"
 )
 
@@ -58,7 +58,7 @@ func RemoveData(dir string) error {
 		for _, link := range links {
 			other, err := os.Readlink(link)
 			if err != nil || filepath.Dir(other) != externalDir {
-				continue // Not our link.
+				continue // The link is not one of this package.
 			}
 			if err := os.RemoveAll(other); err != nil {
 				return fmt.Errorf("remove data: %w", err)

@@ -13,15 +13,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// KafkaConfig says which Kafka to use.
+// KafkaConfig configures the Kafka to use.
 type KafkaConfig struct {
-	Brokers []string // when set, the rest is ignored
+	Brokers []string // if set, all other fields are ignored
 	Dir     string   // holds the data
 	Port    int
-	// Advertise is the host:port that Apache Kafka tells its clients to use, such as that of a proxy. Empty: where it listens.
+	// Advertise is the host:port that Apache Kafka tells its clients to use, such as that of a proxy. If empty, it is the
+	// address where it listens.
 	Advertise string
-	// PreferApache runs Apache Kafka where Java exists and its jars are in JarsDir or can be fetched with Maven. Otherwise
-	// an embedded broker runs.
+	// PreferApache runs Apache Kafka if Java exists and the jars are in JarsDir or can be fetched with Maven. Otherwise an
+	// embedded broker runs.
 	PreferApache bool
 	JarsDir      string // keeps the fetched jars for later runs
 	Log          *slog.Logger
@@ -29,8 +30,8 @@ type KafkaConfig struct {
 
 var errAdvertise = errors.New("the embedded broker cannot advertise another address")
 
-// StartKafka starts one broker that listens on loopback only, or uses the given ones. A started broker does not create
-// topics by itself; see CreateTopics.
+// StartKafka starts one broker that listens on loopback only, or uses the given ones. A started broker does not create topics
+// automatically; see CreateTopics.
 func StartKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
 	if len(cfg.Brokers) > 0 {
 		return &Instance{Name: "Kafka", Address: strings.Join(cfg.Brokers, ","), Kind: Given}, nil

@@ -70,7 +70,7 @@ func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) e
 	return nil
 }
 
-// properties are the settings of a single small node. Like a production broker it does not create topics by itself.
+// properties are the settings of a single small node. Like a production broker it does not create topics automatically.
 func properties(cfg KafkaConfig, controller int, data string) string {
 	return strings.Join([]string{
 		"process.roles=broker,controller",

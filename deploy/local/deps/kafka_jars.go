@@ -101,7 +101,7 @@ func fetchJars(ctx context.Context, dir, libs string) error {
 	defer cancel()
 	//nolint:gosec // The Maven that was found.
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+libs)
-	cmd.WaitDelay = time.Second // Maven's own child keeps the pipe open when it is killed.
+	cmd.WaitDelay = time.Second // A child process of Maven keeps the pipe open after Maven is killed.
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mvn: %w\n%s", err, output)

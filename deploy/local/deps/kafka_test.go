@@ -65,16 +65,16 @@ func testBroker(t *testing.T, kind Kind) {
 	cfg := KafkaConfig{Dir: dataDir(t), Port: freePort(t), PreferApache: kind == Apache, JarsDir: jarsDir, Log: quiet}
 	if kind == Apache {
 		if _, err := findApacheKafka(t.Context(), cfg); err != nil {
-			t.Skipf("Apache Kafka cannot be had here: %v", err)
+			t.Skipf("Apache Kafka is not available here: %v", err)
 		}
 	}
 	first := running(t)(StartKafka(t.Context(), cfg))
 	require.Equal(t, kind, first.Kind)
 
-	t.Run("a topic does not come into being by writing to it", func(t *testing.T) {
+	t.Run("writing to a missing topic does not create it", func(t *testing.T) {
 		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value", 1), kafka.UnknownTopicOrPartition)
 	})
-	t.Run("topics are created once, with the partitions asked for", func(t *testing.T) {
+	t.Run("topics are created once, with the requested partitions", func(t *testing.T) {
 		topics := []Topic{{Name: "first", Partitions: 3}, {Name: "second", Partitions: 1}}
 		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
 		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
@@ -96,7 +96,7 @@ func testBroker(t *testing.T, kind Kind) {
 }
 
 func TestKafkaWithoutJava(t *testing.T) {
-	t.Run("without Java the embedded broker takes the place of Apache Kafka", func(t *testing.T) {
+	t.Run("without Java the embedded broker replaces Apache Kafka", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		instance := running(t)(StartKafka(t.Context(), KafkaConfig{
 			Dir: dataDir(t), Port: freePort(t), PreferApache: true, JarsDir: t.TempDir(), Log: quiet,
@@ -116,13 +116,13 @@ func TestKafkaWithoutJava(t *testing.T) {
 	})
 }
 
-func TestKafkaBehindSomething(t *testing.T) {
+func TestKafkaWithAnAdvertisedAddress(t *testing.T) {
 	cfg := KafkaConfig{Port: 9092, Advertise: "127.0.0.1:19092"}
-	t.Run("Apache Kafka tells its clients to come there", func(t *testing.T) {
+	t.Run("Apache Kafka tells its clients to use it", func(t *testing.T) {
 		require.Contains(t, properties(cfg, 9093, "data"), "\nadvertised.listeners=PLAINTEXT://127.0.0.1:19092\n")
 		require.Contains(t, properties(cfg, 9093, "data"), "\nlisteners=PLAINTEXT://127.0.0.1:9092,")
 	})
-	t.Run("the embedded broker cannot, and says so", func(t *testing.T) {
+	t.Run("the embedded broker refuses it", func(t *testing.T) {
 		cfg.Dir, cfg.Log = t.TempDir(), quiet
 		_, err := StartKafka(t.Context(), cfg)
 		require.ErrorIs(t, err, errAdvertise)

@@ -46,9 +46,9 @@ func (s server) endOrphans(ctx context.Context) error {
 // proc lists the processes of a Linux machine.
 const proc = "/proc"
 
-// orphans returns the processes of this program that work in its directory. Unlike the number in a pid file, which may
-// belong to another program by now, this identifies them reliably, and it finds PostgreSQL's own children too. Without
-// /proc only the pid file is left.
+// orphans returns the processes of this program that work in its directory. Unlike the number in a pid file, which may belong
+// to another program by now, this identifies them reliably, and it finds PostgreSQL's own children too. Without /proc only the
+// pid file can be used.
 func (s server) orphans() ([]int, error) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s server) recordedPID() ([]int, error) {
 }
 
 // forgetPID removes the pid file when no process of the program is left: otherwise PostgreSQL could mistake another program
-// with the same number for a running server. Where orphans are found by the file, it stays.
+// with the same number for a running server. If orphans are found by the file, it is kept.
 func (s server) forgetPID() error {
 	if _, err := os.Stat(proc); err != nil {
 		return nil

@@ -16,12 +16,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgreSQLConfig says which PostgreSQL to use.
+// PostgreSQLConfig configures the PostgreSQL to use.
 type PostgreSQLConfig struct {
-	URL  string // a superuser's URL; when set, the rest is ignored
+	URL  string // a superuser's URL; if set, all other fields are ignored
 	Dir  string // holds the data
 	Port int
-	// Ephemeral switches off syncing to disk and the password, for data that nobody keeps.
+	// Ephemeral switches off syncing to disk and the password, for temporary data.
 	Ephemeral bool
 	Log       *slog.Logger
 }
@@ -77,7 +77,7 @@ func (c *cluster) data() string { return filepath.Join(c.home, "data") }
 
 // prepare finds the programs and, on the first start, makes the password and the data directory.
 func (c *cluster) prepare(ctx context.Context) error {
-	// Not bounded: installing the programs takes as long as the network does.
+	// This has no time limit, because downloads may be slow.
 	if err := c.choosePrograms(ctx); err != nil {
 		return err
 	}
@@ -162,8 +162,8 @@ func (c *cluster) readPassword() error {
 
 func (c *cluster) passwordFile() string { return filepath.Join(c.home, "password") }
 
-// initialise creates the data directory on the first start. It gets its name only when it is complete, so that an
-// interrupted start is simply repeated.
+// initialise creates the data directory on the first start. It gets its name only when it is complete, so that an interrupted
+// start can be repeated.
 func (c *cluster) initialise(ctx context.Context) error {
 	version, err := c.dataVersion()
 	if err != nil || version != "" {

@@ -19,7 +19,7 @@ var errNoServer = errors.New("no PostgreSQL server programs")
 // embeddedVersion is downloaded where packages cannot be installed.
 const embeddedVersion = embedded.V17
 
-// choosePrograms finds server programs that fit the data: on the path, where distributions put them, or downloaded by an
+// choosePrograms finds server programs that fit the data: on the path, in the folders of distributions, or downloaded by an
 // earlier start. If there are none, it installs or downloads them.
 func (c *cluster) choosePrograms(ctx context.Context) error {
 	version, err := c.dataVersion()
@@ -96,7 +96,7 @@ func canInstall() bool {
 
 var errNoPackages = errors.New("packages cannot be installed: needs root and apt-get")
 
-// installPackages installs packages without questions and without recommended extras.
+// installPackages installs packages without prompts and without recommended packages.
 func installPackages(ctx context.Context, packages ...string) error {
 	if !canInstall() {
 		return errNoPackages

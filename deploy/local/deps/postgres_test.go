@@ -103,7 +103,7 @@ func TestPostgreSQLCrash(t *testing.T) {
 		require.Equal(t, 1, countKept(t, second.Address))
 	})
 
-	t.Run("a server that outlived its stack is stopped and its data used again", func(t *testing.T) {
+	t.Run("a server that outlived its stack is stopped and its data is used again", func(t *testing.T) {
 		dir := dataDir(t)
 		first := running(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
@@ -119,7 +119,7 @@ func TestPostgreSQLCrash(t *testing.T) {
 // postmasterPID is the first line of the file that the server itself writes.
 const postmasterPID = `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)::int`
 
-// orphanOn runs a server on the data that nobody holds the lock for.
+// orphanOn runs a server on the data without holding its lock.
 func orphanOn(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	user, err := unprivileged()

@@ -15,12 +15,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisConfig says which Redis to use.
+// RedisConfig configures the Redis to use.
 type RedisConfig struct {
-	URL  string // when set, the rest is ignored
+	URL  string // if set, all other fields are ignored
 	Dir  string // holds the data of a real server
 	Port int
-	// RequireReal refuses the embedded one, and installs the server program where that is allowed.
+	// RequireReal refuses the embedded Redis, and installs the server program if that is allowed.
 	RequireReal bool
 	// Ephemeral writes nothing to disk.
 	Ephemeral bool
@@ -67,7 +67,7 @@ func startRedis(ctx context.Context, cfg RedisConfig) (*Instance, error) {
 }
 
 func findRedis() (string, error) {
-	// Debian ships the server as redis-check-rdb in redis-tools: one program that acts by the name it is called by.
+	// Debian ships the server as redis-check-rdb in redis-tools: it is one program whose name decides what it does.
 	for _, name := range []string{"redis-server", "redis-check-rdb"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
@@ -77,7 +77,7 @@ func findRedis() (string, error) {
 }
 
 func redisServer(cfg RedisConfig, path, dir string) server {
-	save := "60 1" // After a minute with a change, and on an orderly stop.
+	save := "60 1" // It saves after a minute with a change, and on an orderly stop.
 	if cfg.Ephemeral {
 		save = ""
 	}
@@ -119,7 +119,7 @@ func startEmbeddedRedis(ctx context.Context, cfg RedisConfig) (*Instance, error)
 	}}, nil
 }
 
-// passTime makes keys expire: miniredis does not look at the clock.
+// passTime makes keys expire, because miniredis does not use the clock.
 func passTime(server *miniredis.Miniredis, quit <-chan struct{}) {
 	ticker := time.NewTicker(expiryStep)
 	defer ticker.Stop()

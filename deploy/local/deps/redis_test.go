@@ -27,7 +27,7 @@ func portOf(t *testing.T, address *url.URL) int {
 }
 
 func TestRedis(t *testing.T) {
-	t.Run("a real server keeps its data over a stop and a start", func(t *testing.T) {
+	t.Run("a real server keeps its data after a stop and a start", func(t *testing.T) {
 		dir := dataDir(t)
 		first := running(t)(startRedisIn(t.Context(), dir))
 		require.Equal(t, Server, first.Kind)

@@ -113,7 +113,7 @@ func (s server) run(ctx context.Context) (*process, error) {
 	return child, nil
 }
 
-// freshLog opens a new log and renames that of the previous run, which says why that ended.
+// freshLog opens a new log and renames the log of the previous run, which may show why that run ended.
 func freshLog(path string) (*os.File, error) {
 	if err := os.Rename(path, path+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("rotate log: %w", err)
@@ -125,7 +125,7 @@ func freshLog(path string) (*os.File, error) {
 	return file, nil
 }
 
-var errExited = errors.New("the server ended while starting")
+var errExited = errors.New("the server ended during its start")
 
 // untilReady waits until the server answers. If it ends first or does not answer in time, the error shows the end of its
 // log, and the server no longer runs.
@@ -144,7 +144,7 @@ func (p *process) untilReady(ctx context.Context) error {
 			return fmt.Errorf("%s: %w: %w\n%s", p.name, errExited, p.err, p.logTail())
 		case <-ctx.Done():
 			stopped := p.kill()
-			return errors.Join(fmt.Errorf("%s does not answer: %w: %w\n%s", p.name, ctx.Err(), answer, p.logTail()), stopped)
+			return errors.Join(fmt.Errorf("%s does not respond: %w: %w\n%s", p.name, ctx.Err(), answer, p.logTail()), stopped)
 		case <-ticker.C:
 		}
 	}

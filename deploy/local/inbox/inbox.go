@@ -1,11 +1,10 @@
-// Package inbox is a webhook receiver for one machine: it verifies what arrives, keeps the newest of it in memory and
-// shows it.
+// Package inbox is a webhook receiver for one machine: it verifies deliveries, keeps the newest in memory and shows them.
 //
-//	POST   any path   takes a webhook and answers 204, whether it verifies or not
-//	GET    /          everything that is kept, as a JSON array, newest last; with ?path=/x what arrived there
-//	DELETE /          forgets everything
+//	POST   any path   takes a webhook and responds with 204, even if the signature is wrong
+//	GET    /          all kept deliveries as a JSON array, newest last; with ?path=/x those of the path
+//	DELETE /          deletes all deliveries
 //
-// It shows how an integrator checks a signature; it is not made to face a network.
+// It is an example of checking a signature. It must not be exposed to a network.
 package inbox
 
 import (
@@ -19,9 +18,9 @@ import (
 )
 
 const (
-	// maxKept bounds the memory: the oldest go first.
+	// maxKept bounds the memory: the oldest deliveries are dropped first.
 	maxKept = 10_000
-	// maxBody is above the API's own bound of a request.
+	// maxBody is above the API's limit of a request body.
 	maxBody = 11 << 20
 )
 
@@ -30,11 +29,11 @@ type Delivery struct {
 	ReceivedAt time.Time         `json:"receivedAt"`
 	Path       string            `json:"path"`
 	Headers    map[string]string `json:"headers"`
-	// Body is the body where it is JSON, and otherwise the body as a JSON string.
+	// Body is the body if it is JSON, otherwise the body as a JSON string.
 	Body json.RawMessage `json:"body"`
 	// Raw is the body byte for byte, which is what the signature covers.
 	Raw string `json:"raw"`
-	// Verified says that the signature fits the secret and is not older than its tolerance.
+	// Verified means that the signature fits the secret and its time is within the tolerance.
 	Verified bool `json:"verified"`
 }
 
@@ -47,7 +46,7 @@ type Inbox struct {
 	kept []Delivery // Newest last.
 }
 
-// New makes an inbox that verifies with the signing secret of the key it belongs to.
+// New makes an inbox that verifies with the signing secret of a key.
 func New(secret string, now func() time.Time) *Inbox {
 	return &Inbox{secret: secret, now: now}
 }
@@ -85,7 +84,7 @@ func (b *Inbox) keep(d Delivery) {
 	b.kept = append(b.kept[max(0, len(b.kept)+1-maxKept):], d)
 }
 
-// Deliveries returns what is kept, newest last.
+// Deliveries returns the kept deliveries, newest last.
 func (b *Inbox) Deliveries() []Delivery {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -98,7 +97,7 @@ func (b *Inbox) show(w http.ResponseWriter, r *http.Request) {
 		deliveries = slices.DeleteFunc(deliveries, func(d Delivery) bool { return d.Path != path })
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// An error here means that the reader went away.
+	// An error means that the reader has disconnected.
 	_ = json.NewEncoder(w).Encode(deliveries)
 }
 
@@ -123,7 +122,7 @@ func body(raw []byte) json.RawMessage {
 	}
 	text, err := json.Marshal(string(raw))
 	if err != nil {
-		return json.RawMessage("null") // A string always has a JSON form.
+		return json.RawMessage("null") // Encoding a string does not fail.
 	}
 	return text
 }

@@ -94,7 +94,7 @@ func TestInbox(t *testing.T) {
 		require.Len(t, out, 1)
 		require.Equal(t, "/b", out[0].Path)
 	})
-	t.Run("forgets everything when told", func(t *testing.T) {
+	t.Run("deletes all deliveries", func(t *testing.T) {
 		server := setup(t)
 		send(t, http.MethodPost, server.URL+"/", "{}", "")
 		status, _ := send(t, http.MethodDelete, server.URL+"/", "", "")

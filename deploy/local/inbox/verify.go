@@ -17,8 +17,8 @@ const (
 	Tolerance = 5 * time.Minute
 )
 
-// Verify reports whether the signature header fits the body and the secret (API specification, section Signature). The
-// HMAC's key is the bytes of the secret as it is written; it covers the time as the header spells it.
+// Verify reports whether the signature header fits the body and the secret (API specification, section Signature). The HMAC's
+// key is the text of the secret. The HMAC covers the time exactly as in the header.
 func Verify(secret, header string, body []byte, now time.Time) bool {
 	t, v1 := parts(header)
 	seconds, err := strconv.ParseInt(t, 10, 64)
@@ -35,7 +35,7 @@ func Verify(secret, header string, body []byte, now time.Time) bool {
 	return hmac.Equal(claimed, mac.Sum(nil))
 }
 
-// parts reads t and v1; a part that is missing is empty, and others are passed over.
+// parts reads t and v1. A missing part is empty; other parts are ignored.
 func parts(header string) (t, v1 string) {
 	for part := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(part, "=")

@@ -16,7 +16,7 @@ import (
 
 const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// sign is written after the specification's words and apart from the code under test.
+// sign follows the specification, without the code under test.
 func sign(secret string, at time.Time, body string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -9,7 +9,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// offer is a gift in a campaign. units is the stock of each combination to begin with; zero: on demand, without limit.
+// offer is a gift in a campaign. units is the initial stock of each combination; zero means on demand, without limit.
 type offer struct {
 	slug  string
 	units int32
@@ -71,7 +71,7 @@ func giftsBySlug() (map[string]gift, error) {
 	return out, nil
 }
 
-// input offers the gift in every combination it comes in.
+// input offers the gift in every combination.
 func (o offer) input(g gift) *catalogv1.OfferingInput {
 	in := &catalogv1.OfferingInput{ProductId: GiftID(o.slug), SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_ON_DEMAND}
 	if o.units > 0 {

@@ -101,7 +101,7 @@ func (s *seeder) putGifts(ctx context.Context) error {
 			return fmt.Errorf("category %s: %w", c.Code, err)
 		}
 	}
-	// The catalog spends most of the time on the images.
+	// Most of the time is spent on the images.
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for _, c := range categories {

@@ -8,7 +8,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// region is where one price holds. permille is what a gift costs there, in thousandths of its price in Europe.
+// region is a group of countries with the same prices. permille is its price level in thousandths of the price in Europe.
 type region struct {
 	code      string
 	countries []string
@@ -24,7 +24,7 @@ var regions = []region{
 	{"ASIA_PACIFIC", []string{"JP", "SG", "AU", "NZ"}, 1220},
 }
 
-// reaches are the regions a gift can be supplied to.
+// reaches maps names to the regions that a gift can be supplied to.
 var reaches = map[string][]string{
 	"nordics": {"NORDICS"},
 	"central": {"NORDICS", "CENTRAL_EUROPE", "BRITISH_ISLES"},
@@ -58,7 +58,7 @@ func (s *seeder) putPlaces(ctx context.Context) error {
 	return nil
 }
 
-// within gives the regions of a reach.
+// within returns the regions of a reach.
 func within(reach string) []region {
 	codes := reaches[reach]
 	var out []region

@@ -1,5 +1,5 @@
-// Package seed fills an empty platform with a demo: two tenants with their brands, teams and order fields, a catalog of
-// 60 gifts, and campaigns. It uses the operations plane over gRPC and nothing else.
+// Package seed fills an empty platform with a demo: two tenants with their brands, teams and order fields, a catalog of 60
+// gifts, and campaigns. It uses only the operations plane over gRPC.
 //
 // Every record has a fixed id and every call is a put, so placing the demo again changes nothing. Digest shows whether a demo
 // placed earlier is still the same.
@@ -18,12 +18,12 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// revision covers everything of the demo that is not in the data files. Change it with that.
+// revision stands for the parts of the demo that are not in the data files. Change it when they change.
 const revision = "2"
 
 // The records of the demo that its users need.
 var (
-	// Direct is the tenant whose orders start at once, Approving the one whose orders wait for approval.
+	// Direct is the tenant whose orders need no approval, Approving the one whose orders wait for approval.
 	Direct    = id("tenant/nordlys")
 	Approving = id("tenant/rheingold")
 	// Approver is a Coordinator of Approving.
@@ -68,7 +68,7 @@ type seeder struct {
 	catalog catalogv1.CatalogOperationsServiceClient
 }
 
-// Place puts the whole demo. tenants and catalog are connections to the two services.
+// Place puts all records of the demo. tenants and catalog are connections to the two services.
 func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface) error {
 	s := &seeder{
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),

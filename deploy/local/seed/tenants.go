@@ -9,8 +9,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// tenant is a tenant with all that belongs to it. None of its order fields is required, so that an order without
-// answers is a good order.
+// tenant is a tenant with all its records. None of its order fields is required, so that an order without answers is valid.
 type tenant struct {
 	settings *tenantsv1.PutTenantRequest
 	brands   []*tenantsv1.Brand

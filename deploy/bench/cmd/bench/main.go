@@ -1,7 +1,7 @@
-// Command bench runs the benchmarks of the platform one after the other and makes one report of them: a table on the
-// terminal, and JSON and plots in a folder. `make bench` runs it on servers of its own.
+// Command bench runs the benchmarks of the platform one after another and makes one report: a table on the terminal, and JSON
+// and plots in a folder. `make bench` runs it on its own servers.
 //
-// It fails when a benchmark fails, not when a limit is missed: only a reader knows how busy the machine was.
+// It fails if a benchmark fails, but not if a limit is missed, because a busy machine can cause that.
 package main
 
 import (
@@ -60,7 +60,7 @@ func run(ctx context.Context, dir, only string, quick bool) error {
 	return failed
 }
 
-// packages have benchmarks. They run one after the other, because they would slow each other down.
+// packages lists the packages with benchmarks. They run one after another, because they would slow each other down.
 func packages() []string {
 	return []string{"./deploy/bench", "./deploy/bench/delivery", "./deploy/bench/growth", "./pkg/restjson"}
 }
@@ -113,7 +113,7 @@ func outputOf(dir, pkg string) string {
 	return filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".txt")
 }
 
-// version is that of the sources, from git.
+// version is the version of the sources, from git.
 func version(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output()
 	if err != nil {
