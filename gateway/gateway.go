@@ -55,7 +55,7 @@ type Config struct {
 	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts on its own."`
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
-	// LameDuck zero: the shutdown begins at once.
+	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
 	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
 	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key of the fingerprints of requests; must be the same on every gateway."`

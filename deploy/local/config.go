@@ -27,12 +27,12 @@ import (
 // Config of the stack. The zero value of every field is usable.
 type Config struct {
 	Dir string `env:"LOCAL_DIR" envDefault:".local" doc:"Folder for data, secrets, log and demo.env."`
-	// PortBase is the first port of the stack. Zero: 8080.
+	// PortBase is the first port of the stack; zero means 8080.
 	PortBase int
 	// Name lets several stacks share servers.
 	Name string `env:"LOCAL_NAME" envDefault:"gifting" doc:"Prefix for the names of databases, topic and consumer groups."`
 
-	// PostgresURL, RedisURL and KafkaBrokers name running servers. Where they are empty, a server is started.
+	// PostgresURL, RedisURL and KafkaBrokers name running servers. For each empty one a server is started.
 	PostgresURL  string   `env:"POSTGRES_URL" check:"url=postgres|postgresql" secret:"true" doc:"URL of a PostgreSQL to use, with a superuser; empty: one is started."`
 	RedisURL     string   `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"URL of a Redis to use; empty: one is started."`
 	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of the Kafka brokers to use; empty: one is started."`

@@ -36,8 +36,8 @@ type Config struct {
 	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
 	// PublicURL is what image URLs start with.
 	PublicURL string `env:"PUBLIC_URL,required" check:"web" doc:"Base address of the public API as integrators see it."`
-	// ReservationTTL and the interval at which orders reconciles expired reservations bound how long a
-	// crash holds a unit back.
+	// After a crash a unit is reserved for at most ReservationTTL plus the interval at which orders reconciles expired
+	// reservations.
 	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"30s" check:"min=5s" doc:"How long a reservation holds stock for its order."`
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 }
