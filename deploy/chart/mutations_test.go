@@ -47,7 +47,7 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		environment = "templates/_environment.tpl"
 		components  = "templates/_components.tpl"
 		pod         = "templates/_pod.tpl"
-		selector    = `include "gifting.selector" $part`
+		selector    = `include "gifting.selector" $program`
 		another     = `include "gifting.selector" (dict "root" $ "name" "orders")`
 	)
 	objects, err := chart.Render(dir, lean(t))
@@ -72,7 +72,7 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		"a setting that is missing":                     {components, "settings: [IMAGES_URL, PUBLIC_URL]", "settings: [PUBLIC_URL]", "catalog lacks GIFTING_IMAGES_URL"},
 		"a program that is called and not reached":      {components, "calls: [tenants, catalog]\n", "calls: [tenants]\n", "orders lacks GIFTING_CATALOG_ADDR"},
 		"an address of no service":                      {environment, `printf "%s-%s:%s" (include "gifting.fullname" $.root)`, `printf "%s-%s:%s" "other"`, "calls other-tenants:9000, which is not a service"},
-		"a policy that lets a stranger in":              {network, `{{- include "gifting.callers" $part | nindent 8 }}`, "- podSelector:\n            matchLabels:\n              {{- include \"gifting.selector\" (dict \"root\" $ \"name\" \"webhook\") | nindent 14 }}", "Deployment gifting-webhook -> Deployment gifting-orders: is let in but not called"},
+		"a policy that lets a stranger in":              {network, `{{- include "gifting.callers" $program | nindent 8 }}`, "- podSelector:\n            matchLabels:\n              {{- include \"gifting.selector\" (dict \"root\" $ \"name\" \"webhook\") | nindent 14 }}", "Deployment gifting-webhook -> Deployment gifting-orders: is let in but not called"},
 		"a policy that does not let a program out":      {network, "{{- range $component.calls }}", "{{- range list }}", "Deployment gifting-orders -> Deployment gifting-tenants: is called but not let out"},
 		"no default denial":                             {network, `include "gifting.releaseSelector" .`, `include "gifting.selector" (dict "root" . "name" "orders")`, "no NetworkPolicy denies everything"},
 		"webhooks to the cloud's metadata":              {"templates/_network.tpl", "      - 169.254.0.0/16\n", "", "lets webhooks out to 169.254.0.0/16"},

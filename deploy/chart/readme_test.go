@@ -38,7 +38,7 @@ func TestTheReadmeListsEveryValueWithItsDefault(t *testing.T) {
 	collect(t, leaves, listed, "", values)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(leaves)), slices.Collect(maps.Keys(listed)))
 	for path, value := range leaves {
-		if !strings.HasPrefix(path, "<part>.") {
+		if !strings.HasPrefix(path, "<program>.") {
 			require.JSONEq(t, value, listed[path], path)
 		}
 	}
@@ -58,8 +58,8 @@ func collect(t *testing.T, into, listed map[string]string, path string, value an
 		return
 	}
 	for name, one := range inner {
-		if path == "" && slices.ContainsFunc(programs.All(), func(p programs.Program) bool { return part(p) == name }) {
-			name = "<part>"
+		if path == "" && slices.ContainsFunc(programs.All(), func(p programs.Program) bool { return valuesOf(p) == name }) {
+			name = "<program>"
 		}
 		collect(t, into, listed, strings.TrimPrefix(path+"."+name, "."), one)
 	}

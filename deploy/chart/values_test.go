@@ -69,8 +69,8 @@ var setByTheChart = []string{
 	"GIFTING_ALLOW_LOOPBACK_WEBHOOKS",
 }
 
-// part is the name of a program in values.yaml.
-func part(p programs.Program) string {
+// valuesOf returns the name of a program in values.yaml.
+func valuesOf(p programs.Program) string {
 	first, second, _ := strings.Cut(string(p.Name), "-")
 	if second == "" {
 		return first
@@ -88,7 +88,7 @@ func TestAProgramAcceptsItsSettingsThatAreNotSecretAndNoOthers(t *testing.T) {
 		}
 	}
 	render := func(p programs.Program, settings map[string]any) error {
-		own := map[string]any{part(p): map[string]any{"settings": maps.Clone(settings)}}
+		own := map[string]any{valuesOf(p): map[string]any{"settings": maps.Clone(settings)}}
 		_, err := chart.Render(dir, chartutil.CoalesceTables(own, read(t, "small")))
 		return err
 	}
@@ -105,7 +105,7 @@ func TestAProgramAcceptsItsSettingsThatAreNotSecretAndNoOthers(t *testing.T) {
 		require.NoError(t, render(p, accepted), p.Name)
 		err := render(p, others)
 		for variable := range others {
-			require.ErrorContains(t, err, part(p)+" has no setting "+variable)
+			require.ErrorContains(t, err, valuesOf(p)+" has no setting "+variable)
 		}
 	}
 }
