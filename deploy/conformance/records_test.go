@@ -377,8 +377,10 @@ func repeated(n int, element any) []any { return slices.Repeat([]any{element}, n
 func (f *fixture) testNullsInOrders(t *testing.T) {
 	gift := f.putGift(t, "S")
 	campaign := f.campaign(t, -1, gift)
-	everywhere := []string{"managerEmail", "urgent", "customization", "customFields", "client.email", "recipient.email",
-		"afterHoursServiceAccepted", "brandedPackagingRequested"}
+	everywhere := []string{
+		"managerEmail", "urgent", "customization", "customFields", "client.email", "recipient.email",
+		"afterHoursServiceAccepted", "brandedPackagingRequested",
+	}
 	for _, text := range orderTexts {
 		everywhere = append(everywhere, text.path)
 	}

@@ -86,7 +86,7 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 		content, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, named := range regexp.MustCompile("`([a-z_/-]+\\.go)`").FindAllStringSubmatch(string(content), -1) {
-			require.True(t, strings.Contains(files.String(), "/"+named[1]+"\n"), "%s names %s, which does not exist", page, named[1])
+			require.Contains(t, files.String(), "/"+named[1]+"\n", "%s names %s, which does not exist", page, named[1])
 		}
 	}
 }
