@@ -31,9 +31,9 @@ const (
 // It is part of neither plane.
 type ClaimsServiceClient interface {
 	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
-	// order, even if other fields of the request differ. After an error nothing has been placed. The error is
-	// invalid_request with fields of `recipient`, product_not_in_campaign, product_not_available,
-	// not_deliverable_to_country, invalid_variations, campaign_not_active or out_of_stock.
+	// order, even if other fields of the request differ. Nothing has been placed after invalid_request, which has
+	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
+	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
 	// sure that the order is never placed, and returns its stock.
@@ -76,9 +76,9 @@ func (c *claimsServiceClient) AbandonClaimedOrder(ctx context.Context, in *Aband
 // It is part of neither plane.
 type ClaimsServiceServer interface {
 	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
-	// order, even if other fields of the request differ. After an error nothing has been placed. The error is
-	// invalid_request with fields of `recipient`, product_not_in_campaign, product_not_available,
-	// not_deliverable_to_country, invalid_variations, campaign_not_active or out_of_stock.
+	// order, even if other fields of the request differ. Nothing has been placed after invalid_request, which has
+	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
+	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
 	// sure that the order is never placed, and returns its stock.

@@ -42,21 +42,21 @@ const (
 // OrderOperationsService is the operations plane of orders: the tenant's workspace and the service
 // operator's back office approve, fulfil and correct orders through it.
 //
-// Every call names the acting person and the tenant. Every accepted change adds one row to the audit. A person
-// who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's
-// team. An order of another tenant returns not_found.
+// Every call names the acting person and the tenant. Every accepted call, reads included, adds one row to the
+// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member
+// of the tenant's team. An order of another tenant returns not_found.
 //
 // Every call can be repeated. If the change has been made already, the call returns the order without a new
 // version and without an event.
 type OrderOperationsServiceClient interface {
 	// Approves an order: REQUESTED becomes PROCESSING. For an Administrator or a Coordinator of the tenant's
-	// team. Any other status returns not_editable.
+	// team. A PROCESSING order is returned unchanged. Any other status returns not_editable.
 	ApproveOrder(ctx context.Context, in *ApproveOrderRequest, opts ...grpc.CallOption) (*ApproveOrderResponse, error)
 	// Dispatches an order with one shipment: PROCESSING becomes SENT. For the operator. An order that is SENT
 	// with this shipment is returned unchanged. Anything else returns not_editable.
 	DispatchOrder(ctx context.Context, in *DispatchOrderRequest, opts ...grpc.CallOption) (*DispatchOrderResponse, error)
-	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. Any other status returns
-	// not_editable.
+	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. A COMPLETED order is returned
+	// unchanged. Any other status returns not_editable.
 	DeliverOrder(ctx context.Context, in *DeliverOrderRequest, opts ...grpc.CallOption) (*DeliverOrderResponse, error)
 	// Cancels an order: REQUESTED or PROCESSING becomes CANCELLED, and its stock is returned. For the tenant's
 	// team and the operator. To reject a REQUESTED order, cancel it. An order that is CANCELLED keeps its first
@@ -90,7 +90,7 @@ type OrderOperationsServiceClient interface {
 	ReadOrder(ctx context.Context, in *ReadOrderRequest, opts ...grpc.CallOption) (*ReadOrderResponse, error)
 	// Searches orders, newest first, without delivery details.
 	SearchOrders(ctx context.Context, in *SearchOrdersRequest, opts ...grpc.CallOption) (*SearchOrdersResponse, error)
-	// Lists the changes of an order through this service, oldest first. For the operator and the tenant's
+	// Lists the accepted calls on an order of this service, oldest first. For the operator and the tenant's
 	// Administrators.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 }
@@ -250,21 +250,21 @@ func (c *orderOperationsServiceClient) ListAudit(ctx context.Context, in *ListAu
 // OrderOperationsService is the operations plane of orders: the tenant's workspace and the service
 // operator's back office approve, fulfil and correct orders through it.
 //
-// Every call names the acting person and the tenant. Every accepted change adds one row to the audit. A person
-// who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's
-// team. An order of another tenant returns not_found.
+// Every call names the acting person and the tenant. Every accepted call, reads included, adds one row to the
+// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member
+// of the tenant's team. An order of another tenant returns not_found.
 //
 // Every call can be repeated. If the change has been made already, the call returns the order without a new
 // version and without an event.
 type OrderOperationsServiceServer interface {
 	// Approves an order: REQUESTED becomes PROCESSING. For an Administrator or a Coordinator of the tenant's
-	// team. Any other status returns not_editable.
+	// team. A PROCESSING order is returned unchanged. Any other status returns not_editable.
 	ApproveOrder(context.Context, *ApproveOrderRequest) (*ApproveOrderResponse, error)
 	// Dispatches an order with one shipment: PROCESSING becomes SENT. For the operator. An order that is SENT
 	// with this shipment is returned unchanged. Anything else returns not_editable.
 	DispatchOrder(context.Context, *DispatchOrderRequest) (*DispatchOrderResponse, error)
-	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. Any other status returns
-	// not_editable.
+	// Marks an order as delivered: SENT becomes COMPLETED. For the operator. A COMPLETED order is returned
+	// unchanged. Any other status returns not_editable.
 	DeliverOrder(context.Context, *DeliverOrderRequest) (*DeliverOrderResponse, error)
 	// Cancels an order: REQUESTED or PROCESSING becomes CANCELLED, and its stock is returned. For the tenant's
 	// team and the operator. To reject a REQUESTED order, cancel it. An order that is CANCELLED keeps its first
@@ -298,7 +298,7 @@ type OrderOperationsServiceServer interface {
 	ReadOrder(context.Context, *ReadOrderRequest) (*ReadOrderResponse, error)
 	// Searches orders, newest first, without delivery details.
 	SearchOrders(context.Context, *SearchOrdersRequest) (*SearchOrdersResponse, error)
-	// Lists the changes of an order through this service, oldest first. For the operator and the tenant's
+	// Lists the accepted calls on an order of this service, oldest first. For the operator and the tenant's
 	// Administrators.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	mustEmbedUnimplementedOrderOperationsServiceServer()
