@@ -80,11 +80,11 @@ func TestASystemActsOnlyForItsOwnPeople(t *testing.T) {
 			commonv1.ActorKind_ACTOR_KIND_SYSTEM:             true,
 		},
 	} {
-		desk := ordersv1.NewOrderOperationsServiceClient(connect(t, addr, signer.Config(t, name)))
+		client := ordersv1.NewOrderOperationsServiceClient(connect(t, addr, signer.Config(t, name)))
 		for number, kind := range commonv1.ActorKind_name {
 			t.Run(string(name)+" as "+kind, func(t *testing.T) {
 				acting := commonv1.ActorKind(number)
-				_, err := desk.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: &commonv1.Actor{Kind: acting}})
+				_, err := client.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: &commonv1.Actor{Kind: acting}})
 				if allowed[acting] {
 					require.NoError(t, err)
 				} else {

@@ -65,8 +65,8 @@ func (r *Ring) add(id string, key []byte) error {
 	return nil
 }
 
-// Seal encrypts plain. place is associated data, such as the record's id: with other data the value does not open.
-func (r *Ring) Seal(plain []byte, place string) []byte {
+// Seal encrypts plain. associated is the associated data, such as the record's id: with other data the value does not open.
+func (r *Ring) Seal(plain []byte, associated string) []byte {
 	aead := r.aeads[r.active]
 	nonce := make([]byte, aead.NonceSize())
 	_, _ = rand.Read(nonce) // It never fails.
@@ -74,11 +74,11 @@ func (r *Ring) Seal(plain []byte, place string) []byte {
 	out = append(out, byte(len(r.active))) //nolint:gosec // At most maxIDLen.
 	out = append(out, r.active...)
 	out = append(out, nonce...)
-	return aead.Seal(out, nonce, plain, []byte(place))
+	return aead.Seal(out, nonce, plain, []byte(associated))
 }
 
 // Open decrypts a value that Seal made with the same associated data.
-func (r *Ring) Open(sealed []byte, place string) ([]byte, error) {
+func (r *Ring) Open(sealed []byte, associated string) ([]byte, error) {
 	id, rest, err := split(sealed)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (r *Ring) Open(sealed []byte, place string) ([]byte, error) {
 		return nil, ErrBroken
 	}
 	nonce, text := rest[:aead.NonceSize()], rest[aead.NonceSize():]
-	plain, err := aead.Open(nil, nonce, text, []byte(place))
+	plain, err := aead.Open(nil, nonce, text, []byte(associated))
 	if err != nil {
 		return nil, ErrBroken
 	}

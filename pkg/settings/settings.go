@@ -108,27 +108,27 @@ func (f VariableErrors) add(err error) VariableErrors {
 // validator is a struct that checks its fields.
 type validator interface{ Validate() error }
 
-// walked holds the parts of a configuration.
-type walked struct {
+// schema holds the parts of a configuration.
+type schema struct {
 	fields  []Field
 	structs []validator
 }
 
 var errNoStruct = errors.New("settings: not a pointer to a struct")
 
-func walk(cfg any) (*walked, error) {
+func walk(cfg any) (*schema, error) {
 	v := reflect.ValueOf(cfg)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: %T", errNoStruct, cfg)
 	}
-	w := &walked{}
+	w := &schema{}
 	if err := w.visit(v.Elem(), Prefix); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *walked) visit(v reflect.Value, prefix string) error {
+func (w *schema) visit(v reflect.Value, prefix string) error {
 	for tagged := range v.Type().Fields() {
 		inner := v.FieldByIndex(tagged.Index)
 		switch name := tagged.Tag.Get("env"); {
