@@ -56,7 +56,7 @@ cannot reach a neighbour, the metadata service of a cloud or the cluster itself,
       - 3fff::/20
 {{- end }}
 
-{{/* The parts that call a component. Takes root and name. */}}
+{{/* The programs that call a component. Takes root and name. */}}
 {{- define "gifting.callers" -}}
 {{- range $caller, $component := include "gifting.components" .root | fromYaml }}
 {{- if has $.name $component.calls }}

@@ -156,7 +156,7 @@ func renditions(pixels image.Image) ([]File, error) {
 	return files, nil
 }
 
-// typeFor is the type with the smaller file: JPEG, or PNG for an image with transparency.
+// typeFor is JPEG, whose files are smaller, or PNG for an image with transparency.
 func typeFor(pixels image.Image) string {
 	if p, ok := pixels.(interface{ Opaque() bool }); ok && p.Opaque() {
 		return JPEG

@@ -3,8 +3,7 @@
 // One tick of a sender, a file per step:
 //
 //	sender.go     waits until something may be due
-//	notify.go     learns from the fan-out which keys have new deliveries
-//	claim.go      leases due deliveries, as many as workers are free
+//	claim.go      leases due deliveries, as many as workers are free, and collects the keys that the fan-out reports
 //	endpoints.go  looks up where to send them
 //	dispatch.go   gives each to a worker, or releases it
 //	attempt.go    sends one
