@@ -79,7 +79,7 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 		if entry.IsDir() && entry.Name() == ".local" {
 			return fs.SkipDir
 		}
-		files.WriteString("/" + strings.TrimPrefix(path, root+"/") + "\n")
+		files.WriteString(path + "\n")
 		return err
 	}))
 	for _, page := range pages(t) {

@@ -107,10 +107,13 @@ func (x *expander) expand(n *yaml.Node) (*yaml.Node, error) {
 		c.Content = append(c.Content, expanded)
 	}
 	if required := member(c, "required"); required != nil && required.Tag == "!all" {
-		properties := member(c, required.Value).Content
+		properties := member(c, required.Value)
+		if properties == nil {
+			return nil, fmt.Errorf("line %d: !all %s, but there is no such member", n.Line, required.Value)
+		}
 		*required = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for i := 0; i < len(properties); i += 2 {
-			required.Content = append(required.Content, properties[i])
+		for i := 0; i < len(properties.Content); i += 2 {
+			required.Content = append(required.Content, properties.Content[i])
 		}
 	}
 	return c, nil

@@ -103,7 +103,10 @@ func Every(name string, interval time.Duration, tel *telemetry.Telemetry, work f
 		defer ticker.Stop()
 		for {
 			outcome := "succeeded"
-			if err := work(ctx); err != nil && ctx.Err() == nil {
+			if err := work(ctx); err != nil {
+				if ctx.Err() != nil {
+					return nil // The work was cut off.
+				}
 				outcome = "failed"
 				tel.Logger.WarnContext(ctx, "periodic work failed, trying again at the next tick", "work", name, "error", err)
 			}

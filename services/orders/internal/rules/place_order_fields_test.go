@@ -1,15 +1,13 @@
 package rules_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/fields/fieldstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -106,41 +104,18 @@ func TestEachErrorNamesItsField(t *testing.T) {
 
 func TestTextsAreAsLongAsTheContractAllows(t *testing.T) {
 	t.Parallel()
-	gift := valid()
+	gift, custom := valid(), custom()
 	gift.Customization, gift.CustomFields = &ordersv1.OrderCustomization{}, []*ordersv1.CustomFieldAnswer{{FieldId: aUUID}}
-	for _, r := range []*ordersv1.PlaceOrderRequest{gift, custom()} {
-		fill(r.ProtoReflect(), "", 0)
-		require.NotContains(t, strings.Join(errorsOf(r), ", "), "too_long")
-		want := fill(r.ProtoReflect(), "", 1)
-		require.Subset(t, errorsOf(r), want)
-	}
-}
-
-// fill makes each text as long as its max_length and extra characters more, and returns the errors of texts that are too long.
-func fill(m protoreflect.Message, at string, extra int) (errors []string) {
-	for i := range m.Descriptor().Fields().Len() {
-		field := m.Descriptor().Fields().Get(i)
-		path, limit := at+field.JSONName(), proto.GetExtension(field.Options(), commonv1.E_MaxLength).(int32)
-		text := protoreflect.ValueOf(strings.Repeat("å", int(limit)+extra))
-		switch {
-		case field.IsMap():
-			m.Get(field).Map().Range(func(key protoreflect.MapKey, _ protoreflect.Value) bool {
-				m.Get(field).Map().Set(key, text)
-				errors = append(errors, path+"."+key.String()+" too_long")
-				return true
-			})
-		case field.IsList():
-			for j := range m.Get(field).List().Len() {
-				errors = append(errors, fill(m.Get(field).List().Get(j).Message(), fmt.Sprintf("%s[%d].", path, j), extra)...)
-			}
-		case field.Message() != nil && m.Has(field):
-			errors = append(errors, fill(m.Get(field).Message(), path+".", extra)...)
-		case limit > 0 && (field.Name() != "custom_product_name" || m.Has(field)):
-			m.Set(field, text)
-			errors = append(errors, path+" too_long")
-		}
-	}
-	return errors
+	fieldstest.RequireLimits(t, gift, func(errs *fields.Errors) { rules.CheckPlaceOrder(gift, "SEK", errs) }, "custom_product_name")
+	fieldstest.RequireLimits(t, custom, func(errs *fields.Errors) { rules.CheckPlaceOrder(custom, "SEK", errs) })
+	correction := &correction{ExpectedVersion: new(int64(3)), Recipient: &delivery{Address: &address{}}}
+	fieldstest.RequireLimits(t, correction, func(errs *fields.Errors) {
+		current, _ := stored(isProcessing)
+		_, _ = rules.CorrectDeliveryOf(current, correction, corrected, errs)
+	})
+	cancel, message := &ordersv1.CancelOrderRequest{}, &ordersv1.PostOrderMessageRequest{}
+	fieldstest.RequireLimits(t, cancel, func(errs *fields.Errors) { rules.CheckCancelReason(cancel.GetReason(), errs) })
+	fieldstest.RequireLimits(t, message, func(errs *fields.Errors) { rules.CheckMessageBody(message.GetBody(), errs) })
 }
 
 func TestCustomRequests(t *testing.T) {

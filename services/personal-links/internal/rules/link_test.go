@@ -10,6 +10,8 @@ import (
 
 	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/fields/fieldstest"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -22,6 +24,16 @@ func linkIn(status linksv1.PersonalLinkStatus) *rules.Link {
 	return &rules.Link{Record: &linksv1.PersonalLink{
 		Id: uuid.NewString(), Status: status, CreatedAt: timestamppb.New(noon), UpdatedAt: timestamppb.New(noon.Truncate(time.Microsecond)),
 	}}
+}
+
+func TestTextsAreAsLongAsTheContractAllows(t *testing.T) {
+	t.Parallel()
+	recipient, cancel := &linksv1.PersonalLinkRecipient{}, &linksv1.CancelPersonalLinkRequest{}
+	fieldstest.RequireLimits(t, recipient, func(errs *fields.Errors) {
+		_, found := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(recipient)
+		errs.AddAll(found)
+	})
+	fieldstest.RequireLimits(t, cancel, func(errs *fields.Errors) { rules.CheckReason(cancel.GetReason(), errs) })
 }
 
 func TestTheStateTable(t *testing.T) {
