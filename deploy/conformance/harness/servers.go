@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,20 +17,13 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-// The servers of the tests. Without brokers a platform runs an embedded one.
-const (
-	postgresVariable  = "GIFTING_TEST_POSTGRES_URL"
-	redisVariable     = "GIFTING_TEST_REDIS_URL"
-	kafkaVariable     = "GIFTING_TEST_KAFKA_BROKERS"
-	kafkaKindVariable = "GIFTING_TEST_KAFKA_KIND"
-)
-
-// KafkaKind is the kind of Kafka in the tests.
+// KafkaKind is the kind of Kafka in the tests. Without brokers a platform runs an embedded one.
 func KafkaKind() string {
-	switch named := os.Getenv(kafkaKindVariable); {
-	case os.Getenv(kafkaVariable) == "":
+	switch named := testenv.Lookup(testenv.KafkaKind); {
+	case testenv.Lookup(testenv.KafkaBrokers) == "":
 		return "embedded"
 	case named != "":
 		return named
@@ -47,12 +39,12 @@ func NewConfig(t *testing.T) local.Config {
 	ports, err := deps.FreeRow(t.Context(), local.PortSpan)
 	require.NoError(t, err)
 	cfg := local.Config{
-		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]), PostgresURL: os.Getenv(postgresVariable),
+		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]),
+		PostgresURL: testenv.Require(t, testenv.PostgresURL),
 	}
-	require.NotEmpty(t, cfg.PostgresURL, "set %s or run the tests with `make test`", postgresVariable)
 	t.Cleanup(func() { dropDatabases(t, cfg) })
 	cfg.RedisURL = claimRedis(t)
-	if brokers := os.Getenv(kafkaVariable); brokers != "" {
+	if brokers := testenv.Lookup(testenv.KafkaBrokers); brokers != "" {
 		cfg.KafkaBrokers = strings.Split(brokers, ",")
 		t.Cleanup(func() { dropTopic(t, cfg) })
 	}
@@ -62,8 +54,7 @@ func NewConfig(t *testing.T) local.Config {
 // claimRedis reserves a database of the Redis until the test ends.
 func claimRedis(t *testing.T) string {
 	t.Helper()
-	server := os.Getenv(redisVariable)
-	require.NotEmpty(t, server, "set %s or run the tests with `make test`", redisVariable)
+	server := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(server)
 	require.NoError(t, err)
 	claims := redis.NewClient(opts)
