@@ -154,7 +154,7 @@ func (m *modelRun) check(o *modelOrder) {
 	for i, want := range o.events {
 		data, err := restjson.Marshal(want.data)
 		require.NoError(m.t, err)
-		require.Equal(m.t, want.kind, events[i].Kind)
+		require.Equal(m.t, want.kind, events[i].Kind, "the model in model_test.go names another event")
 		require.Equal(m.t, want.origin, events[i].Origin)
 		require.True(m.t, bytes.Equal(data, events[i].Data), "event %d\nwant %s\ngot  %s", i, data, events[i].Data)
 	}
