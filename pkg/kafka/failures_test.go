@@ -40,7 +40,8 @@ func TestWatchdog(t *testing.T) {
 		start(t, c)
 		s.waitFor(t, len(msgs))
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
-		require.Equal(t, 1, count("reader.restarts"))
+		// On a busy machine the new reader may seem stuck too.
+		require.Positive(t, count("reader.restarts"))
 	})
 
 	t.Run("a reader with nothing to read, or a busy handler, is left alone", func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestWatchdog(t *testing.T) {
 		p := newProducer(t, cfg, topic)
 		var s sink
 		opts := options(topic, newGroup())
-		opts.StallAfter = 20 * time.Millisecond
+		opts.StallAfter = 200 * time.Millisecond
 		opts.MaxBatch = 1
 		release, entered := make(chan struct{}), make(chan struct{}, 100)
 		c, count := countingConsumer(t, cfg, opts, func(ctx context.Context, partition int, msgs []Message) error {
@@ -61,11 +62,11 @@ func TestWatchdog(t *testing.T) {
 		// Idle for several checks…
 		wait, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, checks.Wait(wait, 8))
+		require.NoError(t, checks.Wait(wait, 4))
 		// … then with more messages than fit in the queues.
 		require.NoError(t, p.Publish(t.Context(), numbered(10, 1)))
 		<-entered
-		require.Never(t, func() bool { return count("reader.restarts") > 0 }, 10*opts.StallAfter, opts.StallAfter)
+		require.Never(t, func() bool { return count("reader.restarts") > 0 }, 5*opts.StallAfter, opts.StallAfter)
 		close(release)
 		s.waitFor(t, 10)
 		require.Zero(t, count("reader.restarts"))

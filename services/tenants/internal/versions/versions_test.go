@@ -91,7 +91,7 @@ func TestIfRedisDoesNotAnswerAChangeWaitsForTheBudgetAndLogsALine(t *testing.T) 
 
 	start := time.Now()
 	p.Publish(t.Context(), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", 7)
-	require.Less(t, time.Since(start), time.Second)
+	require.Less(t, time.Since(start), 2*time.Second, "the budget, and not the timeouts of the client")
 	require.Contains(t, log.String(), "tenant version not published")
 	require.Contains(t, log.String(), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f")
 }
