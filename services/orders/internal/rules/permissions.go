@@ -79,7 +79,6 @@ type Audit struct {
 // CheckClaim finds every error in the order of a claim. Ids are rewritten in lower case.
 func CheckClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	errs := &fields.Errors{}
-	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
 	req.BrandId = errs.UUID("brandId", req.GetBrandId())
 	req.ProductId = errs.UUID("productId", req.GetProductId())
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)

@@ -12,22 +12,28 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// PlaceClaimedOrder places the order of a claim, once, under the id that the claim chose. The response has no order if the
-// claim was abandoned.
+// PlaceClaimedOrder places the order of a claim, once, under the id that the claim chose. If the link has an order under another
+// id, it returns that one. The response has no order if the claim was abandoned.
 func (s *Server) PlaceClaimedOrder(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
 	errs := &fields.Errors{}
 	req.OrderId, req.TenantId = errs.UUID("orderId", req.GetOrderId()), errs.UUID("tenantId", req.GetTenantId())
+	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, abandoned, err := s.store.FindClaim(ctx, req.GetTenantId(), req.GetOrderId())
+	found, abandoned, err := s.store.FindClaim(ctx, claimOf(req))
 	if err != nil || found != nil || abandoned {
 		return &ordersv1.PlaceClaimedOrderResponse{Order: found}, err
 	}
 	resp, err := s.place(ctx, func(ctx context.Context) (*rules.NewOrder, error) { return s.newClaimedOrder(ctx, req) }, nil)
-	if errors.Is(err, store.ErrOrderIDSpent) {
+	switch {
+	case errors.Is(err, store.ErrOrderIDSpent):
+		return s.findDecidedClaim(ctx, req)
+	case errors.Is(err, store.ErrLinkOrdered):
+		// A concurrent claim was first. The unit that this one reserved is returned, and its id is never used.
+		s.reservations.GiveUp(ctx, req.GetOrderId())
 		return s.findDecidedClaim(ctx, req)
 	}
 	return &ordersv1.PlaceClaimedOrderResponse{Order: resp.GetOrder()}, err
@@ -47,11 +53,11 @@ func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimed
 	return s.reserve(ctx, placement, []byte("claim/"+req.GetOrderId()))
 }
 
-// findDecidedClaim returns the outcome of the first call that used the order's id: it placed the order or abandoned it.
+// findDecidedClaim returns the outcome of the call that was first: it placed the link's order or abandoned this one.
 func (s *Server) findDecidedClaim(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	found, abandoned, err := s.store.FindClaim(ctx, req.GetTenantId(), req.GetOrderId())
+	found, abandoned, err := s.store.FindClaim(ctx, claimOf(req))
 	if err != nil {
 		return nil, err
 	}
@@ -64,21 +70,28 @@ func (s *Server) findDecidedClaim(
 	return &ordersv1.PlaceClaimedOrderResponse{Order: found}, nil
 }
 
+func claimOf(req *ordersv1.PlaceClaimedOrderRequest) store.Claim {
+	return store.Claim{TenantID: req.GetTenantId(), OrderID: req.GetOrderId(), LinkID: req.GetPersonalLinkId()}
+}
+
 // AbandonClaimedOrder ends a claim whose outcome the caller does not know.
 func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {
 	errs := &fields.Errors{}
-	tenantID, orderID := errs.UUID("tenantId", req.GetTenantId()), errs.UUID("orderId", req.GetOrderId())
+	claim := store.Claim{TenantID: errs.UUID("tenantId", req.GetTenantId()), OrderID: errs.UUID("orderId", req.GetOrderId())}
+	if link := errs.OptionalUUID("personalLinkId", req.PersonalLinkId); link != nil {
+		claim.LinkID = *link
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	order, err := s.store.AbandonClaim(ctx, tenantID, orderID)
+	order, err := s.store.AbandonClaim(ctx, claim)
 	if err != nil {
 		return nil, err
 	}
-	if order == nil {
-		s.reservations.GiveUp(ctx, orderID)
+	if order.GetId() != claim.OrderID {
+		s.reservations.GiveUp(ctx, claim.OrderID)
 	}
 	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
 }

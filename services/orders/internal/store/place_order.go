@@ -18,6 +18,8 @@ var (
 	ErrReferenceTaken       = errors.New("reference is taken")
 	// ErrOrderIDSpent means that another order has the id, or that the reconciler abandoned the id before this order committed.
 	ErrOrderIDSpent = errors.New("order id is spent")
+	// ErrLinkOrdered means that the personal link has an order under another id.
+	ErrLinkOrdered = errors.New("personal link has an order")
 )
 
 const (
@@ -68,6 +70,8 @@ func PlaceOrderError(err error) error {
 		return ErrReferenceTaken
 	case "reservation_outcomes_pkey", "orders_pkey":
 		return ErrOrderIDSpent
+	case "orders_personal_link":
+		return ErrLinkOrdered
 	}
 	return err
 }

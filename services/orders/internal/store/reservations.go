@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -92,22 +93,32 @@ const (
 	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
 )
 
-// FindClaim returns the order placed under the id that a claim chose, or nil, and whether the claim was abandoned.
-func (s *Store) FindClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, abandoned bool, err error) {
+// Claim identifies a claim: the id that it chose for its order, and its link.
+type Claim struct {
+	TenantID string
+	OrderID  string
+	// LinkID is empty if the caller does not know the link.
+	LinkID string
+}
+
+// FindClaim returns the order of the claim's link, or nil, and whether the claim was abandoned. The order has another id if an
+// earlier claim placed it and the link has forgotten that.
+func (s *Store) FindClaim(ctx context.Context, c Claim) (order *ordersv1.Order, abandoned bool, err error) {
 	b := &pgx.Batch{}
-	queueFind(b, tenantID, orderID, &order)
-	b.Queue(selectTombstone, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&abandoned) })
+	queueFind(b, c, &order)
+	b.Queue(selectTombstone, c.OrderID).QueryRow(func(row pgx.Row) error { return row.Scan(&abandoned) })
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, false, fmt.Errorf("find claimed order: %w", err)
 	}
 	return order, abandoned, nil
 }
 
-// AbandonClaim ensures that no order will be placed under the id. If one was placed, it returns that order.
-func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (order *ordersv1.Order, err error) {
+// AbandonClaim ensures that no order will be placed under the id. If one was placed, or the link has another order, it returns
+// that order.
+func (s *Store) AbandonClaim(ctx context.Context, c Claim) (order *ordersv1.Order, err error) {
 	b := &pgx.Batch{}
-	b.Queue(abandonClaim, orderID)
-	queueFind(b, tenantID, orderID, &order)
+	b.Queue(abandonClaim, c.OrderID)
+	queueFind(b, c, &order)
 	// The statements share one implicit transaction, but each sees what was committed before the statement began.
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("abandon claimed order: %w", err)
@@ -115,11 +126,19 @@ func (s *Store) AbandonClaim(ctx context.Context, tenantID, orderID string) (ord
 	return order, nil
 }
 
-func queueFind(b *pgx.Batch, tenantID, orderID string, into **ordersv1.Order) {
-	b.Queue(selectOrder, tenantID, orderID).Query(func(rows pgx.Rows) error {
+// Each half uses its own index.
+var selectClaimed = selectOrder + ` UNION ALL
+SELECT ` + recordColumns + ` FROM orders
+WHERE tenant_id = $1 AND personal_link_id = $3 AND personal_link_id IS NOT NULL AND NOT link_repeated AND id <> $2`
+
+// queueFind prefers the order with the claim's own id.
+func queueFind(b *pgx.Batch, c Claim, into **ordersv1.Order) {
+	b.Queue(selectClaimed, c.TenantID, c.OrderID, postgres.Nullable(c.LinkID)).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scanOrder)
-		if len(found) == 1 {
-			*into = found[0]
+		for _, order := range found {
+			if *into == nil || order.GetId() == c.OrderID {
+				*into = order
+			}
 		}
 		return err
 	})

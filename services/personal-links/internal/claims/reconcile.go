@@ -32,8 +32,8 @@ func (s *Saga) ReconcileExpired(ctx context.Context) error {
 	})
 }
 
-// Reconcile ends the claim in flight of a locked link. If its order was placed, the link becomes CLAIMED. Otherwise the link is
-// open again and the order will never be placed.
+// Reconcile ends the claim in flight of a locked link. If its order was placed, or the link has the order of an earlier claim,
+// the link becomes CLAIMED. Otherwise the link is open again and the order will never be placed.
 func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, error) {
 	result, err := s.reconcile(ctx, link)
 	return result.Link, err
@@ -41,15 +41,16 @@ func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, er
 
 func (s *Saga) reconcile(ctx context.Context, link *rules.Link) (result Result, err error) {
 	orderID, tenantID, id := *link.ClaimOrderID, link.TenantID, link.Record.GetId()
-	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{OrderId: orderID, TenantId: tenantID})
+	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{
+		OrderId: orderID, TenantId: tenantID, PersonalLinkId: &id,
+	})
 	if err != nil {
 		return result, err
 	}
-	if result.Order = outcome.GetOrder(); result.Order == nil {
-		result.Link, err = s.deps.Links.UnlockClaim(ctx, tenantID, id, orderID)
-	} else {
-		result.Link, err = s.deps.Links.FinishClaim(ctx, tenantID, id, orderID, s.deps.Clock())
+	if order := outcome.GetOrder(); order != nil {
+		return s.finish(ctx, link, order)
 	}
+	result.Link, err = s.deps.Links.UnlockClaim(ctx, tenantID, id, orderID)
 	return result, err
 }
 

@@ -4,6 +4,9 @@
 // After a crash the claim lock remains. To reconcile it, the service calls AbandonClaimedOrder of orders, which returns the
 // placed order or ensures that it is never placed. So any instance may reconcile a claim, any number of times, with the same
 // result. An order id is used for one claim only.
+//
+// Orders accepts one order per link. After the links were restored from a backup, a claimed link may be open again. Its next
+// claim then gets the order of the first one, and the link is claimed with that order.
 package claims
 
 import (
@@ -22,7 +25,7 @@ import (
 type Links interface {
 	Get(ctx context.Context, tenantID, id string) (*rules.Link, error)
 	LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error)
-	FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error)
+	FinishClaim(ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time) (*rules.Link, error)
 	UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error)
 	TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error)
 }
@@ -96,7 +99,8 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 	return Result{}, problem.Unavailable()
 }
 
-// place places the order of a locked link. If both order and error are nil, the claim was abandoned.
+// place places the order of a locked link. If both order and error are nil, the link has the order of an earlier claim, or the
+// claim was abandoned.
 func (s *Saga) place(
 	ctx context.Context, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
@@ -110,12 +114,28 @@ func (s *Saga) place(
 		return Result{Link: link}, err
 	}
 	// The response is sent only after this commit, so that the events of later requests follow the claim's event in the feed.
-	finished, err := s.deps.Links.FinishClaim(ctx, link.TenantID, link.Record.GetId(), orderID, s.deps.Clock())
+	result, err := s.finish(ctx, link, placed.GetOrder())
 	if err != nil {
 		s.leave(ctx, link, err)
 		return Result{}, problem.Unavailable()
 	}
-	return Result{Link: finished, Order: placed.GetOrder()}, nil
+	return result, nil
+}
+
+// finish marks the locked link as claimed with the order. The order is in the result only if this claim placed it. The link stays
+// open if it has lost the lock, as after a restore: the next claim finds the order.
+func (s *Saga) finish(ctx context.Context, link *rules.Link, order *ordersv1.Order) (result Result, err error) {
+	claimID, outcome := *link.ClaimOrderID, rules.ClaimOutcome{OrderID: order.GetId()}
+	if order.GetId() != claimID {
+		outcome.PlacedAt = order.GetCreatedAt().AsTime()
+		s.deps.Log.WarnContext(ctx, "the link has lost its claim and gets its order back",
+			"link_id", link.Record.GetId(), "order_id", order.GetId())
+	}
+	result.Link, err = s.deps.Links.FinishClaim(ctx, link.TenantID, link.Record.GetId(), claimID, outcome, s.deps.Clock())
+	if err == nil && order.GetId() == claimID && result.Link.Record.GetStatus() == rules.Claimed {
+		result.Order = order
+	}
+	return result, err
 }
 
 // reconcileFailed reconciles the claim after an error of orders. If the order was placed despite the error, the claim succeeds.
@@ -123,7 +143,7 @@ func (s *Saga) reconcileFailed(ctx context.Context, link *rules.Link, cause erro
 	result, err := s.reconcile(ctx, link)
 	if err != nil {
 		s.leave(ctx, link, err)
-	} else if result.Order != nil {
+	} else if result.Link.Record.GetStatus() == rules.Claimed {
 		return result, nil
 	}
 	// The player sees a problem of orders, but not the cause of a failure.

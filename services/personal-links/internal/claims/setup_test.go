@@ -82,8 +82,10 @@ func (l failingLinks) LockClaim(ctx context.Context, tenantID, id, orderID strin
 	return step(l.b, func() (*rules.Link, error) { return l.Store.LockClaim(ctx, tenantID, id, orderID, lease) })
 }
 
-func (l failingLinks) FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error) {
-	return step(l.b, func() (*rules.Link, error) { return l.Store.FinishClaim(ctx, tenantID, id, orderID, now) })
+func (l failingLinks) FinishClaim(
+	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+) (*rules.Link, error) {
+	return step(l.b, func() (*rules.Link, error) { return l.Store.FinishClaim(ctx, tenantID, id, claimID, o, now) })
 }
 
 func (l failingLinks) UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {

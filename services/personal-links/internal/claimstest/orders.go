@@ -8,11 +8,12 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Orders implements the contract of ClaimsService: one order per id, and none after the id was abandoned.
+// Orders implements the contract of ClaimsService: one order per id and per link, and none after the id was abandoned.
 type Orders struct {
 	ordersv1.ClaimsServiceClient
 
@@ -88,15 +89,35 @@ func (o *Orders) PlaceClaimedOrder(
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch _, again := o.placed[r.GetOrderId()]; {
-	case o.abandoned[r.GetOrderId()]:
-		return &ordersv1.PlaceClaimedOrderResponse{}, nil
-	case !again && o.refusal != nil:
-		return nil, o.refusal
-	case !again:
-		o.place(r.GetOrderId(), r)
+	if order := o.find(r.GetOrderId(), r.GetPersonalLinkId()); order != nil {
+		return &ordersv1.PlaceClaimedOrderResponse{Order: order}, nil
 	}
-	return &ordersv1.PlaceClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+	if o.abandoned[r.GetOrderId()] {
+		return &ordersv1.PlaceClaimedOrderResponse{}, nil
+	}
+	if o.refusal != nil {
+		return nil, o.refusal
+	}
+	o.place(r.GetOrderId(), r)
+	return &ordersv1.PlaceClaimedOrderResponse{Order: o.find(r.GetOrderId(), "")}, nil
+}
+
+// find returns the order with the id, or another one of the link.
+func (o *Orders) find(orderID, linkID string) *ordersv1.Order {
+	if _, ok := o.placed[orderID]; !ok {
+		orderID = ""
+		for id, r := range o.placed {
+			if linkID != "" && r.GetPersonalLinkId() == linkID {
+				orderID = id
+			}
+		}
+	}
+	if orderID == "" {
+		return nil
+	}
+	order := Order(orderID)
+	order.CreatedAt = timestamppb.New(o.created[orderID])
+	return order
 }
 
 // AbandonClaimedOrder implements ClaimsServiceClient.
@@ -105,11 +126,11 @@ func (o *Orders) AbandonClaimedOrder(
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, ok := o.placed[r.GetOrderId()]; ok {
-		return &ordersv1.AbandonClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+	order := o.find(r.GetOrderId(), r.GetPersonalLinkId())
+	if order.GetId() != r.GetOrderId() {
+		o.abandoned[r.GetOrderId()] = true
 	}
-	o.abandoned[r.GetOrderId()] = true
-	return &ordersv1.AbandonClaimedOrderResponse{}, nil
+	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
 }
 
 // Order is the order with the id.

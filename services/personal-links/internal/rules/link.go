@@ -108,14 +108,23 @@ func (l *Link) LockClaim(orderID string) (changed bool) {
 	return true
 }
 
-// FinishClaim marks the link as claimed with the order that its claim has placed. changed is false if the claim does not hold
-// the lock.
-func (l *Link) FinishClaim(orderID string, now time.Time) (changed bool) {
-	if !l.UnlockClaim(orderID) {
+// ClaimOutcome is the order of a claimed link.
+type ClaimOutcome struct {
+	OrderID string
+	// PlacedAt is set if the order is that of an earlier claim, which the link has forgotten: the link was claimed at that time.
+	PlacedAt time.Time
+}
+
+// FinishClaim marks the link as claimed with the order of its claim. changed is false if the claim does not hold the lock.
+func (l *Link) FinishClaim(claimID string, o ClaimOutcome, now time.Time) (changed bool) {
+	if !l.UnlockClaim(claimID) {
 		return false
 	}
 	at := l.change(now)
-	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt = Claimed, &orderID, at
+	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt = Claimed, &o.OrderID, at
+	if o.PlacedAt.After(l.Record.GetCreatedAt().AsTime()) && o.PlacedAt.Before(at.AsTime()) {
+		l.Record.ClaimedAt = timestamppb.New(o.PlacedAt)
+	}
 	return true
 }
 

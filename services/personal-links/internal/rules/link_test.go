@@ -85,13 +85,33 @@ func TestALockedLinkChangesByItsOwnClaimOnly(t *testing.T) {
 	require.False(t, l.LockClaim(other), "another claim holds the lock")
 	_, err := l.Cancel("why", noon)
 	require.ErrorIs(t, err, rules.ErrClaimLocked)
-	require.False(t, l.FinishClaim(other, noon))
+	require.False(t, l.FinishClaim(other, rules.ClaimOutcome{OrderID: other}, noon))
 	require.False(t, l.UnlockClaim(other))
-	require.True(t, l.FinishClaim(mine, noon))
-	require.False(t, l.FinishClaim(mine, noon), "once")
+	require.True(t, l.FinishClaim(mine, rules.ClaimOutcome{OrderID: mine}, noon))
+	require.False(t, l.FinishClaim(mine, rules.ClaimOutcome{OrderID: mine}, noon), "once")
 	require.False(t, l.UnlockClaim(mine))
 	require.Equal(t, mine, l.Record.GetOrderId())
 	require.Nil(t, l.ClaimOrderID)
+}
+
+func TestALinkThatLostItsClaimWasClaimedWhenItsOrderWasPlaced(t *testing.T) {
+	t.Parallel()
+	now := noon.Truncate(time.Microsecond)
+	for name, tc := range map[string]struct{ placed, claimed time.Time }{
+		"earlier":                        {noon.Add(-time.Minute), noon.Add(-time.Minute)},
+		"by a clock that was ahead":      {noon.Add(time.Minute), now},
+		"by a clock that was far behind": {noon.Add(-1000 * time.Hour), now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, mine, first := linkIn(rules.Active), uuid.NewString(), uuid.NewString()
+			l.Record.CreatedAt, l.Record.UpdatedAt = timestamppb.New(noon.Add(-time.Hour)), timestamppb.New(noon.Add(-time.Hour))
+			require.True(t, l.LockClaim(mine))
+			require.True(t, l.FinishClaim(mine, rules.ClaimOutcome{OrderID: first, PlacedAt: tc.placed}, noon))
+			require.Equal(t, first, l.Record.GetOrderId())
+			require.Equal(t, tc.claimed, l.Record.GetClaimedAt().AsTime())
+			require.Equal(t, now, l.Record.GetUpdatedAt().AsTime(), "the change is new")
+		})
+	}
 }
 
 func TestAnUnlockedLinkIsUnchanged(t *testing.T) {
@@ -100,7 +120,7 @@ func TestAnUnlockedLinkIsUnchanged(t *testing.T) {
 	before := l.Record.String()
 	require.True(t, l.LockClaim(orderID))
 	require.True(t, l.UnlockClaim(orderID))
-	require.False(t, l.FinishClaim(orderID, noon))
+	require.False(t, l.FinishClaim(orderID, rules.ClaimOutcome{OrderID: orderID}, noon))
 	require.Equal(t, before, l.Record.String())
 }
 

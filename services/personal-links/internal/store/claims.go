@@ -19,10 +19,12 @@ func (s *Store) LockClaim(ctx context.Context, tenantID, id, orderID string, lea
 	})
 }
 
-// FinishClaim marks the link as claimed with the order that its claim has placed.
-func (s *Store) FinishClaim(ctx context.Context, tenantID, id, orderID string, now time.Time) (*rules.Link, error) {
+// FinishClaim marks the link as claimed with the order of its claim.
+func (s *Store) FinishClaim(
+	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+) (*rules.Link, error) {
 	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
-		return changeIf(l.FinishClaim(orderID, now), Change{Event: rules.EventClaimed})
+		return changeIf(l.FinishClaim(claimID, o, now), Change{Event: rules.EventClaimed})
 	})
 }
 

@@ -161,7 +161,7 @@ func (x *PlaceClaimedOrderRequest) GetManagerId() string {
 
 type PlaceClaimedOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent if the claim was abandoned before.
+	// The link's order, perhaps under another id. Absent if the claim was abandoned before.
 	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -205,11 +205,13 @@ func (x *PlaceClaimedOrderResponse) GetOrder() *Order {
 }
 
 type AbandonClaimedOrderRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OrderId       string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	TenantId      string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	OrderId  string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// Absent: orders under other ids are not searched.
+	PersonalLinkId *string `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3,oneof" json:"personal_link_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AbandonClaimedOrderRequest) Reset() {
@@ -256,9 +258,16 @@ func (x *AbandonClaimedOrderRequest) GetTenantId() string {
 	return ""
 }
 
+func (x *AbandonClaimedOrderRequest) GetPersonalLinkId() string {
+	if x != nil && x.PersonalLinkId != nil {
+		return *x.PersonalLinkId
+	}
+	return ""
+}
+
 type AbandonClaimedOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent: the order does not exist and will never be placed.
+	// The link's order. Absent: the order does not exist and will never be placed.
 	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -332,10 +341,12 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\x16_external_recipient_idB\r\n" +
 	"\v_manager_id\"K\n" +
 	"\x19PlaceClaimedOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"T\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x98\x01\n" +
 	"\x1aAbandonClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
-	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"M\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12-\n" +
+	"\x10personal_link_id\x18\x03 \x01(\tH\x00R\x0epersonalLinkId\x88\x01\x01B\x13\n" +
+	"\x11_personal_link_id\"M\n" +
 	"\x1bAbandonClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xf5\x01\n" +
 	"\rClaimsService\x12n\n" +
@@ -391,6 +402,7 @@ func file_gifting_orders_v1_claims_proto_init() {
 	}
 	file_gifting_orders_v1_orders_proto_init()
 	file_gifting_orders_v1_claims_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gifting_orders_v1_claims_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -30,13 +30,15 @@ const (
 // ClaimsService places the orders of players who claim personal links. The personal-links service calls it.
 // It is part of neither plane.
 type ClaimsServiceClient interface {
-	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
-	// order, even if other fields of the request differ. Nothing has been placed after invalid_request, which has
+	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
+	// under this id or another, that order is returned, even if other fields of the request differ. So after a
+	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
 	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
-	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
-	// sure that the order is never placed, and returns its stock.
+	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it
+	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
+	// returns its stock.
 	AbandonClaimedOrder(ctx context.Context, in *AbandonClaimedOrderRequest, opts ...grpc.CallOption) (*AbandonClaimedOrderResponse, error)
 }
 
@@ -75,13 +77,15 @@ func (c *claimsServiceClient) AbandonClaimedOrder(ctx context.Context, in *Aband
 // ClaimsService places the orders of players who claim personal links. The personal-links service calls it.
 // It is part of neither plane.
 type ClaimsServiceServer interface {
-	// Places the order of a claim with the id that the claim chose. Repeated with the same id, it returns that
-	// order, even if other fields of the request differ. Nothing has been placed after invalid_request, which has
+	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
+	// under this id or another, that order is returned, even if other fields of the request differ. So after a
+	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
 	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
-	// Ends a claim whose outcome is unknown. If its order was placed, it returns the order. Otherwise it makes
-	// sure that the order is never placed, and returns its stock.
+	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it
+	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
+	// returns its stock.
 	AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error)
 	mustEmbedUnimplementedClaimsServiceServer()
 }
