@@ -5,8 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"time"
+
+	"github.com/partnergifting/platform/pkg/certfile"
 )
 
 var (
@@ -72,31 +73,22 @@ type material struct {
 	server *tls.Config
 }
 
-var (
-	errAuthorities = errors.New("the file of authorities holds no certificate")
-	errExpired     = errors.New("the certificate is not valid now")
-)
+// Until is when the certificate expires.
+func (m *material) Until() time.Time { return m.certificate.Leaf.NotAfter }
 
 func (f *Files) read() (*material, error) {
-	certificate, err := tls.LoadX509KeyPair(f.cfg.CertFile, f.cfg.KeyFile)
+	certificate, err := certfile.Certificate(f.cfg.CertFile, f.cfg.KeyFile, f.clock())
 	if err != nil {
-		return nil, fmt.Errorf("certificate and key: %w", err)
-	}
-	leaf := certificate.Leaf
-	if _, err := Of(leaf, f.cfg.TrustDomain); err != nil {
 		return nil, err
 	}
-	if now := f.clock(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
-		return nil, fmt.Errorf("%w: from %s to %s", errExpired, leaf.NotBefore.Format(time.RFC3339), leaf.NotAfter.Format(time.RFC3339))
+	if _, err := Of(certificate.Leaf, f.cfg.TrustDomain); err != nil {
+		return nil, err
 	}
-	authorities, err := os.ReadFile(f.cfg.CAFile)
+	roots, err := certfile.Authorities(f.cfg.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("authorities: %w", err)
+		return nil, err
 	}
-	m := &material{certificate: &certificate, roots: x509.NewCertPool()}
-	if !m.roots.AppendCertsFromPEM(authorities) {
-		return nil, errAuthorities
-	}
+	m := &material{certificate: certificate, roots: roots}
 	m.server = f.serverConfig(m)
 	return m, nil
 }

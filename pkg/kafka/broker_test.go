@@ -44,8 +44,9 @@ func setupFake(t *testing.T, partitions int) (*kfake.Cluster, Config, string) {
 func withTopic(t *testing.T, brokers []string, partitions int) (Config, string) {
 	t.Helper()
 	topic := "test." + uuid.NewString()
-	require.NoError(t, EnsureTopic(t.Context(), brokers, topic, partitions))
-	return Config{Brokers: brokers, ClientID: "kafka-test"}, topic
+	cfg := Config{Brokers: brokers, ClientID: "kafka-test"}
+	require.NoError(t, EnsureTopic(t.Context(), cfg, topic, partitions))
+	return cfg, topic
 }
 
 func newProducer(t *testing.T, cfg Config, topic string) *Producer {
@@ -76,6 +77,14 @@ func countingConsumer(t *testing.T, cfg Config, opts ConsumerOptions, handler Ha
 	}
 }
 
+// newClient returns a client of the library.
+func newClient(t *testing.T, cfg Config, topic string) *kafkago.Client {
+	t.Helper()
+	cluster, err := open(cfg, telemetry.Discard())
+	require.NoError(t, err)
+	return &kafkago.Client{Addr: cluster.address(), Transport: cluster.transport(topic)}
+}
+
 // numbered returns messages 0…n-1, whose keys alternate.
 func numbered(n, keys int) []Message {
 	msgs := make([]Message, n)
@@ -91,7 +100,7 @@ func numbered(n, keys int) []Message {
 // readLog returns all messages of the topic, by partition.
 func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]Message {
 	t.Helper()
-	client := &kafkago.Client{Addr: cfg.address(), Transport: cfg.transport(topic)}
+	client := newClient(t, cfg, topic)
 	asked := make([]kafkago.OffsetRequest, partitions)
 	for i := range asked {
 		asked[i] = kafkago.LastOffsetOf(i)

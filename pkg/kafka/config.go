@@ -9,12 +9,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Config says where Kafka is. Its fields are filled from the environment by the program that starts.
+// Config says where Kafka is and how to connect to it. Its fields are filled from the environment by the program that starts.
 type Config struct {
 	// Brokers are host:port addresses to connect to first; they name the other brokers.
 	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to connect to first; they name the other brokers."`
 	// ClientID is what the brokers call this program in their logs, metrics and quotas. It may be empty.
 	ClientID string `env:"CLIENT_ID" doc:"Name of this program in the logs, metrics and quotas of the brokers."`
+	// TLS and SASL secure the connections; either may be empty.
+	TLS  TLSConfig  `envPrefix:"TLS_"`
+	SASL SASLConfig `envPrefix:"SASL_"`
 }
 
 // Header is one header of a message: a key and an uninterpreted value.
@@ -33,24 +36,9 @@ type Message struct {
 	Time time.Time
 }
 
-const (
-	dialTimeout = 3 * time.Second
-	// metadataAge bounds how long a moved partition leader goes unnoticed. A request covers only one topic, so frequent
-	// requests are cheap.
-	metadataAge = 2 * time.Second
-)
-
-func (c Config) address() net.Addr { return kafkago.TCP(c.Brokers...) }
-
-// transport makes connections that know about one topic and no other.
-func (c Config) transport(topic string) *kafkago.Transport {
-	return &kafkago.Transport{
-		ClientID:       c.ClientID,
-		DialTimeout:    dialTimeout,
-		MetadataTTL:    metadataAge,
-		MetadataTopics: []string{topic},
-	}
-}
+// metadataAge bounds how long a moved partition leader goes unnoticed. A request covers only one topic, so frequent requests are
+// cheap.
+const metadataAge = 2 * time.Second
 
 // conns holds the connections of one reader, so that they can be closed. The library's Close waits until the pending read
 // reaches its deadline, or forever if it has none. Closing the connections ends both immediately.

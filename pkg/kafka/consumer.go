@@ -41,7 +41,7 @@ type ConsumerOptions struct {
 // partition does not delay the others, a stuck Reader is replaced without disturbing the group, and the broker refuses commits
 // of a member that has lost its partition.
 type Consumer struct {
-	cfg      Config
+	cluster  *cluster
 	opts     ConsumerOptions
 	handler  Handler
 	log      *slog.Logger
@@ -66,12 +66,16 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 	if opts.StallAfter <= 0 {
 		opts.StallAfter = defaultStallAfter
 	}
+	cluster, err := open(cfg, tel)
+	if err != nil {
+		return nil, err
+	}
 	c := &Consumer{
-		cfg:     cfg,
+		cluster: cluster,
 		opts:    opts,
 		handler: handler,
 		log:     tel.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
-		dial:    (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		dial:    cluster.dial,
 	}
 	return c, c.measure(tel)
 }
@@ -137,9 +141,9 @@ const (
 func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
 	return kafkago.ConsumerGroupConfig{
 		ID:                     c.opts.Group,
-		Brokers:                c.cfg.Brokers,
+		Brokers:                c.cluster.Brokers,
 		Topics:                 []string{c.opts.Topic},
-		Dialer:                 &kafkago.Dialer{ClientID: c.cfg.ClientID, Timeout: dialTimeout, DualStack: true},
+		Dialer:                 &kafkago.Dialer{ClientID: c.cluster.ClientID, Timeout: dialTimeout, DialFunc: c.cluster.dial},
 		HeartbeatInterval:      heartbeatEvery,
 		SessionTimeout:         sessionTimeout,
 		RebalanceTimeout:       rebalanceTimeout,
@@ -154,11 +158,11 @@ func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
 
 func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfig {
 	return kafkago.ReaderConfig{
-		Brokers:   c.cfg.Brokers,
+		Brokers:   c.cluster.Brokers,
 		Topic:     c.opts.Topic,
 		Partition: partition,
 		Dialer: &kafkago.Dialer{
-			ClientID: c.cfg.ClientID, Timeout: dialTimeout, DialFunc: conns.dial,
+			ClientID: c.cluster.ClientID, Timeout: dialTimeout, DialFunc: conns.dial,
 		},
 		MinBytes:         minBytes,
 		MaxBytes:         maxBytes,
@@ -230,9 +234,9 @@ func (p *partition) offsets(ctx context.Context) (first, end int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	c := p.consumer
-	transport := c.cfg.transport(c.opts.Topic)
+	transport := c.cluster.transport(c.opts.Topic)
 	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.cfg.address(), Transport: transport, Timeout: checkTimeout}
+	client := &kafkago.Client{Addr: c.cluster.address(), Transport: transport, Timeout: checkTimeout}
 	res, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 		Topics: map[string][]kafkago.OffsetRequest{
 			c.opts.Topic: {kafkago.FirstOffsetOf(p.id), kafkago.LastOffsetOf(p.id)},

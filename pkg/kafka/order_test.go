@@ -49,9 +49,10 @@ func TestOrderWhenABatchFails(t *testing.T) {
 	// This is why the producer does not use the library's Writer. It also shows that the check above can fail.
 	t.Run("the library's writer lets it be overtaken", func(t *testing.T) {
 		cluster, cfg, topic := setupFake(t, 1)
+		client := newClient(t, cfg, topic)
 		w := &kafkago.Writer{
-			Addr: cfg.address(), Topic: topic, RequiredAcks: kafkago.RequireAll, Balancer: kafkago.Murmur2Balancer{},
-			BatchSize: 3, BatchTimeout: time.Millisecond, MaxAttempts: 1, Transport: cfg.transport(topic),
+			Addr: client.Addr, Topic: topic, RequiredAcks: kafkago.RequireAll, Balancer: kafkago.Murmur2Balancer{},
+			BatchSize: 3, BatchTimeout: time.Millisecond, MaxAttempts: 1, Transport: client.Transport,
 		}
 		defer func() { require.NoError(t, w.Close()) }()
 		write := func(ctx context.Context, msgs []Message) error {

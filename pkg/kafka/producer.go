@@ -57,11 +57,15 @@ type Producer struct {
 // NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish. Its
 // telemetry measures and traces what it sends.
 func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer, error) {
-	transport := cfg.transport(topic)
+	cluster, err := open(cfg, tel)
+	if err != nil {
+		return nil, err
+	}
+	transport := cluster.transport(topic)
 	p := &Producer{
 		topic:     topic,
 		transport: transport,
-		client:    &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout},
+		client:    &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: writeTimeout},
 		// The partitioner of the Java client and of librdkafka's murmur2:
 		// producers in any language agree on the partition of a key.
 		balancer: kafkago.Murmur2Balancer{Consistent: true},
@@ -185,131 +189,6 @@ func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	}
 	if len(ids) != p.partitions {
 		return nil, fmt.Errorf("%w: %d, was %d", ErrPartitionsChanged, len(ids), p.partitions)
-	}
-	return ids, nil
-}
-
-// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when every
-// partition can be written. An existing topic is not changed, whatever its number of partitions, so a program without the right
-// to create topics may call it.
-func EnsureTopic(ctx context.Context, brokers []string, topic string, partitions int) error {
-	cfg := Config{Brokers: brokers}
-	transport := cfg.transport(topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: writeTimeout}
-
-	_, err := partitionIDs(ctx, client, topic)
-	if err == nil {
-		return nil
-	}
-	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		return fmt.Errorf("kafka: look up topic %s: %w", topic, err)
-	}
-	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: -1}},
-	})
-	if err == nil {
-		err = res.Errors[topic]
-	}
-	// Of two programs that start concurrently, the second finds the topic.
-	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
-		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
-	}
-	return cfg.awaitLeaders(ctx, topic)
-}
-
-// awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
-// delay.
-func (c Config) awaitLeaders(ctx context.Context, topic string) error {
-	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
-	defer cancel()
-	for {
-		err := c.partitionsServed(ctx, topic)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("kafka: topic %s has no leaders: %w", topic, errors.Join(err, ctx.Err()))
-		case <-time.After(leaderPoll):
-		}
-	}
-}
-
-// partitionsServed asks every partition for its end offset, which only a leader knows. A transport caches metadata, so each
-// call uses a new one.
-func (c Config) partitionsServed(ctx context.Context, topic string) error {
-	transport := c.transport(topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}
-	ids, err := partitionIDs(ctx, client, topic)
-	if err != nil {
-		return err
-	}
-	asked := make([]kafkago.OffsetRequest, len(ids))
-	for i, id := range ids {
-		asked[i] = kafkago.LastOffsetOf(id)
-	}
-	ends, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic: asked}})
-	if err != nil {
-		return err
-	}
-	for _, p := range ends.Topics[topic] {
-		if p.Error != nil {
-			return p.Error
-		}
-	}
-	return nil
-}
-
-const (
-	// leaderPoll is how often the leaders of a new topic are looked up.
-	leaderPoll = 20 * time.Millisecond
-	// leaderPatience is when to give up on them.
-	leaderPatience = 30 * time.Second
-)
-
-// awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
-// pause.
-func (c *Consumer) awaitTopic(ctx context.Context) {
-	transport := c.cfg.transport(c.opts.Topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.cfg.address(), Transport: transport, Timeout: writeTimeout}
-	for logged := false; ; logged = true {
-		_, err := partitionIDs(ctx, client, c.opts.Topic)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if !logged {
-			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(joinBackoff):
-		}
-	}
-}
-
-// partitionIDs returns the ids of the topic's partitions in ascending order.
-func partitionIDs(ctx context.Context, client *kafkago.Client, topic string) ([]int, error) {
-	res, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
-	if err != nil {
-		return nil, err
-	}
-	if len(res.Topics) == 0 || res.Topics[0].Name != topic {
-		return nil, kafkago.UnknownTopicOrPartition
-	}
-	found := res.Topics[0]
-	if found.Error != nil {
-		return nil, found.Error
-	}
-	if len(found.Partitions) == 0 {
-		return nil, kafkago.LeaderNotAvailable
-	}
-	ids := make([]int, len(found.Partitions))
-	for i, p := range found.Partitions {
-		ids[i] = p.ID
 	}
 	return ids, nil
 }

@@ -64,8 +64,13 @@ func (o Options) schemeAllowed(u *url.URL) bool {
 	if u.Scheme != "http" || !o.AllowLoopback {
 		return false
 	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	return IsLoopback(u.Hostname())
+}
+
+// IsLoopback reports whether the host is an address of this machine that no other one reaches.
+func IsLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 func checkPort(u *url.URL) error {

@@ -30,6 +30,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -191,7 +192,7 @@ func oneOnLoopback(addr string) error {
 	if err != nil {
 		return fmt.Errorf("grpc address: %w", err)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !netguard.IsLoopback(host) {
 		return fmt.Errorf("%w: %s", errNotLoopback, addr)
 	}
 	return nil

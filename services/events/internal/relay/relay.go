@@ -175,7 +175,7 @@ func (t *Topic) Ensure(ctx context.Context) error {
 	if t.exists.Load() {
 		return nil
 	}
-	if err := kafka.EnsureTopic(ctx, t.cfg.Brokers, t.name, t.partitions); err != nil {
+	if err := kafka.EnsureTopic(ctx, t.cfg, t.name, t.partitions); err != nil {
 		return err
 	}
 	t.exists.Store(true)

@@ -1,0 +1,140 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when every
+// partition can be written. An existing topic is not changed, whatever its number of partitions, so a program without the right
+// to create topics may call it.
+func EnsureTopic(ctx context.Context, cfg Config, topic string, partitions int) error {
+	cluster, err := open(cfg, telemetry.Discard())
+	if err != nil {
+		return err
+	}
+	transport := cluster.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: writeTimeout}
+
+	_, err = partitionIDs(ctx, client, topic)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+		return fmt.Errorf("kafka: look up topic %s: %w", topic, err)
+	}
+	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{
+		Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: -1}},
+	})
+	if err == nil {
+		err = res.Errors[topic]
+	}
+	// Of two programs that start concurrently, the second finds the topic.
+	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
+		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
+	}
+	return cluster.awaitLeaders(ctx, topic)
+}
+
+// awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
+// delay.
+func (c *cluster) awaitLeaders(ctx context.Context, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	defer cancel()
+	for {
+		err := c.partitionsServed(ctx, topic)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("kafka: topic %s has no leaders: %w", topic, errors.Join(err, ctx.Err()))
+		case <-time.After(leaderPoll):
+		}
+	}
+}
+
+// partitionsServed asks every partition for its end offset, which only a leader knows. A transport caches metadata, so each
+// call uses a new one.
+func (c *cluster) partitionsServed(ctx context.Context, topic string) error {
+	transport := c.transport(topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}
+	ids, err := partitionIDs(ctx, client, topic)
+	if err != nil {
+		return err
+	}
+	asked := make([]kafkago.OffsetRequest, len(ids))
+	for i, id := range ids {
+		asked[i] = kafkago.LastOffsetOf(id)
+	}
+	ends, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic: asked}})
+	if err != nil {
+		return err
+	}
+	for _, p := range ends.Topics[topic] {
+		if p.Error != nil {
+			return p.Error
+		}
+	}
+	return nil
+}
+
+const (
+	// leaderPoll is how often the leaders of a new topic are looked up.
+	leaderPoll = 20 * time.Millisecond
+	// leaderPatience is when to give up on them.
+	leaderPatience = 30 * time.Second
+)
+
+// awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
+// pause.
+func (c *Consumer) awaitTopic(ctx context.Context) {
+	transport := c.cluster.transport(c.opts.Topic)
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: c.cluster.address(), Transport: transport, Timeout: writeTimeout}
+	for logged := false; ; logged = true {
+		_, err := partitionIDs(ctx, client, c.opts.Topic)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !logged {
+			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(joinBackoff):
+		}
+	}
+}
+
+// partitionIDs returns the ids of the topic's partitions in ascending order.
+func partitionIDs(ctx context.Context, client *kafkago.Client, topic string) ([]int, error) {
+	res, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Topics) == 0 || res.Topics[0].Name != topic {
+		return nil, kafkago.UnknownTopicOrPartition
+	}
+	found := res.Topics[0]
+	if found.Error != nil {
+		return nil, found.Error
+	}
+	if len(found.Partitions) == 0 {
+		return nil, kafkago.LeaderNotAvailable
+	}
+	ids := make([]int, len(found.Partitions))
+	for i, p := range found.Partitions {
+		ids[i] = p.ID
+	}
+	return ids, nil
+}
