@@ -28,6 +28,7 @@ type replacement struct{ file, old, new string }
 const (
 	relaySource = "services/events/internal/relay/source.go"
 	relayBatch  = "services/events/internal/relay/batch.go"
+	appendFeed  = "services/events/internal/store/append.go"
 	requestKey  = "pkg/idempotency/answer.go"
 	getOrder    = "services/orders/internal/server/get_order.go"
 	placeOrder  = "services/orders/internal/store/place_order.go"
@@ -50,23 +51,23 @@ var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `r
 var mutations = []mutation{
 	{"slow", invariants, slowRead},
 	{"no watermark", order, append([]replacement{
-		{relayBatch, `now.Add(-r.cfg.ClockSkew)`, `now.Add(time.Hour)`},
+		{relayBatch, `b.watermark.Add(-r.cfg.ClockSkew)`, `b.watermark.Add(time.Hour)`},
 	}, slowRead...)},
-	{"lost event", lost, []replacement{imports(relayBatch, randPackage), {
-		relayBatch, `return out, nil`,
-		`return slices.DeleteFunc(out, func(kafka.Message) bool { return rand.N(50) == 0 }), nil`,
+	{"lost event", lost, []replacement{imports(appendFeed, randPackage), {
+		appendFeed, `fresh = append(fresh, w.admit(b)...)`,
+		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
 	}}},
 	{"duplicate event", duplicate, []replacement{
 		imports(relayBatch, randPackage), imports(relayBatch, uuidPackage),
-		{relayBatch, `out := make([]kafka.Message, len(rows))`, `
-	for _, r := range rows {
+		{relayBatch, `out := make([]kafka.Message, len(items))`, `
+	for _, r := range items {
 		if rand.N(50) == 0 {
 			r.change = proto.CloneOf(r.change)
 			r.change.EventId = uuid.Must(uuid.NewV7()).String()
-			rows = append(rows, r)
+			items = append(items, r)
 		}
 	}
-	out := make([]kafka.Message, len(rows))`},
+	out := make([]kafka.Message, len(items))`},
 	}},
 	{"other request", effect, []replacement{imports(requestKey, randPackage), {requestKey, `r := caller.RequestFrom(ctx)`, `
 	r := caller.RequestFrom(ctx)

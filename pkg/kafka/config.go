@@ -23,7 +23,7 @@ type Config struct {
 // Header is one header of a message: a key and an uninterpreted value.
 type Header = kafkago.Header
 
-// Message is one message. A producer sets Key, Value and Headers; a consumer sets the other fields too.
+// Message is one message. A caller of Publish sets Key, Value and Headers; Publish and a consumer set the other fields.
 type Message struct {
 	// Key decides the partition and so the order. It must not be empty.
 	Key     []byte
@@ -32,7 +32,7 @@ type Message struct {
 
 	Partition int
 	Offset    int64
-	// Time is when the message was given to Publish.
+	// Time is when the message was given to Publish; only a consumer sets it.
 	Time time.Time
 }
 

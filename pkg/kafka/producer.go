@@ -75,9 +75,9 @@ func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer,
 	return p, p.measure(tel)
 }
 
-// Publish writes the messages and returns nil when all in-sync replicas have every one of them. On an error some may have been
-// written: the caller publishes the same messages again, from the oldest one on, and the readers see duplicates. Publish does
-// not retry: the caller knows best when to continue.
+// Publish writes the messages and returns nil when all in-sync replicas have every one of them. It sets their Partition and
+// Offset. On an error some may have been written: the caller publishes the same messages again, from the oldest one on, and
+// the readers see duplicates. Publish does not retry: the caller knows best when to continue.
 //
 // One Publish runs at a time; others wait for it. Different partitions are written in parallel.
 func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
@@ -96,7 +96,7 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	err := p.measured.around(ctx, msgs, p.write)
+	err := p.measured.around(ctx, msgs, func(ctx context.Context, traced []Message) error { return p.write(ctx, traced, msgs) })
 	if err != nil {
 		// The leader may have moved or a connection may have died. Without cached connections and metadata, the caller's next
 		// try starts fresh.
@@ -114,15 +114,16 @@ func (p *Producer) Close() error {
 	return nil
 }
 
-func (p *Producer) write(ctx context.Context, msgs []Message) error {
+// write writes the messages and sets the positions of their originals.
+func (p *Producer) write(ctx context.Context, msgs, originals []Message) error {
 	ids, err := p.partitionIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("kafka: partitions of %s: %w", p.topic, err)
 	}
-	partitions := make(map[int][]Message)
-	for _, m := range msgs {
+	partitions, indexes := make(map[int][]Message), make(map[int][]int)
+	for i, m := range msgs {
 		id := p.balancer.Balance(kafkago.Message{Key: m.Key}, ids...)
-		partitions[id] = append(partitions[id], m)
+		partitions[id], indexes[id] = append(partitions[id], m), append(indexes[id], i)
 	}
 	var (
 		wait   sync.WaitGroup
@@ -132,7 +133,12 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 	)
 	for id, msgs := range partitions {
 		wait.Go(func() {
-			if err := p.writePartition(ctx, id, msgs, &failed); err != nil {
+			offsets, err := p.writePartition(ctx, id, msgs, &failed)
+			for n, offset := range offsets {
+				original := &originals[indexes[id][n]]
+				original.Partition, original.Offset = id, offset
+			}
+			if err != nil {
 				failed.Store(true)
 				lock.Lock()
 				defer lock.Unlock()
@@ -146,19 +152,24 @@ func (p *Producer) write(ctx context.Context, msgs []Message) error {
 
 // writePartition writes the messages of one partition chunk by chunk and stops at the first error: its own, to keep the order,
 // or that of another partition, because the caller will repeat everything.
-func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, failed *atomic.Bool) error {
+func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, failed *atomic.Bool) (offsets []int64, err error) {
 	for chunk := range p.limits.chunks(msgs) {
 		if failed.Load() {
-			return nil
+			return offsets, nil
 		}
-		if err := p.produce(ctx, partition, chunk); err != nil {
-			return fmt.Errorf("kafka: write to %s/%d: %w", p.topic, partition, err)
+		first, err := p.produce(ctx, partition, chunk)
+		if err != nil {
+			return offsets, fmt.Errorf("kafka: write to %s/%d: %w", p.topic, partition, err)
+		}
+		for n := range chunk {
+			offsets = append(offsets, first+int64(n))
 		}
 	}
-	return nil
+	return offsets, nil
 }
 
-func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) error {
+// produce writes one record batch and returns the offset of its first message.
+func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) (first int64, err error) {
 	now := time.Now()
 	records := make([]kafkago.Record, len(chunk))
 	for i, m := range chunk {
@@ -173,9 +184,9 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 		Records:      kafkago.NewRecordReader(records...),
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return res.Error
+	return res.BaseOffset, res.Error
 }
 
 // partitionIDs reads the topic's partitions, mostly from the transport's cache. It never creates the topic.

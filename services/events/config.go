@@ -28,11 +28,13 @@ type Config struct {
 	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
 	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
+	WebhookGroup    string       `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
-	Sources      Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
-	ClockSkew    time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How far the clocks of the outboxes' database servers may differ; 0 if there is only one."`
-	PollInterval time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again."`
-	BatchSize    int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`
+	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
+	ClockSkew       time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How long every change is held back, in case the clocks of the outboxes' database servers differ by more than the relay measures."`
+	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after it is stored, to be published again if both the feed and Kafka go back in time."`
+	PollInterval    time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again."`
+	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`
 
 	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the feed keeps events."`
 }

@@ -5,6 +5,7 @@ package events
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -84,16 +85,22 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions, s.tel); err != nil {
 		return err
 	}
-	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Telemetry: s.tel}, relay.Config{
-		Sources:       cfg.Sources,
-		LeaderURL:     cfg.Database.URL,
-		ClockSkew:     cfg.ClockSkew,
-		PollInterval:  cfg.PollInterval,
-		BatchInterval: outbox.PollDelay,
-		BatchSize:     cfg.BatchSize,
+	readers := []relay.Reader{events.NextOffsets, s.topic.Group(cfg.WebhookGroup)}
+	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Readers: readers, Telemetry: s.tel}, relay.Config{
+		Sources:         cfg.Sources,
+		LeaderURL:       cfg.Database.URL,
+		ClockSkew:       cfg.ClockSkew,
+		Retention:       cfg.OutboxRetention,
+		ConfirmInterval: confirmInterval,
+		PollInterval:    cfg.PollInterval,
+		BatchInterval:   outbox.PollDelay,
+		BatchSize:       cfg.BatchSize,
 	})
 	return err
 }
+
+// confirmInterval is how often rows leave the outboxes.
+const confirmInterval = time.Second
 
 // Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {

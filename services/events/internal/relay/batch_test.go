@@ -24,7 +24,7 @@ func TestBatch(t *testing.T) {
 			want = append(want, f.add(t, source))
 		}
 		n := f.publish(t)
-		require.Equal(t, 2, n, "the row of the other source was recorded after the two")
+		require.Equal(t, 3, n, "only one row of the other source was recorded before those that are left")
 		for n > 0 {
 			n = f.publish(t)
 		}

@@ -7,9 +7,9 @@
 //
 // The relay publishes one batch at a time:
 //
-//  1. It reads the clock of every source. The earliest, less ClockSkew, is the watermark T.
-//  2. Then it reads from every source the visible rows recorded up to T, oldest first.
-//  3. It merges the rows by the time they were recorded, publishes them in that order and deletes them.
+//  1. It reads the clock of every source. The earliest is the watermark T.
+//  2. Then it reads from every source the visible rows with the lowest ids.
+//  3. It merges the rows recorded up to T by the time they were recorded, and publishes them.
 //
 // Why A comes first: let B be in a batch. B was recorded up to T, so it was recorded before the clocks
 // were read. A was committed before B was requested, and therefore before any outbox was read. So this
@@ -18,37 +18,52 @@
 // Without the watermark a batch could read A's source just before A is committed, and B's source just
 // after B is committed. It would publish B first.
 //
-// A source that returns as many rows as were requested may have more. Its last row then lowers the watermark of the
-// batch for all sources, because rows of the others may belong after those it did not return.
+// A source that returns as many rows as were requested may have more. The earliest of those then lowers the watermark of the
+// batch for all sources, because rows of the others may belong after it.
 //
-// Changes of one record keep their order too: each locks the record's row before it writes to the outbox. So a later change is
-// recorded only after the earlier one is visible.
+// # Clocks
+//
+// The relay measures how far the clock of each server is ahead of its own, and converts all times to its own. The measurement
+// is exact to less than half of a round trip, and a change takes at least one. So servers whose clocks differ by minutes are
+// merged in the right order, and none of their changes waits.
+//
+// Within a source the order of ids counts, not the clock: of two changes of which one was answered before the other was
+// requested, the first has the lower id. A row counts as recorded no later than every row with a higher id, and no later than the
+// batch after the one that saw it. So a clock that steps back, as after a fail-over, neither inverts two changes nor delays
+// one.
 //
 // # Nothing is lost
 //
-// A batch takes the rows it can see. It never remembers a position: ids and times become visible out of order, and a position
-// would skip a row that becomes visible late. A row is deleted only after Kafka has confirmed it.
+// Ids become visible out of order, so a position alone would skip a row that becomes visible late. Each source has a window:
+// the highest id that was published, and the gaps below it. The ids in gaps are looked up again with each batch, until every
+// transaction that may have taken them has ended. This also keeps reads fast while an old snapshot, such as a backup's, keeps
+// deleted rows from being removed: the window does not include them.
+//
+// A row is deleted only after the feed and the webhooks have stored its event, and after the relay has found the newest message
+// that it published to the row's partition unchanged in Kafka. If that message is gone, Kafka has lost its tail, and everything
+// in the outboxes is published again. The same happens if a source's server is restarted or replaced, because a restored database
+// hands out ids again.
 //
 // # One leader
 //
 // Any number of processes may run the relay. The one that holds an advisory lock leads, the others campaign for leadership. The
 // lock belongs to a connection: it is released when the leader's connection ends, and a leader that loses its connection stops.
-// If there are two leaders for a moment, each publishes in order, so the only effect is duplicates.
+// If there are two leaders for a moment, each publishes in order, so the only effect is duplicates. A new leader publishes again
+// what is not deleted yet.
 //
 // # Failures
 //
 //   - A source cannot be read: nothing is published, because its rows may belong before those of others.
 //   - Kafka refuses a message: the batch ends there. The next one begins with the oldest row again.
+//   - The feed or the webhooks do not store events: rows stay in the outbox. If there are too many to remember, the others are
+//     published again later.
 //   - The relay stops after publishing and before deleting: the rows are published again.
 //
 // So a failure can delay and repeat events, but never skip or reorder them. Readers drop duplicates by event id.
 //
 // # Assumptions
 //
-// Each source is a primary whose clock does not step backwards: a time service must slew it. Sources on different servers are
-// merged by their own clocks, so the order across them holds only for changes that are further apart than the difference of the
-// clocks. ClockSkew is the largest difference: it keeps the watermark behind all clocks.
-//
-// Services notify the relay right after a commit, over a channel of their database. Polling finds changes whose notification
-// was lost. Listening and leadership need direct connections to the server, without a transaction pooler.
+// Each source is a primary. A change writes to its record before its outbox row, so its transaction has a number before it
+// takes an id. Services notify the relay right after a commit, over a channel of their database. Polling finds changes whose
+// notification was lost. Listening and leadership need direct connections to the server, without a transaction pooler.
 package relay

@@ -11,28 +11,35 @@ import (
 
 // metrics of the relay. Only the leader reports ages; the others report that they do not lead.
 type metrics struct {
-	published, failures metric.Int64Counter
+	published, failures, lostTails metric.Int64Counter
 
 	lock    sync.Mutex
 	leading bool
-	// oldest is the oldest row of each source at the last read.
-	oldest []oldestRow
-	readAt time.Time
+	// sources are as of the last read.
+	sources []sourceState
+	readAt  time.Time
 }
 
-// oldestRow is the age of a source's oldest row. It grows until the next read, because the row may be one that cannot be read
-// or published.
-type oldestRow struct {
-	source metric.MeasurementOption
-	exists bool
-	age    time.Duration
+// sourceState is what the last read of a source found.
+type sourceState struct {
+	label metric.MeasurementOption
+	// read is false until the leader has read the source.
+	read bool
+	// age of the oldest row, if there is one. It grows until the next read, because the row may be one that cannot be read or
+	// published.
+	rows bool
+	age  time.Duration
+	// held is how many rows the watermark holds back.
+	held int
+	// ahead is how far the source's clock is ahead of the relay's.
+	ahead time.Duration
 }
 
 func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Source) (*metrics, error) {
 	m := &metrics{}
 	for _, s := range sources {
 		label := metric.WithAttributeSet(attribute.NewSet(attribute.String("source", s.Name)))
-		m.oldest = append(m.oldest, oldestRow{source: label})
+		m.sources = append(m.sources, sourceState{label: label})
 	}
 	meter := meters.Meter("github.com/partnergifting/platform/services/events/relay")
 	var err error
@@ -46,60 +53,89 @@ func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Sour
 	if err != nil {
 		return nil, err
 	}
+	m.lostTails, err = meter.Int64Counter("gifting.relay.lost_tails",
+		metric.WithDescription("Checks that found messages missing in Kafka that it had acknowledged."))
+	if err != nil {
+		return nil, err
+	}
+	m.published.Add(ctx, 0)
+	m.failures.Add(ctx, 0)
+	m.lostTails.Add(ctx, 0)
+	return m, m.observeState(meter)
+}
+
+// observeState registers what is read at each scrape.
+func (m *metrics) observeState(meter metric.Meter) error {
 	age, err := meter.Float64ObservableGauge("gifting.relay.oldest_age", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest change of a source that is not published."))
 	if err != nil {
-		return nil, err
+		return err
+	}
+	held, err := meter.Int64ObservableGauge("gifting.relay.held",
+		metric.WithDescription("Changes of a source beyond the watermark: recorded later than the relay may publish yet."))
+	if err != nil {
+		return err
+	}
+	ahead, err := meter.Float64ObservableGauge("gifting.relay.clock_offset", metric.WithUnit("s"),
+		metric.WithDescription("How far the clock of a source's server is ahead of the relay's."))
+	if err != nil {
+		return err
 	}
 	leads, err := meter.Int64ObservableGauge("gifting.relay.leads",
 		metric.WithDescription("1 while this process leads."))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		m.report(time.Now(), o, age, leads)
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		if !m.leading {
+			o.ObserveInt64(leads, 0)
+			return nil
+		}
+		o.ObserveInt64(leads, 1)
+		for _, s := range m.sources {
+			o.ObserveFloat64(age, s.oldestAge(time.Since(m.readAt)), s.label)
+			if s.read {
+				o.ObserveInt64(held, int64(s.held), s.label)
+				o.ObserveFloat64(ahead, s.ahead.Seconds(), s.label)
+			}
+		}
 		return nil
-	}, age, leads)
-	m.published.Add(ctx, 0)
-	m.failures.Add(ctx, 0)
-	return m, err
+	}, age, held, ahead, leads)
+	return err
+}
+
+// oldestAge is the age of the oldest row, in seconds, some time after the read.
+func (s sourceState) oldestAge(after time.Duration) float64 {
+	if !s.rows {
+		return 0
+	}
+	return max(0, (s.age + after).Seconds())
 }
 
 func (m *metrics) lead(leading bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.leading = leading
-	for i := range m.oldest {
-		m.oldest[i].exists = false
+	for i, s := range m.sources {
+		m.sources[i] = sourceState{label: s.label}
 	}
 }
 
-// observe records the age of each source's oldest row by the sources' clock.
-func (m *metrics) observe(now time.Time, reads [][]row) {
+// observe records what a batch has read.
+func (m *metrics) observe(now time.Time, b batch, offsetOf func(*server) time.Duration) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.readAt = time.Now()
-	for i, rows := range reads {
-		m.oldest[i].exists = len(rows) > 0
-		if m.oldest[i].exists {
-			m.oldest[i].age = now.Sub(rows[0].recordedAt)
+	for i, read := range b.readings {
+		s := sourceState{
+			label: m.sources[i].label, read: true, rows: len(read.rows) > 0,
+			held: len(read.rows) - b.taken[i], ahead: offsetOf(read.server),
 		}
-	}
-}
-
-func (m *metrics) report(now time.Time, o metric.Observer, age metric.Float64Observable, leads metric.Int64Observable) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if !m.leading {
-		o.ObserveInt64(leads, 0)
-		return
-	}
-	o.ObserveInt64(leads, 1)
-	for _, row := range m.oldest {
-		var seconds float64
-		if row.exists {
-			seconds = max(0, (row.age + now.Sub(m.readAt)).Seconds())
+		if s.rows {
+			s.age = now.Sub(b.times[i][0])
 		}
-		o.ObserveFloat64(age, seconds, row.source)
+		m.sources[i] = s
 	}
 }

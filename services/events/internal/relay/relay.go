@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,16 +22,22 @@ type Source struct {
 // Deps are what a relay works with.
 type Deps struct {
 	Publisher Publisher
+	// Readers are the consumers that must have stored a change before it leaves its outbox.
+	Readers   []Reader
 	Telemetry *telemetry.Telemetry
 }
 
-// Config of the relay. All fields but ClockSkew are required.
+// Config of the relay. All fields but ClockSkew and Retention are required.
 type Config struct {
 	Sources []Source
 	// LeaderURL is the database whose lock the leader holds.
 	LeaderURL string
-	// ClockSkew bounds how far the clocks of the sources' servers differ; zero on one server.
+	// ClockSkew holds every change back for a time, beside the differences of the clocks that the relay measures.
 	ClockSkew time.Duration
+	// Retention is how long a change stays in its outbox after the readers have stored it.
+	Retention time.Duration
+	// ConfirmInterval is how often the relay asks what the readers have stored.
+	ConfirmInterval time.Duration
 	// PollInterval is how long an idle relay waits unless it is woken.
 	PollInterval time.Duration
 	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after an empty
@@ -40,9 +47,12 @@ type Config struct {
 	BatchSize int
 }
 
-// Publisher writes messages in order and returns an error unless all were written. Topic implements it.
+// Publisher writes messages in order. Topic implements it.
 type Publisher interface {
+	// Publish returns an error unless all messages were written, and sets their positions.
 	Publish(ctx context.Context, msgs []kafka.Message) error
+	// Message returns a message that was written, or kafka.ErrNoMessage.
+	Message(ctx context.Context, partition int, offset int64) (kafka.Message, error)
 }
 
 const (
@@ -57,9 +67,21 @@ type Relay struct {
 	cfg       Config
 	sources   []*source
 	publisher Publisher
+	readers   []Reader
 	log       *slog.Logger
 	metrics   *metrics
 	wake      chan struct{}
+
+	// What follows is known only while this process leads. It is empty at first: all rows are read and published again.
+	clock clock
+	// windows and servers belong to the sources.
+	windows []window
+	servers []*server
+	// offsets of the clocks, by the instance of the server.
+	offsets     map[string]*clockOffset
+	outstanding outstanding
+	// again requests that all rows are published again.
+	again atomic.Bool
 }
 
 // New makes a relay. It does not connect before Run.
@@ -72,7 +94,10 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{cfg: cfg, publisher: deps.Publisher, log: tel.Logger, metrics: m, wake: make(chan struct{}, 1)}
+	r := &Relay{
+		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wake: make(chan struct{}, 1),
+		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
+	}
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
 		if err != nil {
@@ -81,7 +106,24 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		}
 		r.sources = append(r.sources, opened)
 	}
+	r.reset()
 	return r, nil
+}
+
+// reset forgets what was published, so that the next batch begins with the oldest row of each outbox.
+func (r *Relay) reset() {
+	r.windows, r.servers = make([]window, len(r.sources)), make([]*server, len(r.sources))
+	r.outstanding.reset(len(r.sources))
+}
+
+// forget begins again with a source whose server was restarted or replaced: its ids may belong to other rows now.
+func (r *Relay) forget(source int, found *server) {
+	if r.servers[source] != nil {
+		r.log.Warn("the server of a source was restarted or replaced, publishing again what is in its outbox",
+			"source", r.sources[source].name)
+		r.outstanding.forget(source)
+	}
+	r.windows[source], r.servers[source] = window{}, found
 }
 
 // Close ends the connections to the sources, after Run.
@@ -106,14 +148,13 @@ func (r *Relay) Run(ctx context.Context) error {
 
 // lead publishes batch after batch until its leadership, and with it ctx, ends.
 func (r *Relay) lead(ctx context.Context) {
+	r.reset()
 	r.metrics.lead(true)
 	defer r.metrics.lead(false)
-	listening := make(chan struct{})
-	go func() {
-		defer close(listening)
-		r.listen(ctx)
-	}()
-	defer func() { <-listening }()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { r.listen(ctx) })
+	beside.Go(func() { r.confirmRows(ctx) })
 	backoff := firstBackoff
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -153,13 +194,16 @@ type Topic struct {
 	name       string
 	partitions int
 	producer   *kafka.Producer
+	inspector  *kafka.Inspector
 	exists     atomic.Bool
 }
 
 // NewTopic makes a topic. It does not connect before the first Publish.
 func NewTopic(cfg kafka.Config, name string, partitions int, tel *telemetry.Telemetry) (*Topic, error) {
 	producer, err := kafka.NewProducer(cfg, name, tel)
-	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: producer}, err
+	return &Topic{
+		cfg: cfg, name: name, partitions: partitions, producer: producer, inspector: kafka.NewInspector(cfg, name),
+	}, err
 }
 
 // Publish implements Publisher.
@@ -168,6 +212,16 @@ func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
 		return err
 	}
 	return t.producer.Publish(ctx, msgs)
+}
+
+// Message implements Publisher.
+func (t *Topic) Message(ctx context.Context, partition int, offset int64) (kafka.Message, error) {
+	return t.inspector.Message(ctx, partition, offset)
+}
+
+// Group returns how far a consumer group has committed the topic, which it does after it has stored the messages.
+func (t *Topic) Group(name string) Reader {
+	return func(ctx context.Context) (map[int]int64, error) { return t.inspector.Committed(ctx, name) }
 }
 
 // Ensure creates the topic if it is missing.
@@ -182,5 +236,8 @@ func (t *Topic) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the producer.
-func (t *Topic) Close() error { return t.producer.Close() }
+// Close ends the connections.
+func (t *Topic) Close() error {
+	t.inspector.Close()
+	return t.producer.Close()
+}

@@ -34,6 +34,8 @@ type recorder struct {
 	messages []kafka.Message
 	// fail returns how many of n messages are written before an error. A nil function or a negative result means no error.
 	fail func(n int) int
+	// stored is the offset up to which the readers have stored the messages; negative: all.
+	stored int64
 }
 
 var errPublish = errors.New("broker does not answer")
@@ -47,8 +49,37 @@ func (r *recorder) Publish(_ context.Context, msgs []kafka.Message) error {
 			return errPublish
 		}
 	}
-	r.messages = append(r.messages, msgs...)
+	for i := range msgs {
+		msgs[i].Offset = int64(len(r.messages))
+		r.messages = append(r.messages, msgs[i])
+	}
 	return nil
+}
+
+func (r *recorder) Message(_ context.Context, _ int, offset int64) (kafka.Message, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if offset >= int64(len(r.messages)) {
+		return kafka.Message{}, kafka.ErrNoMessage
+	}
+	return r.messages[offset], nil
+}
+
+// next is the Reader of the recorder.
+func (r *recorder) next(context.Context) (map[int]int64, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.stored < 0 {
+		return map[int]int64{0: int64(len(r.messages))}, nil
+	}
+	return map[int]int64{0: r.stored}, nil
+}
+
+// lose drops the messages from an offset on.
+func (r *recorder) lose(from int64) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.messages = r.messages[:from]
 }
 
 func (r *recorder) changes(t *testing.T) []*eventsv1.Change {
@@ -80,9 +111,10 @@ type fixture struct {
 // setup makes a relay of two sources, which it opens with the relay's role. Zero values of cfg are replaced with usable ones.
 func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 	t.Helper()
-	f := &fixture{published: &recorder{}}
+	f := &fixture{published: &recorder{stored: -1}}
 	cfg.LeaderURL = pgtest.NewURL(t)
 	cfg.PollInterval = cmp.Or(cfg.PollInterval, 25*time.Millisecond)
+	cfg.ConfirmInterval = cmp.Or(cfg.ConfirmInterval, 5*time.Millisecond)
 	cfg.BatchSize = cmp.Or(cfg.BatchSize, 500)
 	if cfg.BatchInterval == nil {
 		cfg.BatchInterval = outbox.PollDelay
@@ -95,7 +127,7 @@ func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 		f.owners = append(f.owners, pool)
 		cfg.Sources = append(cfg.Sources, Source{Name: name, URL: asRelay(t, owner)})
 	}
-	relay, err := New(t.Context(), Deps{Publisher: f.published, Telemetry: tel}, cfg)
+	relay, err := New(t.Context(), Deps{Publisher: f.published, Readers: []Reader{f.published.next}, Telemetry: tel}, cfg)
 	require.NoError(t, err)
 	t.Cleanup(relay.Close)
 	f.Relay = relay
@@ -171,11 +203,12 @@ func (f *fixture) add(t *testing.T, source int) string {
 	return subject
 }
 
-// publish publishes a batch and returns the number of its rows.
+// publish publishes a batch, confirms what the readers have stored and returns the number of published rows.
 func (f *fixture) publish(t *testing.T) int {
 	t.Helper()
 	n, err := f.publishBatch(t.Context())
 	require.NoError(t, err)
+	require.NoError(t, f.confirm(t.Context()))
 	return n
 }
 

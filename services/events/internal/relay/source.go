@@ -2,7 +2,9 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,26 +17,51 @@ import (
 )
 
 const (
-	// The relay uses one connection at a time; the second is for reconnecting.
-	sourceConns      = 2
+	// One connection is for batches and one for confirming; the third is for reconnecting.
+	sourceConns      = 3
 	connectTimeout   = 3 * time.Second
 	statementTimeout = "10000"
 
-	readClock = `SELECT clock_timestamp()`
+	// A transaction begins only on request, because it uses up an id and writes to the log.
+	readClock = `SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+  CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
 
-	readRows = `SELECT id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id,
-  occurred_at, data, traceparent
-FROM outbox
-WHERE recorded_at <= $1
-ORDER BY recorded_at, id
+	columns = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent`
+
+	// Late rows, in the gaps of the window, come before the others.
+	readRows = `SELECT ` + columns + `
+FROM (
+  SELECT o.* FROM unnest($3::bigint[], $4::bigint[]) AS gap (first, last)
+    JOIN outbox o ON o.id BETWEEN gap.first AND gap.last
+   WHERE o.confirmed_at IS NULL
+  UNION ALL
+  (SELECT * FROM outbox WHERE id > $1 AND confirmed_at IS NULL ORDER BY id LIMIT $2)
+) r
+ORDER BY id
 LIMIT $2`
 
-	deleteRows = `DELETE FROM outbox WHERE id = ANY($1)`
+	// The earliest of the rows that a full read has left.
+	readUnread = `SELECT recorded_at FROM outbox
+WHERE id > $1 AND recorded_at > $2 AND confirmed_at IS NULL
+ORDER BY recorded_at, id LIMIT 1`
+
+	// After the database was restored, an id may belong to another event.
+	confirmedRows = `unnest($1::bigint[], $2::uuid[]) AS c (id, event_id) WHERE o.id = c.id AND o.event_id = c.event_id`
+
+	deleteRows  = `DELETE FROM outbox o USING ` + confirmedRows
+	confirmRows = `UPDATE outbox o SET confirmed_at = now() FROM ` + confirmedRows
+
+	sweepRows = `DELETE FROM outbox WHERE id IN (
+  SELECT id FROM outbox WHERE confirmed_at < now() - $1::interval ORDER BY id LIMIT $2)`
+
+	// readServer identifies the server and the table. They differ after a restart, a fail-over and a restore, and only then may
+	// the table have gone back to an earlier state.
+	readServer = `SELECT concat(inet_server_addr(), ':', inet_server_port(), ' ', pg_postmaster_start_time()),
+  concat(d.oid, ' ', 'outbox'::regclass::oid) FROM pg_database d WHERE d.datname = current_database()`
 )
 
-// row is an outbox row and the source it came from.
+// row is an outbox row.
 type row struct {
-	source     int
 	id         int64
 	recordedAt time.Time
 	change     *eventsv1.Change
@@ -44,6 +71,30 @@ type row struct {
 type source struct {
 	name string
 	pool *pgxpool.Pool
+	// server is that of the newest connection.
+	server atomic.Pointer[server]
+}
+
+// server identifies a database server since its start, and the table in it.
+type server struct{ instance, table string }
+
+// tick is a reading of a source's clock.
+type tick struct {
+	asked, answered, clock time.Time
+	server                 *server
+	// oldest is the oldest running transaction, begun a new one; zero if none was requested.
+	oldest, begun int64
+}
+
+// reading is what a source returned for a batch.
+type reading struct {
+	// rows are in the order of id. Within a source this is the order of the changes: if one was answered before another was
+	// requested, its id was taken earlier.
+	rows []row
+	// full means that there may be more rows, and unread is when the earliest of them was recorded; zero if there is none.
+	full   bool
+	unread time.Time
+	tick
 }
 
 // openSource does not connect: a source may be down when the relay starts.
@@ -60,6 +111,11 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	// again, and readers drop the duplicates.
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	// Reads follow the primary key from the low end of their window. A bitmap would be made of a whole other index.
+	postgres.ByIndex(cfg)
+	cfg.ConnConfig.RuntimeParams["enable_bitmapscan"] = "off"
+	opened := &source{name: s.Name}
+	cfg.AfterConnect = opened.identify
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open source %s: %w", s.Name, err)
@@ -68,44 +124,83 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 		pool.Close()
 		return nil, err
 	}
-	return &source{name: s.Name, pool: pool}, nil
+	opened.pool = pool
+	return opened, nil
 }
 
-func (s *source) clock(ctx context.Context) (t time.Time, err error) {
-	if err := s.pool.QueryRow(ctx, readClock).Scan(&t); err != nil {
+// identify notes the server of a new connection.
+func (s *source) identify(ctx context.Context, conn *pgx.Conn) error {
+	var found server
+	if err := conn.QueryRow(ctx, readServer).Scan(&found.instance, &found.table); err != nil {
+		return fmt.Errorf("identify the server of source %s: %w", s.name, err)
+	}
+	if known := s.server.Load(); known == nil || *known != found {
+		s.server.Store(&found)
+	}
+	return nil
+}
+
+// tick reads the source's clock, and begins a transaction if wanted.
+func (s *source) tick(ctx context.Context, now func() time.Time, begin bool) (tick, error) {
+	t := tick{asked: now()}
+	if err := s.pool.QueryRow(ctx, readClock, begin).Scan(&t.clock, &t.oldest, &t.begun); err != nil {
 		return t, fmt.Errorf("clock of source %s: %w", s.name, err)
 	}
+	t.answered, t.server = now(), s.server.Load()
 	return t, nil
 }
 
-// read returns the oldest visible rows recorded up to the watermark. It is a separate statement, so it sees everything that was
+// read returns the visible rows of the window with the lowest ids. It is a separate statement, so it sees everything that was
 // committed before the call.
-func (s *source) read(ctx context.Context, index int, watermark time.Time, limit int) ([]row, error) {
-	rows, err := s.pool.Query(ctx, readRows, watermark, limit)
+func (s *source) read(ctx context.Context, w *window, t tick, limit int) (reading, error) {
+	first, last := w.ranges()
+	rows, err := s.pool.Query(ctx, readRows, w.low, limit, first, last)
 	if err != nil {
-		return nil, fmt.Errorf("read source %s: %w", s.name, err)
+		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
 	}
-	found, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (row, error) {
-		r, e := row{source: index}, &eventsv1.Change{}
-		var occurredAt time.Time
-		err := c.Scan(&r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
-			&occurredAt, &e.Data, &e.Traceparent)
-		e.OccurredAt, e.RecordedAt = timestamppb.New(occurredAt), timestamppb.New(r.recordedAt)
-		r.change = e
-		return r, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read source %s: %w", s.name, err)
+	r := reading{tick: t}
+	if r.rows, err = pgx.CollectRows(rows, scanRow); err != nil {
+		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
 	}
-	return found, nil
+	if r.full = len(r.rows) == limit; !r.full {
+		return r, nil
+	}
+	err = s.pool.QueryRow(ctx, readUnread, r.rows[limit-1].id, w.published).Scan(&r.unread)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
+	}
+	return r, nil
 }
 
-func (s *source) remove(ctx context.Context, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
+func scanRow(c pgx.CollectableRow) (row, error) {
+	e := &eventsv1.Change{}
+	r := row{change: e}
+	var occurredAt time.Time
+	err := c.Scan(&r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
+		&occurredAt, &e.Data, &e.Traceparent)
+	e.OccurredAt = timestamppb.New(occurredAt)
+	return r, err
+}
+
+// confirm deletes rows that all readers have stored, or only marks them if they are kept.
+func (s *source) confirm(ctx context.Context, rows []sent, keep bool) error {
+	statement := deleteRows
+	if keep {
+		statement = confirmRows
 	}
-	if _, err := s.pool.Exec(ctx, deleteRows, ids); err != nil {
+	_, err := s.pool.Exec(ctx, statement, postgres.Column(rows, func(r sent) int64 { return r.id }),
+		postgres.UUIDColumn(rows, func(r sent) string { return r.eventID }))
+	if err != nil {
 		return fmt.Errorf("delete from source %s: %w", s.name, err)
 	}
 	return nil
+}
+
+// sweep deletes rows that were confirmed before the retention, and returns their number.
+func (s *source) sweep(ctx context.Context, retention time.Duration, limit int) (int, error) {
+	tag, err := s.pool.Exec(ctx, sweepRows, retention, limit)
+	if err != nil {
+		return 0, fmt.Errorf("sweep source %s: %w", s.name, err)
+	}
+	return int(tag.RowsAffected()), nil
 }

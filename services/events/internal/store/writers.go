@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -69,6 +70,27 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 		})
 		return err
 	})
+}
+
+// NextOffsets returns of each partition the offset after the last message that the feed has stored.
+func (s *Store) NextOffsets(ctx context.Context) (map[int]int64, error) {
+	rows, err := s.pool.Query(ctx, "SELECT kafka_partition, next_offset FROM feed_writers")
+	if err != nil {
+		return nil, fmt.Errorf("read offsets of feed: %w", err)
+	}
+	var (
+		partition int
+		next      int64
+	)
+	offsets := map[int]int64{}
+	_, err = pgx.ForEachRow(rows, []any{&partition, &next}, func() error {
+		offsets[partition] = next
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read offsets of feed: %w", err)
+	}
+	return offsets, nil
 }
 
 // admit returns the events of the batch to insert and moves the partition's offset past the batch.

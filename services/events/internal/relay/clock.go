@@ -1,0 +1,33 @@
+package relay
+
+import "time"
+
+// clock is the relay's own time. It never steps.
+type clock struct{ start time.Time }
+
+func (c clock) now() time.Time { return c.start.Add(time.Since(c.start)) }
+
+// maxDrift bounds how fast a server's clock and the relay's drift apart, adjustments of a time service included.
+const maxDrift = 0.001
+
+// clockOffset bounds how far the clock of a server is ahead of the relay's. Each reading of the server's clock gives a bound: it
+// was taken between the question and the answer. The bounds of all readings together are tighter than those of any one.
+type clockOffset struct {
+	low, high time.Duration
+	at        time.Time
+}
+
+// observe adds a reading of the server's clock. If it contradicts the earlier ones, the clock has stepped, and they are dropped.
+func (o *clockOffset) observe(asked, answered, reading time.Time) {
+	low, high := reading.Sub(answered), reading.Sub(asked)
+	if !o.at.IsZero() {
+		drift := time.Duration(float64(answered.Sub(o.at)) * maxDrift)
+		if l, h := max(low, o.low-drift), min(high, o.high+drift); l <= h {
+			low, high = l, h
+		}
+	}
+	o.low, o.high, o.at = low, high, answered
+}
+
+// value is the best estimate.
+func (o *clockOffset) value() time.Duration { return (o.low + o.high) / 2 } //nolint:mnd // The middle of the bounds.

@@ -1,0 +1,93 @@
+package relay
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+func TestClockOffset(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	observe := func(o *clockOffset, took, ahead time.Duration) {
+		at = at.Add(time.Millisecond)
+		o.observe(at.Add(-took), at, at.Add(-took/2).Add(ahead))
+	}
+	t.Run("slow readings do not spoil exact ones", func(t *testing.T) {
+		var o clockOffset
+		observe(&o, 2*time.Millisecond, 40*time.Second)
+		for range 100 {
+			observe(&o, 300*time.Millisecond, 40*time.Second)
+		}
+		require.InDelta(t, 40, o.value().Seconds(), 0.001)
+		require.Less(t, o.high-o.low, 3*time.Millisecond)
+	})
+	t.Run("it follows a clock that drifts and one that steps", func(t *testing.T) {
+		var o clockOffset
+		for i := range 1000 {
+			observe(&o, time.Millisecond, time.Duration(i)*time.Microsecond/2)
+		}
+		require.InDelta(t, 0.0005, o.value().Seconds(), 0.001)
+		observe(&o, time.Millisecond, -time.Hour)
+		require.InDelta(t, -3600, o.value().Seconds(), 0.001)
+	})
+}
+
+// setClock puts the clock of a source ahead. The relay and the outbox of the source then use it.
+func (f *fixture) setClock(t *testing.T, source int, ahead string) {
+	t.Helper()
+	owner, s := f.owners[source], f.sources[source]
+	exec(t, owner, "CREATE SCHEMA IF NOT EXISTS ahead")
+	exec(t, owner, "GRANT USAGE ON SCHEMA ahead TO gifting_relay")
+	exec(t, owner, `CREATE OR REPLACE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+AS $$ SELECT pg_catalog.clock_timestamp() + interval '`+ahead+`' $$`)
+	exec(t, owner, "ALTER TABLE outbox ALTER recorded_at SET DEFAULT ahead.clock_timestamp()")
+	cfg := s.pool.Config()
+	if cfg.ConnConfig.RuntimeParams["search_path"] != "" {
+		return
+	}
+	cfg.ConnConfig.RuntimeParams["search_path"] = "ahead, pg_catalog, public"
+	s.pool.Close()
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	s.pool = pool
+	f.forget(source, nil)
+}
+
+func TestASourceWhoseClockIsAheadDoesNotWait(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	// Both sources are on one server, and a server has one clock.
+	f.setClock(t, 0, "40 seconds")
+	f.setClock(t, 1, "40 seconds")
+	want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+	require.Equal(t, 3, f.publish(t))
+	require.Equal(t, want, f.published.subjects(t))
+	for _, c := range f.published.changes(t) {
+		require.WithinDuration(t, time.Now(), c.GetRecordedAt().AsTime(), 10*time.Second, "by the relay's clock")
+	}
+}
+
+func TestAClockThatStepsBackNeitherInvertsNorDelays(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.setClock(t, 0, "1 hour")
+	f.setClock(t, 1, "1 hour")
+	want := []string{f.add(t, 0), f.add(t, 0)}
+	f.setClock(t, 0, "0")
+	f.setClock(t, 1, "0")
+	want = append(want, f.add(t, 0), f.add(t, 1))
+	require.Equal(t, 4, f.publish(t))
+	require.Equal(t, want, f.published.subjects(t))
+
+	f.setClock(t, 0, "1 hour")
+	last := f.add(t, 0)
+	f.setClock(t, 0, "0")
+	require.Zero(t, f.publish(t), "it may have been recorded after the clock was read")
+	require.Equal(t, 1, f.publish(t), "it was seen before the clock was read")
+	require.Equal(t, append(want, last), f.published.subjects(t))
+}

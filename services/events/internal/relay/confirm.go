@@ -1,0 +1,251 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+// Reader returns how far a consumer has stored the topic: of each partition the offset after the last stored message.
+type Reader func(ctx context.Context) (map[int]int64, error)
+
+const (
+	// maxOutstanding bounds the memory for rows that wait for the readers. Rows beyond it are published again afterwards.
+	maxOutstanding = 250_000
+	// maxConfirmed is how many rows one statement confirms.
+	maxConfirmed   = 5000
+	confirmTimeout = 15 * time.Second
+	sweepInterval  = time.Minute
+)
+
+// sent is a row that was published and that not all readers have stored.
+type sent struct {
+	id        int64
+	eventID   string
+	partition int
+	offset    int64
+}
+
+// outstanding holds the rows that were published and that not all readers have stored. It is safe for concurrent use.
+type outstanding struct {
+	lock sync.Mutex
+	outstandingRows
+}
+
+type outstandingRows struct {
+	// rows of each source, in the order of publishing.
+	rows [][]sent
+	// newest is the last row of each partition.
+	newest map[int]sent
+	count  int
+	// overflow means that rows were not added.
+	overflow bool
+	// resets counts how often rows were forgotten.
+	resets int
+}
+
+func (o *outstanding) reset(sources int) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	o.outstandingRows = outstandingRows{rows: make([][]sent, sources), newest: map[int]sent{}, resets: o.resets + 1}
+}
+
+// forget drops the rows of a source.
+func (o *outstanding) forget(source int) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	o.count -= len(o.rows[source])
+	o.rows[source] = nil
+	o.resets++
+}
+
+// add notes the rows with the positions of their messages.
+func (o *outstanding) add(items []item, msgs []kafka.Message) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for i, it := range items {
+		s := sent{id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset}
+		o.newest[s.partition] = s
+		if o.count >= maxOutstanding {
+			o.overflow = true
+			continue
+		}
+		o.rows[it.source] = append(o.rows[it.source], s)
+		o.count++
+	}
+}
+
+// now returns what is outstanding.
+func (o *outstanding) now() outstandingRows {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	now := o.outstandingRows
+	now.rows, now.newest = slices.Clone(o.rows), maps.Clone(o.newest)
+	return now
+}
+
+// keep replaces the rows of a source as they were before with those that are left of them.
+func (o *outstanding) keep(before outstandingRows, source int, left []sent) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	if o.resets != before.resets {
+		return
+	}
+	n := len(before.rows[source])
+	o.rows[source] = append(left, o.rows[source][n:]...)
+	o.count -= n - len(left)
+}
+
+// confirmRows confirms what the readers have stored, until ctx ends.
+func (r *Relay) confirmRows(ctx context.Context) {
+	swept := time.Now()
+	for ctx.Err() == nil {
+		pause(ctx, r.cfg.ConfirmInterval, nil)
+		if err := r.confirm(ctx); err != nil && ctx.Err() == nil {
+			r.metrics.failures.Add(ctx, 1)
+			r.log.WarnContext(ctx, "relay cannot confirm changes, their rows stay in the outbox", "error", err)
+		}
+		if r.cfg.Retention > 0 && time.Since(swept) >= sweepInterval {
+			swept = time.Now()
+			if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+				r.log.WarnContext(ctx, "relay cannot delete old rows", "error", err)
+			}
+		}
+	}
+}
+
+// confirm deletes the rows that all readers have stored, or marks them if they are kept. If the topic no longer has the newest
+// message that was published to a partition, its tail was lost, and all rows are published again.
+func (r *Relay) confirm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	now := r.outstanding.now()
+	if now.count == 0 {
+		if now.overflow {
+			r.again.Store(true)
+		}
+		return nil
+	}
+	stored, err := r.stored(ctx)
+	if err != nil {
+		return err
+	}
+	intact, err := r.intact(ctx, now)
+	if err != nil {
+		return err
+	}
+	if !intact {
+		r.again.Store(true)
+		return nil
+	}
+	return r.forEachSource(ctx, func(ctx context.Context, i int, s *source) error {
+		var done, left []sent
+		for _, row := range now.rows[i] {
+			if row.offset < stored[row.partition] {
+				done = append(done, row)
+			} else {
+				left = append(left, row)
+			}
+		}
+		for len(done) > 0 {
+			n := min(len(done), maxConfirmed)
+			if err := s.confirm(ctx, done[:n], r.cfg.Retention > 0); err != nil {
+				return err
+			}
+			done = done[n:]
+		}
+		r.outstanding.keep(now, i, left)
+		return nil
+	})
+}
+
+// stored returns how far all readers have stored each partition.
+func (r *Relay) stored(ctx context.Context) (map[int]int64, error) {
+	var all map[int]int64
+	for _, reader := range r.readers {
+		next, err := reader(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = next
+			continue
+		}
+		maps.DeleteFunc(all, func(partition int, _ int64) bool { _, found := next[partition]; return !found })
+		for partition := range all {
+			all[partition] = min(all[partition], next[partition])
+		}
+	}
+	return all, nil
+}
+
+// intact reports whether the topic has the newest message that was published to each partition with outstanding rows. Then it
+// has all earlier ones too, because a log that loses messages loses its end.
+func (r *Relay) intact(ctx context.Context, now outstandingRows) (bool, error) {
+	waiting := map[int]bool{}
+	for _, rows := range now.rows {
+		for _, row := range rows {
+			waiting[row.partition] = true
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	var lock sync.Mutex
+	intact := true
+	for partition := range waiting {
+		newest := now.newest[partition]
+		group.Go(func() error {
+			found, err := r.eventAt(ctx, newest)
+			if err != nil {
+				return err
+			}
+			if found != newest.eventID {
+				r.metrics.lostTails.Add(ctx, 1)
+				r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
+					"partition", partition, "offset", newest.offset, "event_id", newest.eventID, "found_event_id", found)
+				lock.Lock()
+				defer lock.Unlock()
+				intact = false
+			}
+			return nil
+		})
+	}
+	return intact, group.Wait()
+}
+
+// eventAt returns the id of the event at a row's position, or nothing if there is no message.
+func (r *Relay) eventAt(ctx context.Context, s sent) (string, error) {
+	m, err := r.publisher.Message(ctx, s.partition, s.offset)
+	if errors.Is(err, kafka.ErrNoMessage) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var c eventsv1.Change
+	if err := proto.Unmarshal(m.Value, &c); err != nil {
+		return "", fmt.Errorf("decode the message at %d/%d: %w", s.partition, s.offset, err)
+	}
+	return c.GetEventId(), nil
+}
+
+// sweep deletes confirmed rows past retention.
+func (r *Relay) sweep(ctx context.Context) error {
+	return r.forEachSource(ctx, func(ctx context.Context, _ int, s *source) error {
+		for {
+			n, err := s.sweep(ctx, r.cfg.Retention, maxConfirmed)
+			if err != nil || n < maxConfirmed {
+				return err
+			}
+		}
+	})
+}

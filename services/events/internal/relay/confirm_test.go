@@ -1,0 +1,157 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+)
+
+func TestARowStaysUntilAllReadersHaveStoredIt(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	behind := int64(0)
+	f.readers = append(f.readers, func(context.Context) (map[int]int64, error) { return map[int]int64{0: behind}, nil })
+	want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+	require.Equal(t, 3, f.publish(t))
+	require.Equal(t, 3, f.left(t))
+	behind = 2
+	require.Zero(t, f.publish(t), "what was published is not published again")
+	require.Equal(t, 1, f.left(t))
+	behind = 3
+	require.Zero(t, f.publish(t))
+	require.Zero(t, f.left(t))
+	require.Equal(t, want, f.published.subjects(t))
+}
+
+func TestTheNextLeaderPublishesAgainWhatIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.published.stored = 1
+	first, second := f.add(t, 0), f.add(t, 0)
+	f.publish(t)
+	f.reset()
+	f.publish(t)
+	require.Equal(t, []string{first, second, second}, f.published.subjects(t))
+}
+
+func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(t *testing.T, f *fixture){
+		"the log ends before them": func(_ *testing.T, f *fixture) { f.published.lose(1) },
+		"others have their offsets": func(_ *testing.T, f *fixture) {
+			f.published.lose(1)
+			for range 3 {
+				f.published.messages = append(f.published.messages, f.published.messages[0])
+			}
+		},
+		"the topic is made anew": func(_ *testing.T, f *fixture) { f.published.lose(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tel := telemetrytest.New()
+			f := setup(t, Config{}, tel.Telemetry)
+			f.published.stored = 1
+			f.add(t, 0)
+			second, third := f.add(t, 1), f.add(t, 0)
+			require.Equal(t, 3, f.publish(t))
+			lose(t, f)
+			f.published.stored = 100
+			require.Zero(t, f.publish(t))
+			require.Equal(t, 2, f.left(t), "the offsets of lost messages confirm nothing")
+			require.Equal(t, 2, f.publish(t))
+			got := f.published.subjects(t)
+			require.Equal(t, []string{second, third}, got[len(got)-2:])
+			require.Zero(t, f.left(t))
+			require.InDelta(t, 1, tel.Values(t, "gifting.relay.lost_tails")[""], 0)
+		})
+	}
+}
+
+func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
+	f.add(t, 0)
+	f.add(t, 1)
+	require.Equal(t, 2, f.publish(t))
+	require.NoError(t, f.sweep(t.Context()))
+	require.Equal(t, 2, f.left(t))
+	f.reset()
+	require.Zero(t, f.publish(t), "a new leader does not publish confirmed rows")
+	exec(t, f.owners[0], "UPDATE outbox SET confirmed_at = now() - interval '61 minutes'")
+	require.NoError(t, f.sweep(t.Context()))
+	require.Equal(t, 1, f.left(t))
+}
+
+// TestARestoredOutboxLosesNothing puts another table into the place of an outbox, whose ids begin again.
+func TestARestoredOutboxLosesNothing(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.published.stored = 0
+	before := []string{f.add(t, 0), f.add(t, 0)}
+	require.Equal(t, 2, f.publish(t))
+	for _, sql := range []string{
+		"ALTER TABLE outbox RENAME TO lost", "ALTER SEQUENCE outbox_id_seq RENAME TO lost_seq",
+		"ALTER INDEX outbox_recorded RENAME TO lost_recorded", "DROP TABLE migrations_outbox",
+	} {
+		exec(t, f.owners[0], sql)
+	}
+	require.NoError(t, postgres.Migrate(t.Context(), f.owners[0].Config().ConnString(), outbox.Migrations()))
+	f.sources[0].pool.Reset()
+	after := []string{f.add(t, 0), f.add(t, 0)}
+	f.published.stored = -1
+	for range 3 { // The change of the table ends the first batch.
+		_, _ = f.publishBatch(t.Context())
+	}
+	require.NoError(t, f.confirm(t.Context()))
+	require.Equal(t, append(before, after...), f.published.subjects(t))
+	require.Zero(t, f.left(t))
+}
+
+// TestReadsAreFlatUnderAnOldSnapshot keeps a snapshot open, as a backup does, while rows come and go.
+func TestReadsAreFlatUnderAnOldSnapshot(t *testing.T) {
+	t.Parallel()
+	const rows, batches = 2000, 5
+	f := setup(t, Config{BatchSize: rows}, telemetry.Discard())
+	backup, err := f.owners[0].BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, backup.Rollback(t.Context())) }()
+	var n int
+	require.NoError(t, backup.QueryRow(t.Context(), "SELECT count(*) FROM outbox").Scan(&n))
+	for range batches {
+		exec(t, f.owners[0], fmt.Sprintf(`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
+SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'order.created', now(), '{}'
+FROM generate_series(1, %d)`, rows-1))
+		for f.publish(t) > 0 {
+		}
+	}
+	require.Zero(t, f.left(t))
+	f.add(t, 0)
+	require.Less(t, f.pagesRead(t), 20, "pages of a read after %d dead rows", rows*batches)
+}
+
+// pagesRead returns how many pages the next read of the first source touches.
+func (f *fixture) pagesRead(t *testing.T) int {
+	t.Helper()
+	first, last := f.windows[0].ranges()
+	rows, err := f.sources[0].pool.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off) "+readRows,
+		f.windows[0].low, f.cfg.BatchSize, first, last)
+	require.NoError(t, err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	_, line, found := strings.Cut(plan[1], "hit=")
+	require.True(t, found, plan)
+	var pages int
+	_, err = fmt.Sscanf(line, "%d", &pages)
+	require.NoError(t, err)
+	return pages
+}
