@@ -8,6 +8,8 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // ErrNoMessage means that a partition has no message at an offset: it ends before, or has deleted it.
@@ -21,12 +23,16 @@ type Inspector struct {
 }
 
 // NewInspector makes an inspector of a topic. It does not connect before the first call.
-func NewInspector(cfg Config, topic string) *Inspector {
-	transport := cfg.transport(topic)
+func NewInspector(cfg Config, topic string, tel *telemetry.Telemetry) (*Inspector, error) {
+	cluster, err := open(cfg, tel)
+	if err != nil {
+		return nil, err
+	}
+	transport := cluster.transport(topic)
 	return &Inspector{
 		topic: topic, transport: transport,
-		client: &kafkago.Client{Addr: cfg.address(), Transport: transport, Timeout: inspectTimeout},
-	}
+		client: &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: inspectTimeout},
+	}, nil
 }
 
 const inspectTimeout = 5 * time.Second

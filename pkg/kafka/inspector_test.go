@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 func TestInspectorFindsWhatWasPublished(t *testing.T) {
@@ -13,7 +15,8 @@ func TestInspectorFindsWhatWasPublished(t *testing.T) {
 	cfg, topic := setup(t, 3)
 	msgs := numbered(30, 10)
 	require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
-	i := NewInspector(cfg, topic)
+	i, err := NewInspector(cfg, topic, telemetry.Discard())
+	require.NoError(t, err)
 	t.Cleanup(i.Close)
 
 	next := map[int]int64{}
@@ -26,7 +29,7 @@ func TestInspectorFindsWhatWasPublished(t *testing.T) {
 		require.Equal(t, m.Value, found.Value)
 		require.Equal(t, m.Offset, found.Offset)
 	}
-	_, err := i.Message(t.Context(), 0, next[0]+1)
+	_, err = i.Message(t.Context(), 0, next[0]+1)
 	require.ErrorIs(t, err, ErrNoMessage, "beyond the end")
 
 	group := newGroup()

@@ -201,9 +201,11 @@ type Topic struct {
 // NewTopic makes a topic. It does not connect before the first Publish.
 func NewTopic(cfg kafka.Config, name string, partitions int, tel *telemetry.Telemetry) (*Topic, error) {
 	producer, err := kafka.NewProducer(cfg, name, tel)
-	return &Topic{
-		cfg: cfg, name: name, partitions: partitions, producer: producer, inspector: kafka.NewInspector(cfg, name),
-	}, err
+	if err != nil {
+		return nil, err
+	}
+	inspector, err := kafka.NewInspector(cfg, name, tel)
+	return &Topic{cfg: cfg, name: name, partitions: partitions, producer: producer, inspector: inspector}, err
 }
 
 // Publish implements Publisher.
