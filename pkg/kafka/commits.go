@@ -104,14 +104,14 @@ func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Gener
 	assigned := generation.Assignments[c.opts.Topic]
 	c.log.InfoContext(ctx, "partitions assigned", "generation", generation.ID, "partitions", len(assigned))
 	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.log)
+	c.awaitPartitions(ctx, len(assigned))
 
 	var partitions, committer sync.WaitGroup
 	has := make(map[int]*progress, len(assigned))
 	for _, a := range assigned {
 		p := newPartition(c, a, commits)
 		has[p.id] = p.progress
-		partitions.Go(func() { p.pump(ctx) })
-		partitions.Go(func() { p.work(ctx) })
+		partitions.Go(func() { p.run(ctx) })
 	}
 	c.members.set(has)
 	defer c.members.set(nil)

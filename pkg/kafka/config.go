@@ -48,6 +48,8 @@ type conns struct {
 	lock   sync.Mutex
 	closed bool
 	live   map[*trackedConn]struct{}
+	// fresh: a connection was made since the last call of renewed.
+	fresh bool
 }
 
 func newConns(open func(ctx context.Context, network, address string) (net.Conn, error)) *conns {
@@ -66,8 +68,17 @@ func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 		_ = inner.Close()
 		return nil, net.ErrClosed
 	}
-	c.live[conn] = struct{}{}
+	c.live[conn], c.fresh = struct{}{}, true
 	return conn, nil
+}
+
+// renewed reports whether a connection was made since the last call.
+func (c *conns) renewed() bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	fresh := c.fresh
+	c.fresh = false
+	return fresh
 }
 
 // cut closes every connection and refuses new ones.

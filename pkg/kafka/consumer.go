@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -15,20 +16,27 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Handler does the work for messages of one partition, in the order of their offsets and without gaps. The offsets are
-// committed after it has returned nil. After an error it is called again with the same messages until it succeeds: nothing is
-// skipped.
+// Handler does the work for messages of one partition, in the order of their offsets and without gaps, and stores the offset
+// after them with its result. After an error it is called again with the same messages until it succeeds: nothing is skipped.
+// After ErrBeyondStored the partition is read again from the stored offset.
 //
 // Handlers of different partitions run concurrently. The context ends when the partition is taken away or the consumer stops; a
 // handler that continues may overlap with the partition's new owner, so its store must refuse offsets that it has already seen.
 type Handler func(ctx context.Context, partition int, msgs []Message) error
 
-// ConsumerOptions say what to read. Group and Topic are needed, the zero value of every other field is usable.
+// ConsumerOptions say what to read. Group, Topic, Offsets and ID are needed, the zero value of every other field is usable.
 type ConsumerOptions struct {
-	// Group is the name under which offsets are kept. Members of one group
-	// share the partitions among them. A new group begins at the oldest message.
+	// Group is the name of the members that share the partitions among them.
 	Group string
 	Topic string
+	// Offsets say where each partition is read from. The group's offsets in Kafka are committed too, but only to be seen from
+	// outside.
+	Offsets Offsets
+	// ID returns the id by which duplicates of a message are recognized, or nothing for a message that has none.
+	ID func(m Message) string
+	// CheckPartitions, if set, is told the number of partitions of the topic before any is read. Its error is reported and
+	// nothing is read until it returns none.
+	CheckPartitions func(ctx context.Context, count int) error
 	// MaxBatch is how many messages a handler gets at most; 0 means 500.
 	MaxBatch int
 	// StallAfter is how long a reader may return nothing before the broker is asked for new messages; 0 means 10 s.
@@ -47,6 +55,8 @@ type Consumer struct {
 	log      *slog.Logger
 	measured *consumerMeasures
 	members  members
+	// refused is how many assigned partitions are not read because the topic has another number of partitions.
+	refused atomic.Int64
 
 	// dial opens the connections of the partition readers.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -191,64 +201,4 @@ func (c *Consumer) libraryLog() kafkago.Logger {
 func isTimeout(arg any) bool {
 	err, ok := arg.(error)
 	return ok && errors.Is(err, os.ErrDeadlineExceeded)
-}
-
-// checkTimeout bounds the request for the offsets of a partition.
-const checkTimeout = 5 * time.Second
-
-// stalled reports whether the partition holds messages that its reader should have brought by now, and counts that. The
-// library's reader sometimes gets stuck, for instance on a dead connection while it looks up the leader, because it sets no
-// deadline there. This check uses its own connections, which the reader's problem does not affect.
-func (p *partition) stalled(ctx context.Context) bool {
-	c := p.consumer
-	first, end, err := p.offsets(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "cannot find out whether the reader is stuck", "partition", p.id, "error", err)
-		}
-		return false
-	}
-	next := p.next
-	if next < 0 {
-		next = first
-	}
-	p.progress.fetched(next, end)
-	switch {
-	case end > next:
-		c.measured.restarts()
-		c.log.ErrorContext(ctx, "the reader is stuck, starting another one",
-			"partition", p.id, "offset", next, "end", end)
-		return true
-	case end < next:
-		// Acknowledged messages are gone, or the topic was recreated. Starting again at a lower offset would break the fencing
-		// by offset, so a person must decide.
-		c.measured.pastEnd()
-		c.log.ErrorContext(ctx, "the partition ends before the committed offset: messages were lost or the topic was replaced",
-			"partition", p.id, "offset", next, "end", end)
-	}
-	return false
-}
-
-// offsets asks the partition's leader for its oldest and its end offset.
-func (p *partition) offsets(ctx context.Context) (first, end int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	c := p.consumer
-	transport := c.cluster.transport(c.opts.Topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.cluster.address(), Transport: transport, Timeout: checkTimeout}
-	res, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{
-			c.opts.Topic: {kafkago.FirstOffsetOf(p.id), kafkago.LastOffsetOf(p.id)},
-		},
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, o := range res.Topics[c.opts.Topic] {
-		if o.Partition == p.id {
-			return o.FirstOffset, o.LastOffset, o.Error
-		}
-	}
-	return 0, 0, fmt.Errorf("no offsets of %s/%d in the response", c.opts.Topic, p.id)
 }

@@ -56,8 +56,19 @@ func (s *sink) waitFor(t *testing.T, n int) {
 }
 
 func options(topic, group string) ConsumerOptions {
-	return ConsumerOptions{Topic: topic, Group: group}
+	return ConsumerOptions{Topic: topic, Group: group, Offsets: committed{}, ID: idOf}
 }
+
+func idOf(m Message) string { return string(m.Value) }
+
+// committed continues where the group has committed, as if everything before that were stored.
+type committed struct{}
+
+func (committed) Stored(_ context.Context, _ int, reached int64) (Stored, error) {
+	return Stored{Next: reached}, nil
+}
+
+func (committed) Move(context.Context, int, int64, int64) error { return nil }
 
 func newGroup() string { return "group." + uuid.NewString() }
 
@@ -210,7 +221,7 @@ func TestConsumer(t *testing.T) {
 	})
 
 	t.Run("an invalid configuration is an error", func(t *testing.T) {
-		c := newConsumer(t, Config{}, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
+		c := newConsumer(t, Config{}, options("t", "g"), (&sink{}).handle)
 		require.Error(t, c.Run(t.Context()))
 	})
 }
@@ -218,7 +229,7 @@ func TestConsumer(t *testing.T) {
 func TestConsumerSettings(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Brokers: []string{"broker:9092"}, ClientID: "events"}
-	c := newConsumer(t, cfg, ConsumerOptions{Topic: "t", Group: "g"}, (&sink{}).handle)
+	c := newConsumer(t, cfg, options("t", "g"), (&sink{}).handle)
 
 	t.Run("group", func(t *testing.T) {
 		g := c.groupConfig()

@@ -71,15 +71,6 @@ func TestWatchdog(t *testing.T) {
 		s.waitFor(t, 10)
 		require.Zero(t, count("reader.restarts"))
 	})
-
-	t.Run("a log that ends before the committed offset is reported", func(t *testing.T) {
-		cfg, topic := setup(t, 1)
-		opts := options(topic, newGroup())
-		c, count := countingConsumer(t, cfg, opts, (&sink{}).handle)
-		p := newPartition(c, kafkago.PartitionAssignment{ID: 0, Offset: 7}, nil)
-		require.False(t, p.stalled(t.Context()))
-		require.Equal(t, 1, count("reader.past_end"))
-	})
 }
 
 func TestConsumerSurvives(t *testing.T) {
@@ -115,17 +106,6 @@ func firstSeenValues(log map[int][]Message) []string {
 		values = append(values, v...)
 	}
 	return values
-}
-
-func TestAGapInTheOffsetsIsReported(t *testing.T) {
-	t.Parallel()
-	c, count := countingConsumer(t, Config{}, options("t", "g"), (&sink{}).handle)
-	p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
-	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 5}))
-	require.Zero(t, count("reader.gaps"))
-	require.True(t, p.accept(t.Context(), kafkago.Message{Offset: 9}))
-	require.Equal(t, 1, count("reader.gaps"))
-	require.EqualValues(t, 10, p.next)
 }
 
 func TestBatch(t *testing.T) {

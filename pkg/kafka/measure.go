@@ -43,7 +43,7 @@ func (p *Producer) measure(tel *telemetry.Telemetry) error {
 // logged as an error.
 type consumerMeasures struct {
 	*batches
-	restarts, gaps, pastEnd, handlerErrors func()
+	restarts, gaps, lostTails, setbacks, handlerErrors func()
 }
 
 func (c *Consumer) measure(tel *telemetry.Telemetry) error {
@@ -65,8 +65,9 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 		count             *func()
 	}{
 		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", &m.restarts},
-		{"gifting.kafka.reader.gaps", "Gaps in the offsets: messages dropped before they were read.", &m.gaps},
-		{"gifting.kafka.reader.past_end", "Checks that found a partition ending before its committed offset.", &m.pastEnd},
+		{"gifting.kafka.reader.gaps", "Gaps in the offsets: messages dropped before they were stored.", &m.gaps},
+		{"gifting.kafka.reader.lost_tails", "Partitions found without the last message that was stored: Kafka lost messages.", &m.lostTails},
+		{"gifting.kafka.store.setbacks", "Partitions found stored less far than before: the database went back.", &m.setbacks},
 		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", &m.handlerErrors},
 	} {
 		counted, err := meter.Int64Counter(counter.name, metric.WithDescription(counter.description))
@@ -85,7 +86,7 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 
 // measureProgress registers what is read at each scrape.
 func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, member metric.MeasurementOption) error {
-	var errs [4]error
+	var errs [5]error
 	lag, err := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
 		metric.WithDescription("Messages of the partition that are not handled yet, as of the last fetch."))
 	errs[0] = err
@@ -95,17 +96,23 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 	partitions, err := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
 		metric.WithDescription("Partitions that this member of the group has."))
 	errs[2] = err
-	_, errs[3] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		now, has, oldest := time.Now(), c.members.all(), time.Duration(0)
+	blocked, err := meter.Int64ObservableGauge("gifting.kafka.consumer.blocked",
+		metric.WithDescription("Partitions of this member that are not read until a person decides."))
+	errs[3] = err
+	_, errs[4] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		now, has, oldest, waits := time.Now(), c.members.all(), time.Duration(0), c.refused.Load()
 		for _, id := range slices.Sorted(maps.Keys(has)) {
-			waiting, old := has[id].state(now)
-			oldest = max(oldest, old)
+			waiting, old, stopped := has[id].state(now)
+			if oldest = max(oldest, old); stopped {
+				waits++
+			}
 			o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
 		}
 		o.ObserveFloat64(age, oldest.Seconds(), member)
 		o.ObserveInt64(partitions, int64(len(has)), member)
+		o.ObserveInt64(blocked, waits, member)
 		return nil
-	}, lag, age, partitions)
+	}, lag, age, partitions, blocked)
 	return errors.Join(errs[:]...)
 }
 

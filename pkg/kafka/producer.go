@@ -189,6 +189,15 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 	return res.BaseOffset, res.Error
 }
 
+// Partitions returns the number of partitions of the topic, mostly from the transport's cache.
+func (p *Producer) Partitions(ctx context.Context) (int, error) {
+	ids, err := partitionIDs(ctx, p.client, p.topic)
+	if err != nil {
+		return 0, fmt.Errorf("kafka: partitions of %s: %w", p.topic, err)
+	}
+	return len(ids), nil
+}
+
 // partitionIDs reads the topic's partitions, mostly from the transport's cache. It never creates the topic.
 func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 	ids, err := partitionIDs(ctx, p.client, p.topic)

@@ -15,16 +15,31 @@ type progress struct {
 	end int64
 	// oldest is when the oldest message in handling was sent; zero: none is.
 	oldest time.Time
+	// blocked: messages are missing, so the partition is not read.
+	blocked bool
 }
 
-// fetched records the offset of a fetched message, or the partition's end.
-func (p *progress) fetched(offset, end int64) {
+// begin records the offset at which reading begins and the partition's end.
+func (p *progress) begin(next, end int64) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if p.next < 0 {
-		p.next = offset
-	}
+	p.next, p.end, p.oldest = next, end, time.Time{}
+}
+
+// fetched records the partition's end.
+func (p *progress) fetched(end int64) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	p.end = max(p.end, end)
+}
+
+// block records whether the partition is blocked, and reports whether that is new.
+func (p *progress) block(blocked bool) (changed bool) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	changed = p.blocked != blocked
+	p.blocked = blocked
+	return changed
 }
 
 func (p *progress) handling(oldest time.Time) {
@@ -39,8 +54,8 @@ func (p *progress) handled(next int64) {
 	p.next, p.oldest = next, time.Time{}
 }
 
-// state returns how many messages wait, and the age of the oldest one that is being handled.
-func (p *progress) state(now time.Time) (lag int64, age time.Duration) {
+// state returns how many messages wait, the age of the oldest one that is being handled, and whether the partition is blocked.
+func (p *progress) state(now time.Time) (lag int64, age time.Duration, blocked bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.next >= 0 {
@@ -49,7 +64,7 @@ func (p *progress) state(now time.Time) (lag int64, age time.Duration) {
 	if !p.oldest.IsZero() {
 		age = max(0, now.Sub(p.oldest))
 	}
-	return lag, age
+	return lag, age, p.blocked
 }
 
 // members holds the partitions that this member of the group has now.

@@ -116,6 +116,17 @@ func (c *Consumer) awaitTopic(ctx context.Context) {
 	}
 }
 
+// countPartitions returns the number of partitions of a topic.
+func (c *cluster) countPartitions(ctx context.Context, topic string) (int, error) {
+	transport := c.transport(topic)
+	defer transport.CloseIdleConnections()
+	ids, err := partitionIDs(ctx, &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}, topic)
+	if err != nil {
+		return 0, fmt.Errorf("kafka: partitions of %s: %w", topic, err)
+	}
+	return len(ids), nil
+}
+
 // partitionIDs returns the ids of the topic's partitions in ascending order.
 func partitionIDs(ctx context.Context, client *kafkago.Client, topic string) ([]int, error) {
 	res, err := client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -15,21 +16,24 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// work passes batches to the handler until the context ends.
-func (p *partition) work(ctx context.Context) {
-	batch := &batch{in: p.fetched, most: p.consumer.opts.MaxBatch}
+// work passes batches to the handler until the context or the messages end, or the handler refuses a batch. It reports whether
+// it has handled one.
+func (p *partition) work(ctx context.Context, fetched <-chan kafkago.Message) (handled bool) {
+	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {
-			return
+			return handled
 		}
 		next := batch.messages[len(batch.messages)-1].Offset + 1
+		handled, p.reached = true, next
 		p.progress.handled(next)
 		p.commits.handled(p.id, next)
 	}
+	return handled
 }
 
-// handle calls the handler until it succeeds. It returns false only if the context ends first.
+// handle calls the handler until it succeeds. It returns false if the context ends first or the handler refuses the batch.
 func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 	c := p.consumer
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
@@ -38,6 +42,11 @@ func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 			return true
 		}
 		if ctx.Err() != nil {
+			return false
+		}
+		if errors.Is(err, ErrBeyondStored) {
+			c.log.ErrorContext(ctx, "handler refused messages, reading again from the stored offset",
+				"partition", p.id, "offset", msgs[0].Offset, "error", err)
 			return false
 		}
 		c.measured.handlerErrors()
@@ -61,7 +70,7 @@ type batch struct {
 }
 
 // gather fills the batch with what has been fetched: it waits for the first message, and for another only while the
-// broker is known to have more. It returns false when the context has ended.
+// broker is known to have more. It returns false when the context or the messages have ended.
 func (b *batch) gather(ctx context.Context) bool {
 	first, ok := b.first(ctx)
 	if !ok {
@@ -90,8 +99,8 @@ func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
 		return m, true
 	}
 	select {
-	case m := <-b.in:
-		return m, ctx.Err() == nil
+	case m, ok := <-b.in:
+		return m, ok && ctx.Err() == nil
 	case <-ctx.Done():
 		return kafkago.Message{}, false
 	}
@@ -99,8 +108,8 @@ func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
 
 func (b *batch) more(ctx context.Context, coming bool) (kafkago.Message, bool) {
 	select {
-	case m := <-b.in:
-		return m, true
+	case m, ok := <-b.in:
+		return m, ok
 	default:
 	}
 	if !coming {
@@ -109,8 +118,8 @@ func (b *batch) more(ctx context.Context, coming bool) (kafkago.Message, bool) {
 	timer := time.NewTimer(gatherWait)
 	defer timer.Stop()
 	select {
-	case m := <-b.in:
-		return m, true
+	case m, ok := <-b.in:
+		return m, ok
 	case <-timer.C:
 	case <-ctx.Done():
 	}

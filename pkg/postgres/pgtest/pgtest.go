@@ -42,6 +42,24 @@ func New(t testing.TB, migrations ...postgres.Migrations) *pgxpool.Pool {
 	return pool
 }
 
+// Backup copies a database that nothing is connected to. The function it returns replaces the database by the copy, as a
+// restore does, and ends its connections.
+func Backup(t testing.TB, database string) (restore func()) {
+	t.Helper()
+	server := testenv.Require(t, testenv.PostgresURL)
+	parsed, err := pgx.ParseConfig(database)
+	require.NoError(t, err)
+	name := parsed.Database
+	backup := name + "_backup"
+	exec(t, server, "CREATE DATABASE "+backup+" TEMPLATE "+name)
+	t.Cleanup(func() { exec(t, server, "DROP DATABASE IF EXISTS "+backup+" WITH (FORCE)") })
+	return func() {
+		t.Helper()
+		exec(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
+		exec(t, server, "CREATE DATABASE "+name+" TEMPLATE "+backup)
+	}
+}
+
 func exec(t testing.TB, server, sql string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

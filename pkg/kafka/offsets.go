@@ -1,0 +1,158 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Stored is how far a partition has been stored.
+type Stored struct {
+	// Next is the offset after the last stored message. It is negative if nothing has been stored.
+	Next int64
+	// LastID is the id of the message at Next-1; if it is empty, that message is not compared with Kafka's.
+	LastID string
+	// LastTime is the Kafka time of that message.
+	LastTime time.Time
+}
+
+// Offsets are stored beside the data, in the transaction that stores the messages before them. So they are right also after
+// the database was restored from a backup, which the offsets that the group commits in Kafka are not.
+type Offsets interface {
+	// Stored returns how far the partition has been stored. reached is the offset that it is known to have reached before;
+	// negative if that is not known. If the stored offset is lower, the store went back to an earlier state.
+	Stored(ctx context.Context, partition int, reached int64) (Stored, error)
+	// Move changes the stored offset of a partition: from nothing to that of the oldest message, or back because Kafka has lost
+	// its newest messages and writes others at their offsets. It fails if the stored offset is not from any more.
+	Move(ctx context.Context, partition int, from, to int64) error
+}
+
+// ErrBeyondStored is the error of a handler that refuses a batch because it begins after the stored offset. The messages in
+// between would be lost, so the partition is read again from the stored offset.
+var ErrBeyondStored = errors.New("batch begins after the stored offset")
+
+var errMissing = errors.New("messages are gone from Kafka before they were stored")
+
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 5 * time.Second
+	// rewindMargin is how much older than the last stored message a message may be that was written after it. Clocks of several
+	// relays differ. Messages that are read twice are dropped by their ids.
+	rewindMargin = 10 * time.Minute
+)
+
+// position is a place in a partition: the offset to read next, and the id of the message before it, empty if not known.
+type position struct {
+	next int64
+	id   string
+}
+
+// begin returns the position from which to read: the stored one, or an earlier one if Kafka has lost messages after it.
+func (p *partition) begin(ctx context.Context) (position, error) {
+	c := p.consumer
+	stored, err := c.opts.Offsets.Stored(ctx, p.id, p.reached)
+	if err != nil {
+		return position{}, err
+	}
+	if stored.Next < p.reached {
+		c.measured.setbacks()
+		c.log.ErrorContext(ctx, "the store went back to an earlier state, reading its messages again",
+			"partition", p.id, "offset", stored.Next, "reached", p.reached)
+		p.commits.handled(p.id, max(0, stored.Next))
+	}
+	p.reached = stored.Next
+	client := p.client()
+	defer client.close()
+	first, end, err := client.offsets(ctx)
+	switch {
+	case err != nil:
+		return position{}, err
+	case stored.Next < 0:
+		p.unblock()
+		p.progress.begin(first, end)
+		return position{next: first}, c.opts.Offsets.Move(ctx, p.id, stored.Next, first)
+	case first > stored.Next:
+		p.block(ctx, stored.Next, first)
+		return position{}, errMissing
+	}
+	at := position{stored.Next, stored.LastID}
+	holds, err := client.holds(ctx, at, first, end)
+	if err != nil {
+		return position{}, err
+	}
+	if !holds {
+		at, err = p.rewind(ctx, client, stored, first, end)
+	}
+	if at.next != p.missing {
+		p.unblock()
+	}
+	p.progress.begin(at.next, end)
+	return at, err
+}
+
+// rewind moves the stored offset back to the oldest message that can have been written after the loss. Messages that it
+// reads again are dropped by their ids.
+func (p *partition) rewind(ctx context.Context, client *partitionClient, stored Stored, first, end int64) (position, error) {
+	c := p.consumer
+	to := first
+	if !stored.LastTime.IsZero() {
+		since, err := client.offsetAt(ctx, stored.LastTime.Add(-rewindMargin))
+		if err != nil {
+			return position{}, err
+		}
+		if since < 0 { // All messages are older.
+			since = end
+		}
+		to = max(first, min(since, end, stored.Next-1))
+	}
+	c.measured.lostTails()
+	c.log.ErrorContext(ctx, "the partition lost its newest messages or the topic was replaced, reading again",
+		"partition", p.id, "offset", stored.Next, "end", end, "from", to)
+	if err := c.opts.Offsets.Move(ctx, p.id, stored.Next, to); err != nil {
+		return position{}, err
+	}
+	p.reached = to
+	p.commits.handled(p.id, to)
+	return position{next: to}, nil
+}
+
+// block reports that messages are gone for good: a person decides how to continue.
+func (p *partition) block(ctx context.Context, from, to int64) {
+	c := p.consumer
+	if p.progress.block(true) {
+		c.measured.gaps()
+	}
+	c.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", from, "to", to)
+}
+
+func (p *partition) unblock() {
+	p.missing = -1
+	p.progress.block(false)
+}
+
+// awaitPartitions returns when the number of partitions is accepted or the context ends. The partitions that cannot be read
+// until then count as blocked.
+func (c *Consumer) awaitPartitions(ctx context.Context, assigned int) {
+	if c.opts.CheckPartitions == nil || assigned == 0 {
+		return
+	}
+	defer c.refused.Store(0)
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		count, err := c.cluster.countPartitions(ctx, c.opts.Topic)
+		if err == nil {
+			err = c.opts.CheckPartitions(ctx, count)
+		}
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, ErrPartitionsChanged) {
+			c.refused.Store(int64(assigned))
+		}
+		c.log.ErrorContext(ctx, "nothing is read before the number of partitions is accepted", "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// checkTimeout bounds a check of the log of a partition.
+const checkTimeout = 5 * time.Second
+
+// partitionClient asks the leader of a partition about its log. It uses its own connections, so problems of a reader's
+// connections do not affect it, and fresh metadata.
+type partitionClient struct {
+	client    *kafkago.Client
+	transport *kafkago.Transport
+	topic     string
+	partition int
+	id        func(Message) string
+}
+
+func (p *partition) client() *partitionClient {
+	c := p.consumer
+	return c.cluster.partitionClient(c.opts.Topic, p.id, c.opts.ID)
+}
+
+func (c *cluster) partitionClient(topic string, partition int, id func(Message) string) *partitionClient {
+	transport := c.transport(topic)
+	return &partitionClient{
+		client:    &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: checkTimeout},
+		transport: transport, topic: topic, partition: partition, id: id,
+	}
+}
+
+func (c *partitionClient) close() { c.transport.CloseIdleConnections() }
+
+// offsets returns the oldest offset and the end offset.
+func (c *partitionClient) offsets(ctx context.Context) (first, end int64, err error) {
+	o, err := c.list(ctx, kafkago.FirstOffsetOf(c.partition), kafkago.LastOffsetOf(c.partition))
+	return o.FirstOffset, o.LastOffset, err
+}
+
+// offsetAt returns the offset of the first message that is not older than a time, or a negative one if all are.
+func (c *partitionClient) offsetAt(ctx context.Context, at time.Time) (int64, error) {
+	o, err := c.list(ctx, kafkago.TimeOffsetOf(c.partition, at))
+	for offset := range o.Offsets {
+		return offset, err
+	}
+	return -1, err
+}
+
+func (c *partitionClient) list(ctx context.Context, asked ...kafkago.OffsetRequest) (kafkago.PartitionOffsets, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	res, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{c.topic: asked},
+	})
+	if err != nil {
+		return kafkago.PartitionOffsets{}, err
+	}
+	for _, o := range res.Topics[c.topic] {
+		if o.Partition == c.partition {
+			return o, o.Error
+		}
+	}
+	return kafkago.PartitionOffsets{}, fmt.Errorf("no offsets of %s/%d in the response", c.topic, c.partition)
+}
+
+// holds reports whether the log, which begins and ends at these offsets, still has the message before the position. If the
+// message is too old to be in the log, or its id is not known, the log is trusted.
+func (c *partitionClient) holds(ctx context.Context, at position, first, end int64) (bool, error) {
+	switch {
+	case end < at.next:
+		return false, nil
+	case at.id == "" || first >= at.next:
+		return true, nil
+	}
+	m, err := c.fetch(ctx, at.next-1)
+	if err != nil {
+		return false, err
+	}
+	return c.id(m) == at.id, nil
+}
+
+// fetch returns the message at an offset.
+func (c *partitionClient) fetch(ctx context.Context, offset int64) (Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	// However small the limit is, the broker sends the first batch whole.
+	res, err := c.client.Fetch(ctx, &kafkago.FetchRequest{
+		Topic: c.topic, Partition: c.partition, Offset: offset, MinBytes: 1, MaxBytes: 1, MaxWait: maxWait,
+	})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("fetch offset %d of %s/%d: %w", offset, c.topic, c.partition, err)
+	}
+	for {
+		r, err := res.Records.ReadRecord()
+		switch {
+		case errors.Is(err, io.EOF) || err == nil && r.Offset > offset:
+			return Message{}, fmt.Errorf("no message at offset %d of %s/%d", offset, c.topic, c.partition)
+		case err != nil:
+			return Message{}, fmt.Errorf("read offset %d of %s/%d: %w", offset, c.topic, c.partition, err)
+		case r.Offset == offset:
+			return c.message(r)
+		}
+	}
+}
+
+func (c *partitionClient) message(r *kafkago.Record) (Message, error) {
+	m := Message{Headers: r.Headers, Partition: c.partition, Offset: r.Offset, Time: r.Time}
+	var err error
+	if r.Key != nil {
+		if m.Key, err = io.ReadAll(r.Key); err != nil {
+			return Message{}, fmt.Errorf("read key: %w", err)
+		}
+	}
+	if r.Value != nil {
+		if m.Value, err = io.ReadAll(r.Value); err != nil {
+			return Message{}, fmt.Errorf("read value: %w", err)
+		}
+	}
+	return m, nil
+}
