@@ -2,9 +2,7 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -100,31 +98,5 @@ func (c *partitionClient) fetch(ctx context.Context, offset int64) (Message, err
 	if err != nil {
 		return Message{}, fmt.Errorf("fetch offset %d of %s/%d: %w", offset, c.topic, c.partition, err)
 	}
-	for {
-		r, err := res.Records.ReadRecord()
-		switch {
-		case errors.Is(err, io.EOF) || err == nil && r.Offset > offset:
-			return Message{}, fmt.Errorf("no message at offset %d of %s/%d", offset, c.topic, c.partition)
-		case err != nil:
-			return Message{}, fmt.Errorf("read offset %d of %s/%d: %w", offset, c.topic, c.partition, err)
-		case r.Offset == offset:
-			return c.message(r)
-		}
-	}
-}
-
-func (c *partitionClient) message(r *kafkago.Record) (Message, error) {
-	m := Message{Headers: r.Headers, Partition: c.partition, Offset: r.Offset, Time: r.Time}
-	var err error
-	if r.Key != nil {
-		if m.Key, err = io.ReadAll(r.Key); err != nil {
-			return Message{}, fmt.Errorf("read key: %w", err)
-		}
-	}
-	if r.Value != nil {
-		if m.Value, err = io.ReadAll(r.Value); err != nil {
-			return Message{}, fmt.Errorf("read value: %w", err)
-		}
-	}
-	return m, nil
+	return messageAt(res.Records, c.partition, offset)
 }

@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce)
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce, store.CheckServer)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,14 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if err := feed.Observe(events, s.tel); err != nil {
+		return err
+	}
 	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel)
-	s.consumer, err = kafka.NewConsumer(cfg.Kafka,
-		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic}, s.tel, writer.Handle)
+	s.consumer, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
+		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
+		Offsets: store.Offsets{Store: events}, ID: feed.EventID, CheckPartitions: events.CheckPartitions,
+	}, s.tel, writer.Handle)
 	if err != nil {
 		return err
 	}

@@ -117,14 +117,21 @@ func (f *fixture) add(t *testing.T, n int) []string {
 	return ids
 }
 
-// feed reads the whole feed over gRPC with a key that may see all of it. It stops at the first call that fails.
-func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
+// key returns the context of calls of a key that may see all of the feed.
+func (f *fixture) key(t *testing.T) context.Context {
 	t.Helper()
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{
 		TenantID: f.tenant, KeyID: 1, AllBrands: true,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 	}, caller.Request{})
 	require.NoError(t, err)
+	return ctx
+}
+
+// feed reads the whole feed over gRPC with a key that may see all of it. It stops at the first call that fails.
+func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
+	t.Helper()
+	ctx := f.key(t)
 	var (
 		all   []*eventsv1.Event
 		after *string

@@ -111,8 +111,9 @@ func (s *Service) assemble(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.changes, err = kafka.NewConsumer(cfg.Kafka,
-		kafka.ConsumerOptions{Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic}, s.tel, fan.Handle)
+	s.changes, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
+		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Offsets: store.Offsets{Store: deliveries}, ID: fanout.EventID,
+	}, s.tel, fan.Handle)
 	if err != nil {
 		return err
 	}

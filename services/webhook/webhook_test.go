@@ -27,45 +27,96 @@ import (
 
 const topic = "gifting.changes.v1"
 
-func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
-	t.Parallel()
+type fixture struct {
+	cfg      webhook.Config
+	receiver *webhooktest.Receiver
+	tenant   string
+}
+
+// setup returns a configuration with a migrated database, and a receiver that is subscribed to the orders of a tenant.
+func setup(t *testing.T) *fixture {
+	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	directory, receiver := directorytest.New(t), webhooktest.NewReceiver(t)
-	cfg := webhook.Config{
+	directory := directorytest.New(t)
+	f := &fixture{receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
-	}
-	require.NoError(t, webhook.Migrate(t.Context(), cfg))
-	service, err := webhook.New(t.Context(), cfg, telemetry.Discard())
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	defer func() {
-		stop()
-		require.NoError(t, <-ended)
-	}()
-
-	tenant := uuid.NewString()
-	directory.SetEndpoint(receiver.Endpoint(7))
-	directory.Subscribe(tenant, &tenantsv1.EndpointSubscription{
+	}}
+	require.NoError(t, webhook.Migrate(t.Context(), f.cfg))
+	directory.SetEndpoint(f.receiver.Endpoint(7))
+	directory.Subscribe(f.tenant, &tenantsv1.EndpointSubscription{
 		KeyId: 7, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
-	value, err := proto.Marshal(&eventsv1.Change{
-		EventId: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantId: tenant, BrandId: uuid.NewString(),
-		OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
-	})
-	require.NoError(t, err)
-	producer, err := kafka.NewProducer(cfg.Kafka, topic, telemetry.Discard())
-	require.NoError(t, err)
-	require.NoError(t, producer.Publish(t.Context(), []kafka.Message{{Key: []byte(tenant), Value: value}}))
-	require.NoError(t, producer.Close())
+	return f
+}
 
-	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, 20*time.Second, 5*time.Millisecond)
-	require.True(t, receiver.Arrivals()[0].Verified)
-	require.Contains(t, string(receiver.Arrivals()[0].Body), `"environment":"sandbox"`)
+// start runs the service; the function it returns stops it.
+func (f *fixture) start(t *testing.T) (stop func()) {
+	t.Helper()
+	service, err := webhook.New(t.Context(), f.cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(t, <-ended)
+	}
+}
+
+// publish writes n changes of the tenant.
+func (f *fixture) publish(t *testing.T, n int) {
+	t.Helper()
+	producer, err := kafka.NewProducer(f.cfg.Kafka, topic, telemetry.Discard())
+	require.NoError(t, err)
+	for range n {
+		value, err := proto.Marshal(&eventsv1.Change{
+			EventId: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantId: f.tenant, BrandId: uuid.NewString(),
+			OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
+		})
+		require.NoError(t, err)
+		require.NoError(t, producer.Publish(t.Context(), []kafka.Message{{Key: []byte(f.tenant), Value: value}}))
+	}
+	require.NoError(t, producer.Close())
+}
+
+// requireArrivals waits until the receiver has as many requests.
+func (f *fixture) requireArrivals(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) >= n }, 20*time.Second, 5*time.Millisecond)
+	require.Len(t, f.receiver.Arrivals(), n)
+}
+
+func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	defer f.start(t)()
+	f.publish(t, 1)
+	f.requireArrivals(t, 1)
+	require.True(t, f.receiver.Arrivals()[0].Verified)
+	require.Contains(t, string(f.receiver.Arrivals()[0].Body), `"environment":"sandbox"`)
+}
+
+func TestDeliveriesThatARestoredDatabaseHasLostAreSentAgain(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	stop := f.start(t)
+	f.publish(t, 3)
+	f.requireArrivals(t, 3)
+	stop()
+	restore := pgtest.Backup(t, f.cfg.Database.URL)
+
+	stop = f.start(t)
+	f.publish(t, 5)
+	f.requireArrivals(t, 8)
+	stop()
+	restore()
+	f.publish(t, 1)
+	stop = f.start(t)
+	defer stop()
+	f.requireArrivals(t, 8+5+1)
 }
 
 func TestAnInvalidConfigurationIsRefused(t *testing.T) {

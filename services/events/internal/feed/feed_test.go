@@ -32,6 +32,9 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{clock: start, tenant: uuid.NewString()}
 	f.store = store.NewAt(pgtest.New(t, store.Migrations()), func() time.Time { return f.clock })
+	for _, partition := range []int{0, 4} {
+		require.NoError(t, store.Offsets{Store: f.store}.Move(t.Context(), partition, -1, 0))
+	}
 	var err error
 	f.Writer, err = NewWriter(f.store, retention, telemetry.Discard())
 	require.NoError(t, err)
@@ -119,7 +122,7 @@ func TestMaintenance(t *testing.T) {
 	f.clock = start.Add(retention + 2*time.Minute)
 	f.maintain(t)
 	require.Empty(t, f.rows(t))
-	ends, err := f.store.Bounds(t.Context(), f.tenant)
+	ends, err := f.store.Bounds(t.Context(), f.tenant, 0)
 	require.NoError(t, err)
 	require.Equal(t, ends.Last, ends.Dropped)
 	f.maintain(t)

@@ -42,9 +42,26 @@ func NewWriter(s *store.Store, retention time.Duration, tel *telemetry.Telemetry
 	return &Writer{store: s, retention: retention, log: tel.Logger, delay: delay}, nil
 }
 
+// Observe registers the metric of the feed's epoch.
+func Observe(s *store.Store, tel *telemetry.Telemetry) error {
+	sample := telemetry.NewSample(s.Epoch, time.Now, tel.Logger)
+	_, err := tel.Meters.Meter(scope).Int64ObservableGauge("gifting.feed.epoch",
+		metric.WithDescription("Number of the feed's epoch. A new one begins when its database may have gone back to an earlier state."),
+		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
+			if number, ok := sample.Get(ctx); ok {
+				o.Observe(number)
+			}
+			return nil
+		}))
+	if err != nil {
+		return fmt.Errorf("metric of the feed's epoch: %w", err)
+	}
+	return nil
+}
+
 // Handle implements kafka.Handler.
 func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
-	batch := store.Batch{Partition: partition, Retention: w.retention}
+	batch := store.Batch{Partition: partition, LastTime: msgs[len(msgs)-1].Time, Retention: w.retention}
 	for _, m := range msgs {
 		c, err := decode(m)
 		if err != nil {
@@ -56,14 +73,23 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	if err != nil {
 		return err
 	}
-	if done.Rewound > 0 {
-		w.log.ErrorContext(ctx, "offsets of the topic started again; its events were appended",
-			"partition", partition, "offset", msgs[0].Offset, "events", done.Rewound)
+	if done.Below > 0 {
+		w.log.WarnContext(ctx, "events that Kafka has lost since were appended",
+			"partition", partition, "offset", msgs[0].Offset, "events", done.Below)
 	}
 	for _, c := range batch.Changes {
 		w.delay.Record(ctx, max(0, time.Since(c.GetRecordedAt().AsTime()).Seconds()))
 	}
 	return nil
+}
+
+// EventID returns the id of the event of a message, or nothing if it is not a change.
+func EventID(m kafka.Message) string {
+	var c eventsv1.Change
+	if proto.Unmarshal(m.Value, &c) != nil {
+		return ""
+	}
+	return c.GetEventId()
 }
 
 func decode(m kafka.Message) (store.Change, error) {

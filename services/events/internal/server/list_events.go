@@ -23,6 +23,9 @@ const (
 
 	lostEvents = "events after this cursor are no longer retained, so some were lost: " +
 		"do a full sync, then read the feed without this parameter"
+
+	setBack = "the feed was restored to a state before this cursor, so some events may be lost: " +
+		"do a full sync, then read the feed without this parameter"
 )
 
 // ListEvents returns the tenant's events after a cursor, in the order in which they were committed.
@@ -39,18 +42,16 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 			errs.Add("after", problem.FieldInvalid, "is not a cursor of this list")
 		}
 	}
-	bounds, err := s.feed.Bounds(ctx, p.TenantID)
+	bounds, err := s.feed.Bounds(ctx, p.TenantID, list.after.Epoch)
 	if err != nil {
 		return nil, err
 	}
-	if lost(list.after, bounds) {
-		errs.Add("after", problem.FieldInvalid, lostEvents)
-	}
+	refuse(list.after, bounds, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	if bounds.Last > max(list.after.Number, bounds.Dropped) {
-		if err := s.fill(ctx, &list, errs); err != nil {
+		if err := s.fill(ctx, &list, bounds.Epoch, errs); err != nil {
 			return nil, err
 		}
 	}
@@ -83,21 +84,36 @@ func lost(after store.Position, b store.Bounds) bool {
 	return after.Number > 0 && after.Number < b.Dropped
 }
 
+// refuse adds an error if events after a cursor were lost.
+func refuse(after store.Position, b store.Bounds, errs *fields.Errors) {
+	switch {
+	case !b.Holds(after):
+		errs.Add("after", problem.FieldInvalid, setBack)
+	case lost(after, b):
+		errs.Add("after", problem.FieldInvalid, lostEvents)
+	}
+}
+
 // fill scans until the page is full, the feed ends or the call has read maxScan events.
-func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) error {
+func (s *Server) fill(ctx context.Context, p *listing, epoch int64, errs *fields.Errors) error {
 	begin, chunk := p.after, p.limit
 	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
 		chunk = min(chunk, budget)
-		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, p.after, p.filter, chunk)
+		from := p.after
+		if from.Epoch != epoch && from.Number > 0 {
+			// The day was that of a server whose clock may have been ahead.
+			from.Day = from.Day.AddDate(0, 0, -1)
+		}
+		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, from, p.filter, chunk)
 		switch {
 		case err != nil:
 			return err
-		case lost(begin, bounds):
-			// Dropped since the cursor was checked.
-			errs.Add("after", problem.FieldInvalid, lostEvents)
+		case lost(begin, bounds) || p.after == begin && !bounds.Holds(begin):
+			// Dropped or set back since the cursor was checked.
+			refuse(begin, bounds, errs)
 			return errs.Err()
-		case lost(p.after, bounds):
-			// Dropped while this page was filled: the page ends before the lost events, and its cursor will be refused.
+		case lost(p.after, bounds) || !bounds.Holds(p.after):
+			// The same while this page was filled: the page ends before the lost events, and its cursor will be refused.
 			return nil
 		}
 		if full := p.take(rows); full || len(rows) < chunk {

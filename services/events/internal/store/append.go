@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
@@ -24,6 +25,8 @@ type Change struct {
 type Batch struct {
 	Partition int
 	Changes   []Change
+	// LastTime is the Kafka time of the last change.
+	LastTime time.Time
 	// Retention is how long the feed keeps events.
 	Retention time.Duration
 }
@@ -31,13 +34,13 @@ type Batch struct {
 // Appended is the result of appending a batch.
 type Appended struct {
 	Inserted int
-	// Rewound counts appended events with offsets below the stored one of their partition: the topic was created again, or lost
-	// its newest messages.
-	Rewound int
+	// Below counts appended events with offsets below the stored one of their partition.
+	Below int
 }
 
 // Append inserts the events of the batch that the feed does not have, in order. So a batch that arrives again, also from a
-// consumer that lost the partition, has no effect. Concurrent batches of several partitions share one transaction.
+// consumer that lost the partition, has no effect. A batch that begins after the stored offset is refused with
+// kafka.ErrBeyondStored. Concurrent batches of several partitions share one transaction.
 func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 	if len(b.Changes) == 0 {
 		return Appended{}, nil
@@ -46,13 +49,17 @@ func (s *Store) Append(ctx context.Context, b Batch) (Appended, error) {
 	if err := s.appends.Do(ctx, p); err != nil {
 		return Appended{}, fmt.Errorf("append to feed: %w", err)
 	}
+	if p.refused {
+		return Appended{}, fmt.Errorf("%w of the feed", kafka.ErrBeyondStored)
+	}
 	return p.done, nil
 }
 
 // pendingBatch is a batch that is being appended, and its result.
 type pendingBatch struct {
 	Batch
-	done Appended
+	done    Appended
+	refused bool
 }
 
 // appendAll appends batches in one transaction, or in several if there are two of one partition.
@@ -80,24 +87,16 @@ func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch)
 	return first, rest
 }
 
-// After these errors append creates the missing rows or partition in another transaction and tries again.
-var (
-	errDayMissing    = errors.New("partition is missing")
-	errWriterMissing = errors.New("writer is missing")
-)
+// After this error append creates the missing partition in another transaction and tries again.
+var errDayMissing = errors.New("partition is missing")
 
 func (s *Store) appendInOneTx(ctx context.Context, batches []*pendingBatch) error {
 	for {
 		day, err := s.tryAppend(ctx, batches)
-		switch {
-		case errors.Is(err, errDayMissing):
-			err = s.ensureDay(ctx, day)
-		case errors.Is(err, errWriterMissing):
-			err = s.ensureWriters(ctx, batches)
-		default:
+		if !errors.Is(err, errDayMissing) {
 			return err
 		}
-		if err != nil {
+		if err := s.ensureDay(ctx, day); err != nil {
 			return err
 		}
 	}
@@ -111,9 +110,6 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 		w = newWriters(len(batches))
 		s.queueLock(b, batches, w)
 	}, func() (func(b *pgx.Batch), error) {
-		if len(w.nextOffsets) < len(batches) {
-			return nil, errWriterMissing
-		}
 		// Days never go back, even if the clock does.
 		if day = Day(w.now); w.lastDay.After(day) {
 			day = w.lastDay
@@ -125,7 +121,7 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 		for _, b := range batches {
 			fresh = append(fresh, w.admit(b)...)
 		}
-		return func(b *pgx.Batch) { queueInsert(b, fresh, day, w.nextOffsets) }, nil
+		return func(b *pgx.Batch) { queueInsert(b, fresh, day, w.stored) }, nil
 	})
 	return day, err
 }
@@ -183,13 +179,14 @@ INSERT INTO feed_tenants (tenant_id, last_position)
 SELECT tenant_id, max(position) FROM inserted GROUP BY tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 
-	moveWriters = `UPDATE feed_writers w SET next_offset = m.next, last_day = $3
-  FROM unnest($1::int[], $2::bigint[]) AS m (kafka_partition, next)
+	moveWriters = `UPDATE feed_writers w
+   SET next_offset = m.next, last_offset = m.next - 1, last_id = m.id, last_time = m.at, last_day = $5
+  FROM unnest($1::int[], $2::bigint[], $3::text[], $4::timestamptz[]) AS m (kafka_partition, next, id, at)
  WHERE w.kafka_partition = m.kafka_partition`
 )
 
 // queueInsert adds the changes in their order and updates the writers' offsets.
-func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[int]int64) {
+func queueInsert(b *pgx.Batch, changes []Change, day time.Time, stored map[int]kafka.Stored) {
 	if len(changes) > 0 {
 		b.Queue(insertRows, day,
 			postgres.UUIDColumn(changes, func(c Change) string { return c.GetTenantId() }),
@@ -202,6 +199,9 @@ func queueInsert(b *pgx.Batch, changes []Change, day time.Time, nextOffsets map[
 			postgres.Column(changes, func(c Change) time.Time { return c.GetRecordedAt().AsTime() }),
 			postgres.Column(changes, func(c Change) []byte { return notNil(c.GetData()) }))
 	}
-	partitions := slices.Collect(maps.Keys(nextOffsets))
-	b.Queue(moveWriters, partitions, postgres.Column(partitions, func(p int) int64 { return nextOffsets[p] }), day)
+	partitions := slices.Collect(maps.Keys(stored))
+	b.Queue(moveWriters, partitions,
+		postgres.Column(partitions, func(p int) int64 { return stored[p].Next }),
+		postgres.Column(partitions, func(p int) string { return stored[p].LastID }),
+		postgres.Column(partitions, func(p int) time.Time { return stored[p].LastTime }), day)
 }

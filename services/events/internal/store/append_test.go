@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/kafka"
 )
 
 func TestAppend(t *testing.T) {
@@ -72,13 +74,30 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, Day(today).AddDate(0, 0, 2), rows[3].Position.Day.UTC())
 	})
 
-	t.Run("if the offsets of a topic start again, nothing is lost", func(t *testing.T) {
+	t.Run("unknown events below the stored offset are added, and the offset does not move back", func(t *testing.T) {
 		s := setup(t)
-		old, restarted := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
-		appendAt(t, s, today, batch(0, old))
-		require.Equal(t, Appended{Inserted: 4, Rewound: 4}, appendAt(t, s, today, batch(0, restarted)))
-		require.Equal(t, idsOf(old, restarted), ids(feedOf(t, s, tenantA)))
+		stored, lost := changes(tenantA, 0, 10), changes(tenantA, 0, 4)
+		appendAt(t, s, today, batch(0, stored))
+		require.Equal(t, Appended{Inserted: 4, Below: 4}, appendAt(t, s, today, batch(0, lost)))
+		require.Equal(t, idsOf(stored, lost), ids(feedOf(t, s, tenantA)))
+		require.Equal(t, int64(10), nextOffset(t, s))
+	})
+
+	t.Run("a batch that begins after the stored offset is refused, and others beside it are not", func(t *testing.T) {
+		s := setup(t)
+		in, other := changes(tenantA, 0, 9), changes(tenantB, 0, 3)
+		appendAt(t, s, today, batch(0, in[:4]))
+		batches := []*pendingBatch{{Batch: batch(0, in[5:])}, {Batch: batch(1, other)}, {Batch: batch(40, other)}}
+		require.NoError(t, s.appendAll(t.Context(), batches))
+		require.True(t, batches[0].refused)
+		require.False(t, batches[1].refused)
+		require.True(t, batches[2].refused, "a partition without an offset")
+		require.Equal(t, idsOf(in[:4]), ids(feedOf(t, s, tenantA)))
 		require.Equal(t, int64(4), nextOffset(t, s))
+		require.Equal(t, idsOf(other), ids(feedOf(t, s, tenantB)))
+		_, err := s.Append(t.Context(), batch(0, in[5:]))
+		require.ErrorIs(t, err, kafka.ErrBeyondStored)
+		require.Equal(t, Appended{Inserted: 5}, appendAt(t, s, today, batch(0, in[4:])))
 	})
 
 	t.Run("dropped events do not come back from Kafka", func(t *testing.T) {
@@ -215,7 +234,6 @@ func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	good, bad := changes(tenantA, 0, 2), changes(tenantB, 0, 2)
 	bad[1].Type = "no text: \x00"
 	// The first batch waits for its writer's row, and the others wait for the first, so the others are appended together.
-	require.NoError(t, s.ensureWriters(t.Context(), []*pendingBatch{{Batch: Batch{Partition: 0}}}))
 	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
 	// If the test fails before its rollback, closing the pool would wait for this connection.

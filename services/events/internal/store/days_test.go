@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -40,16 +41,16 @@ func TestDays(t *testing.T) {
 		require.Len(t, partitions(t, s), 1)
 		require.Equal(t, before[3:], feedOf(t, s, tenantA))
 
-		a, err := s.Bounds(t.Context(), tenantA)
+		a, err := s.Bounds(t.Context(), tenantA, 0)
 		require.NoError(t, err)
-		require.Equal(t, Bounds{Last: before[3].Position.Number, Dropped: before[2].Position.Number}, a)
-		b, err := s.Bounds(t.Context(), tenantB)
+		require.Equal(t, Bounds{Last: before[3].Position.Number, Dropped: before[2].Position.Number, Survived: math.MaxInt64}, a)
+		b, err := s.Bounds(t.Context(), tenantB, 0)
 		require.NoError(t, err)
 		require.Equal(t, b.Last, b.Dropped)
 		require.Positive(t, b.Last)
-		none, err := s.Bounds(t.Context(), brand)
+		none, err := s.Bounds(t.Context(), brand, 0)
 		require.NoError(t, err)
-		require.Zero(t, none)
+		require.Equal(t, Bounds{Survived: math.MaxInt64}, none)
 	})
 
 	t.Run("a scan reports events that were dropped before it", func(t *testing.T) {
@@ -78,6 +79,7 @@ func TestTheDayIsThatOfTheDatabasesClock(t *testing.T) {
 	require.NoError(t, at(old, New(s.pool)).EnsureDays(t.Context(), 1))
 
 	in := changes(tenantA, 0, 1)
+	require.NoError(t, Offsets{s}.Move(t.Context(), 0, never, 0))
 	_, err := s.Append(t.Context(), batch(0, in))
 	require.NoError(t, err)
 	require.NoError(t, s.EnsureDays(t.Context(), 1))

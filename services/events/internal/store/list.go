@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,9 @@ import (
 
 // Position is a place in a tenant's feed. The zero value is before its first event.
 type Position struct {
-	// Day is the partition in which a scan begins. Within a tenant, Number alone decides the order.
+	// Epoch in which the number was used.
+	Epoch int64
+	// Day is the partition in which a scan begins; it may be earlier. Within a tenant, Number alone decides the order.
 	Day    time.Time
 	Number int64
 }
@@ -36,30 +37,46 @@ type Row struct {
 	Data       []byte
 }
 
-// Bounds are the ends of a tenant's feed. Both are zero for a tenant that never had an event.
+// Bounds are the ends of a tenant's feed, and the epoch in which they were read.
 type Bounds struct {
-	// Last is the number of the newest event.
+	// Last is the number of the newest event; zero for a tenant that never had one.
 	Last int64
 	// Dropped is the number of the newest event that retention has dropped.
 	Dropped int64
+	// Epoch is the current one.
+	Epoch int64
+	// Survived is the last number of the epoch that was asked for that was not lost since; negative if the epoch is unknown.
+	Survived int64
 }
 
-const bounds = `SELECT t.last_position, coalesce(d.position, 0)
-FROM feed_tenants t LEFT JOIN feed_dropped d USING (tenant_id)
-WHERE t.tenant_id = $1`
+// Holds reports whether the events up to a position are still those that they were when the position was read. Bounds must have
+// been read for its epoch.
+func (b Bounds) Holds(p Position) bool {
+	return p.Number == 0 || p.Number <= b.Survived && (p.Epoch != b.Epoch || p.Number <= b.Last)
+}
 
-// Bounds returns the ends of a tenant's feed. It reads two rows by primary key and no partition.
-func (s *Store) Bounds(ctx context.Context, tenantID string) (Bounds, error) {
+const bounds = `SELECT
+  coalesce((SELECT last_position FROM feed_tenants WHERE tenant_id = $1), 0),
+  coalesce((SELECT position FROM feed_dropped WHERE tenant_id = $1), 0),
+  (SELECT id FROM feed_epochs ORDER BY number DESC LIMIT 1),
+  coalesce((SELECT coalesce(min(later.survived), 9223372036854775807)
+     FROM feed_epochs e LEFT JOIN feed_epochs later ON later.number > e.number
+    WHERE e.id = $2 GROUP BY e.id), -1)`
+
+// Bounds returns the ends of a tenant's feed for a position of an epoch. It reads single rows by primary key and no partition.
+func (s *Store) Bounds(ctx context.Context, tenantID string, epoch int64) (Bounds, error) {
 	var b Bounds
-	err := s.pool.QueryRow(ctx, bounds, tenantID).Scan(&b.Last, &b.Dropped)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err := s.pool.QueryRow(ctx, bounds, tenantID, epoch).Scan(b.columns()...); err != nil {
 		return Bounds{}, fmt.Errorf("read bounds of feed: %w", err)
 	}
 	return b, nil
 }
 
+func (b *Bounds) columns() []any { return []any{&b.Last, &b.Dropped, &b.Epoch, &b.Survived} }
+
 // The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row by one
-// descent of the index. Data of hidden events is not read.
+// descent of the index. The condition on position matters only if the day is earlier than that of the position. Data of hidden
+// events is not read.
 const scan = `SELECT day, position, visible,
   CASE WHEN visible THEN event_id::text ELSE '' END,
   CASE WHEN visible THEN type ELSE '' END,
@@ -71,14 +88,15 @@ FROM (
     AND ($7 OR brand_id = ANY($8::uuid[]))
     AND NOT (type = 'order.message_posted' AND origin_key_id = $9) AS visible
   FROM feed
-  WHERE tenant_id = $1 AND day >= $2 AND (day, position) > ($2, $3)
+  WHERE tenant_id = $1 AND day >= $2 AND (day, position) > ($2, $3) AND position > $3
   ORDER BY day, position
   LIMIT $4
 ) scanned
 ORDER BY day, position`
 
 // Scan reads up to limit of the tenant's events after a position, visible or not. It reads the bounds after the events: if
-// Dropped is not beyond the position, nothing was dropped during the scan.
+// Dropped is not beyond the position, nothing was dropped during the scan. The events belong to the epoch of the bounds, or to an
+// earlier one that they survived.
 func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Filter, limit int) ([]Row, Bounds, error) {
 	var (
 		found []Row
@@ -90,11 +108,12 @@ func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Fil
 		found, err = pgx.CollectRows(rows, scanRow)
 		return err
 	})
-	b.Queue(bounds, tenantID).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&ends.Last, &ends.Dropped)
-	})
-	if err := s.pool.SendBatch(ctx, b).Close(); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	b.Queue(bounds, tenantID, after.Epoch).QueryRow(func(row pgx.Row) error { return row.Scan(ends.columns()...) })
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, Bounds{}, fmt.Errorf("scan feed: %w", err)
+	}
+	for i := range found {
+		found[i].Position.Epoch = ends.Epoch
 	}
 	return found, ends, nil
 }

@@ -25,11 +25,18 @@ var (
 	all     = Filter{Orders: true, PersonalLinks: true, AllBrands: true, KeyID: 1}
 )
 
+// partitionCount is how many partitions are read in a test.
+const partitionCount = 12
+
 const retention = 30 * 24 * time.Hour
 
 func setup(t *testing.T) *Store {
 	t.Helper()
-	return at(today, New(pgtest.New(t, Migrations())))
+	s := at(today, New(pgtest.New(t, Migrations())))
+	for partition := range partitionCount {
+		require.NoError(t, Offsets{s}.Move(t.Context(), partition, never, 0))
+	}
+	return s
 }
 
 // at sets the store's clock.

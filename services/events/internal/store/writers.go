@@ -7,12 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 // writers holds the locked rows of some partitions and the values read while they were locked.
 type writers struct {
-	nextOffsets map[int]int64
+	// stored is how far each partition has been stored.
+	stored map[int]kafka.Stored
 	// lastDay is the latest of all partitions: events are never inserted on an earlier day.
 	lastDay time.Time
 	// now is the time after locking.
@@ -22,22 +24,12 @@ type writers struct {
 }
 
 func newWriters(partitions int) *writers {
-	return &writers{nextOffsets: make(map[int]int64, partitions), known: map[string]bool{}}
+	return &writers{stored: make(map[int]kafka.Stored, partitions), known: map[string]bool{}}
 }
 
-const (
-	insertWriters = `INSERT INTO feed_writers (kafka_partition, next_offset, last_day)
-SELECT p, 0, 'epoch' FROM unnest($1::int[]) p ORDER BY p
-ON CONFLICT (kafka_partition) DO NOTHING`
-	// The order is fixed, so that transactions do not deadlock.
-	lockWriterRows = `SELECT kafka_partition, next_offset, last_day FROM feed_writers
+// The order is fixed, so that transactions do not deadlock.
+const lockWriterRows = `SELECT kafka_partition, last_day, ` + storedColumns + ` FROM feed_writers
 WHERE kafka_partition = ANY($1) ORDER BY kafka_partition FOR UPDATE`
-)
-
-func (s *Store) ensureWriters(ctx context.Context, of []*pendingBatch) error {
-	_, err := s.pool.Exec(ctx, insertWriters, partitionsOf(of))
-	return err
-}
 
 func partitionsOf(of []*pendingBatch) []int {
 	return postgres.Column(of, func(b *pendingBatch) int { return b.Partition })
@@ -46,19 +38,22 @@ func partitionsOf(of []*pendingBatch) []int {
 // queueLock locks the batches' writers and then reads into w.
 func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 	b.Queue(lockWriterRows, partitionsOf(of)).Query(func(rows pgx.Rows) error {
-		var (
-			partition int
-			next      int64
-			last      time.Time
-		)
-		_, err := pgx.ForEachRow(rows, []any{&partition, &next, &last}, func() error {
-			w.nextOffsets[partition] = next
+		defer rows.Close()
+		for rows.Next() {
+			var (
+				partition int
+				last      time.Time
+				stored    kafka.Stored
+			)
+			if err := scanStored(rows, &stored, &partition, &last); err != nil {
+				return err
+			}
+			w.stored[partition] = stored
 			if last.After(w.lastDay) {
 				w.lastDay = last
 			}
-			return nil
-		})
-		return err
+		}
+		return rows.Err()
 	})
 	s.queueClock(b, &w.now) // The clock is read after the locks, for which the transaction may have waited.
 	ids, from := idsAndFirstDay(of)
@@ -93,26 +88,32 @@ func (s *Store) NextOffsets(ctx context.Context) (map[int]int64, error) {
 	return offsets, nil
 }
 
-// admit returns the events of the batch to insert and moves the partition's offset past the batch.
+// admit returns the events of the batch to insert and moves the partition's offset past the batch. It refuses a batch that
+// begins after the stored offset: the database went back to an earlier state, and the messages in between are to be stored
+// first.
 //
-// The stored offset passes an event only in the transaction that inserts it. So an unknown event below the offset means that
-// the offsets of the topic started again, and the event must be inserted. The exception is an event past retention: the feed
-// has dropped it, but Kafka still has it and delivers it once more.
+// The offset never moves back. The stored offset passes an event only in the transaction that inserts it, so an unknown event
+// below it comes from a consumer that has lost the partition and still reads what Kafka has lost since. It is inserted, because
+// the relay may not publish it again. The exception is an event past retention: the feed has dropped it, but Kafka still has it.
 func (w *writers) admit(b *pendingBatch) (admitted []Change) {
-	oldest, next := Day(w.now.Add(-b.Retention)), w.nextOffsets[b.Partition]
+	oldest := Day(w.now.Add(-b.Retention))
+	stored, ok := w.stored[b.Partition]
 	b.done = Appended{}
+	if b.refused = !ok || b.Changes[0].Offset > stored.Next; b.refused {
+		return nil
+	}
 	for _, c := range unknown(b.Changes, w.known) {
-		if c.Offset < next {
+		if c.Offset < stored.Next {
 			if c.GetRecordedAt().AsTime().Before(oldest) {
 				continue
 			}
-			b.done.Rewound++
+			b.done.Below++
 		}
 		admitted = append(admitted, c)
 	}
 	b.done.Inserted = len(admitted)
-	if end := b.Changes[len(b.Changes)-1].Offset + 1; end > next || b.done.Rewound > 0 {
-		w.nextOffsets[b.Partition] = end
+	if last := b.Changes[len(b.Changes)-1]; last.Offset >= stored.Next {
+		w.stored[b.Partition] = kafka.Stored{Next: last.Offset + 1, LastID: last.GetEventId(), LastTime: b.LastTime}
 	}
 	return admitted
 }

@@ -80,7 +80,11 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 			all = append(all, keys...)
 		}
 	}
-	if err := f.store.FanOut(ctx, events, rejected); err != nil {
+	last := msgs[len(msgs)-1]
+	stored := store.Messages{
+		Partition: partition, First: msgs[0].Offset, Next: last.Offset + 1, LastID: EventID(last), LastTime: last.Time,
+	}
+	if err := f.store.FanOutMessages(ctx, stored, events, rejected); err != nil {
 		return err
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))
@@ -88,6 +92,15 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		f.stored(all)
 	}
 	return nil
+}
+
+// EventID returns the id of the event of a message, or nothing if it is not a change.
+func EventID(m kafka.Message) string {
+	var c eventsv1.Change
+	if proto.Unmarshal(m.Value, &c) != nil {
+		return ""
+	}
+	return c.GetEventId()
 }
 
 // read returns the valid changes of the batch, each once, and the other messages.

@@ -46,6 +46,11 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t)}
 	webhooktest.RequireConsistentRows(t, f.pool)
+	offsets := store.Offsets{Store: store.New(f.pool)}
+	for partition := range 16 {
+		_, err := offsets.Stored(t.Context(), partition, 0)
+		require.NoError(t, err)
+	}
 	var err error
 	f.fan, err = New(Deps{
 		Store: store.New(f.pool), Directory: f.directory.Client, Stored: func([]int32) { f.notified.Add(1) }, Telemetry: telemetry.Discard(),

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
@@ -29,12 +31,42 @@ type Rejected struct {
 	Value     []byte
 }
 
-// An event that is already stored has been fanned out. It gets no further deliveries, even if more keys subscribe now.
+// Messages say which messages of a Kafka partition are stored.
+type Messages struct {
+	Partition int
+	// First is the offset of the first message, Next that after the last one.
+	First, Next int64
+	// LastID is the event of the last message, LastTime its Kafka time.
+	LastID   string
+	LastTime time.Time
+}
+
+const (
+	// Rows are locked in a fixed order, so that transactions do not deadlock.
+	lockOffsets = `SELECT FROM fan_out_offsets WHERE kafka_partition = ANY ($1) ORDER BY kafka_partition FOR UPDATE`
+
+	// The offset of a partition moves unless its messages begin after it. It never moves back.
+	moveOffsets = `UPDATE fan_out_offsets o
+   SET next_offset = m.next, last_id = m.last_id, last_time = m.last_time
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
+    AS m (kafka_partition, first, next, last_id, last_time)
+ WHERE o.kafka_partition = m.kafka_partition AND m.first <= o.next_offset AND o.next_offset < m.next`
+
+	// Messages that begin after the offset were not moved past: they are refused, and so are their events below.
+	refusedPartitions = `SELECT m.kafka_partition FROM unnest($1::int[], $2::bigint[]) AS m (kafka_partition, next)
+ WHERE NOT EXISTS (SELECT FROM fan_out_offsets o WHERE o.kafka_partition = m.kafka_partition AND o.next_offset >= m.next)`
+)
+
+// An event that is already stored has been fanned out. It gets no further deliveries, even if more keys subscribe now. An event
+// of messages that are refused is not stored.
 const insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
   SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[]) AS e (tenant_id, event_id, type, body, traceparent)
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[], $10::int[], $11::bigint[])
+      AS e (tenant_id, event_id, type, body, traceparent, kafka_partition, next)
+   WHERE e.next < 0 OR EXISTS (
+     SELECT FROM fan_out_offsets o WHERE o.kafka_partition = e.kafka_partition AND o.next_offset >= e.next)
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
 )
@@ -51,48 +83,127 @@ ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
 // batch holds the events and rejected messages of a batch of one Kafka partition.
 type batch struct {
+	// messages is nil if the events are not those of messages.
+	messages *Messages
 	events   []Event
 	rejected []Rejected
+	refused  bool
 }
 
-// FanOut stores the events with one pending delivery per key, due now, and the rejected messages. Events and messages that are
-// already stored have no effect. Concurrent batches share one transaction.
+// FanOut stores the events with one pending delivery per key, due now. Events that are already stored have no effect.
 func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
-	if len(events) == 0 && len(rejected) == 0 {
-		return nil
+	return s.store(ctx, &batch{events: events, rejected: rejected})
+}
+
+// FanOutMessages stores the events and rejected messages of consecutive messages, and the offset after them. Events and
+// messages that are already stored have no effect. Messages that begin after the stored offset are refused with
+// kafka.ErrBeyondStored. Concurrent calls share a transaction.
+func (s *Store) FanOutMessages(ctx context.Context, m Messages, events []Event, rejected []Rejected) error {
+	return s.store(ctx, &batch{messages: &m, events: events, rejected: rejected})
+}
+
+func (s *Store) store(ctx context.Context, b *batch) error {
+	err := s.fanOuts.Do(ctx, b)
+	if err == nil && b.refused {
+		err = kafka.ErrBeyondStored
 	}
-	if err := s.fanOuts.Do(ctx, batch{events, rejected}); err != nil {
+	if err != nil {
 		return fmt.Errorf("store deliveries: %w", err)
 	}
 	return nil
 }
 
-func (s *Store) fanOut(ctx context.Context, batches []batch) error {
-	var all batch
-	for _, b := range batches {
-		all.events, all.rejected = append(all.events, b.events...), append(all.rejected, b.rejected...)
+// fanOut stores batches in one transaction, or in several if there are two of one partition.
+func (s *Store) fanOut(ctx context.Context, batches []*batch) error {
+	for len(batches) > 0 {
+		var now, later []*batch
+		has := map[int]bool{}
+		for _, b := range batches {
+			if b.messages != nil && has[b.messages.Partition] {
+				later = append(later, b)
+				continue
+			}
+			if b.messages != nil {
+				has[b.messages.Partition] = true
+			}
+			now = append(now, b)
+		}
+		if err := s.fanOutInOneTx(ctx, now); err != nil {
+			return err
+		}
+		batches = later
 	}
-	var deliveries []DeliveryID
-	for _, e := range all.events {
-		for _, key := range e.KeyIDs {
-			deliveries = append(deliveries, DeliveryID{Endpoint{e.TenantID, key}, e.ID})
+	return nil
+}
+
+func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
+	var (
+		events     []Event
+		rejected   []Rejected
+		from       []Messages // The messages of each event.
+		moved      []Messages
+		deliveries []DeliveryID
+	)
+	for _, b := range batches {
+		messages := Messages{Partition: -1, Next: -1}
+		if b.messages != nil {
+			messages = *b.messages
+			moved = append(moved, messages)
+		}
+		events, rejected = append(events, b.events...), append(rejected, b.rejected...)
+		for _, e := range b.events {
+			from = append(from, messages)
+			for _, key := range e.KeyIDs {
+				deliveries = append(deliveries, DeliveryID{Endpoint{e.TenantID, key}, e.ID})
+			}
 		}
 	}
 	now := s.nowOverride()
-	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		if len(all.events) > 0 {
+	refused := map[int]bool{}
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		clear(refused)
+		queueOffsets(b, moved, refused)
+		if len(events) > 0 {
 			tenants, ids, keys := idColumns(deliveries)
 			b.Queue(insertEvents, now,
-				postgres.UUIDColumn(all.events, func(e Event) string { return e.TenantID }),
-				postgres.UUIDColumn(all.events, func(e Event) string { return e.ID }),
-				postgres.Column(all.events, func(e Event) string { return e.Type }),
-				postgres.Column(all.events, func(e Event) []byte { return e.Body }),
+				postgres.UUIDColumn(events, func(e Event) string { return e.TenantID }),
+				postgres.UUIDColumn(events, func(e Event) string { return e.ID }),
+				postgres.Column(events, func(e Event) string { return e.Type }),
+				postgres.Column(events, func(e Event) []byte { return e.Body }),
 				tenants, ids, keys,
-				postgres.Column(all.events, func(e Event) string { return e.TraceParent }))
+				postgres.Column(events, func(e Event) string { return e.TraceParent }),
+				postgres.Column(from, func(m Messages) int { return m.Partition }),
+				postgres.Column(from, func(m Messages) int64 { return m.Next }))
 		}
-		for _, r := range all.rejected {
+		for _, r := range rejected {
 			b.Queue(insertRejected, now, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
 		}
+	})
+	for _, b := range batches {
+		b.refused = b.messages != nil && refused[b.messages.Partition]
+	}
+	return err
+}
+
+// queueOffsets moves the offsets past the messages and notes the partitions whose messages are refused.
+func queueOffsets(b *pgx.Batch, messages []Messages, refused map[int]bool) {
+	if len(messages) == 0 {
+		return
+	}
+	partitions := postgres.Column(messages, func(m Messages) int { return m.Partition })
+	next := postgres.Column(messages, func(m Messages) int64 { return m.Next })
+	b.Queue(lockOffsets, partitions)
+	b.Queue(moveOffsets, partitions,
+		postgres.Column(messages, func(m Messages) int64 { return m.First }), next,
+		postgres.Column(messages, func(m Messages) string { return m.LastID }),
+		postgres.Column(messages, func(m Messages) time.Time { return m.LastTime }))
+	b.Queue(refusedPartitions, partitions, next).Query(func(rows pgx.Rows) error {
+		var partition int
+		_, err := pgx.ForEachRow(rows, []any{&partition}, func() error {
+			refused[partition] = true
+			return nil
+		})
+		return err
 	})
 }
 

@@ -29,7 +29,7 @@ type Store struct {
 	// clock replaces the database's clock in tests; otherwise it is nil.
 	clock func() time.Time
 	// fanOuts collects the batches of all partitions that this process fans out.
-	fanOuts *batcher.Batcher[batch]
+	fanOuts *batcher.Batcher[*batch]
 }
 
 // New makes a store on a migrated database.
@@ -45,7 +45,7 @@ const (
 // NewAt makes a store for tests with another clock than the database's.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
-	s.fanOuts = &batcher.Batcher[batch]{
+	s.fanOuts = &batcher.Batcher[*batch]{
 		Process: s.fanOut, Timeout: fanOutTimeout, MaxConcurrent: 2, MaxItems: maxBatches,
 		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}

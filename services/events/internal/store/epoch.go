@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+const (
+	// server is what the server says of itself. A restored or promoted server has another timeline, one that was initialized
+	// anew another identifier, and a database that was created anew another oid.
+	server = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8),
+  (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
+	sameServer = `SELECT server = ` + server + ` FROM feed_epochs ORDER BY number DESC LIMIT 1`
+
+	// The lock waits for the appends in flight and keeps others out: their positions become visible in the epoch in which they
+	// were taken.
+	lockWriters = `LOCK TABLE feed_writers IN EXCLUSIVE MODE`
+
+	insertEpoch = `INSERT INTO feed_epochs (number, id, survived, server, reason)
+SELECT e.number + 1, $1, p.last_value, ` + server + `, $2
+  FROM feed_position p, (SELECT number, server FROM feed_epochs ORDER BY number DESC LIMIT 1) e
+ WHERE $3 OR e.server <> ` + server
+
+	// otherServer is the reason of an epoch that begins because the server says something else of itself.
+	otherServer = "another server or timeline"
+)
+
+// CheckServer is an option of the feed's pool: each new connection is checked before it is used. If the server is another one
+// than before, or was restored or promoted, an epoch begins. So a position is never given to a second event within an epoch.
+func CheckServer(pc *pgxpool.Config) {
+	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		var same bool
+		if err := conn.QueryRow(ctx, sameServer).Scan(&same); err != nil || same {
+			return err
+		}
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return insertNextEpoch(ctx, tx, otherServer, false) })
+	}
+}
+
+// beginEpoch begins an epoch although the server is the one of the last epoch: its data was set back.
+func (s *Store) beginEpoch(ctx context.Context, reason string) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return insertNextEpoch(ctx, tx, reason, true) })
+	if err != nil {
+		return fmt.Errorf("begin epoch: %w", err)
+	}
+	return nil
+}
+
+func insertNextEpoch(ctx context.Context, tx pgx.Tx, reason string, sameServerToo bool) error {
+	if _, err := tx.Exec(ctx, lockWriters); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, insertEpoch, int64(1+rand.Uint32N(1<<32-1)), reason, sameServerToo) //nolint:gosec // A name, not a secret.
+	return err
+}
+
+const selectEpoch = `SELECT number FROM feed_epochs ORDER BY number DESC LIMIT 1`
+
+// Epoch returns the number of the current epoch.
+func (s *Store) Epoch(ctx context.Context) (number int64, err error) {
+	if err := s.pool.QueryRow(ctx, selectEpoch).Scan(&number); err != nil {
+		return 0, fmt.Errorf("read epoch: %w", err)
+	}
+	return number, nil
+}

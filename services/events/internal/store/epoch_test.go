@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+)
+
+func epochOf(t *testing.T, s *Store) int64 {
+	t.Helper()
+	number, err := s.Epoch(t.Context())
+	require.NoError(t, err)
+	return number
+}
+
+// checked opens a pool as the service does.
+func checked(t *testing.T, url string) *pgxpool.Pool {
+	t.Helper()
+	pc, err := pgxpool.ParseConfig(url)
+	require.NoError(t, err)
+	CheckServer(pc)
+	pool, err := pgxpool.NewWithConfig(t.Context(), pc)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T) {
+	t.Parallel()
+	url := pgtest.NewURL(t)
+	require.NoError(t, postgres.Migrate(t.Context(), url, Migrations()))
+	first := checked(t, url)
+	require.Equal(t, int64(1), epochOf(t, New(first)))
+	first.Close()
+	restore := pgtest.Backup(t, url)
+	restore()
+
+	const connections = 12
+	var group errgroup.Group
+	for range connections {
+		pool := checked(t, url)
+		group.Go(func() error { return pool.Ping(context.Background()) })
+	}
+	require.NoError(t, group.Wait())
+	require.Equal(t, int64(2), epochOf(t, New(checked(t, url))))
+}
+
+// Positions that were taken before an epoch begins must be visible before it, and those taken later must be greater than what
+// survived: otherwise a cursor of the earlier epoch could skip an event.
+func TestAnEpochBeginsBetweenAppends(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const size, batches, epochs = 3, 40, 10
+	in := changes(tenantA, 0, size*batches)
+	var group errgroup.Group
+	group.Go(func() error {
+		for from := 0; from < len(in); from += size {
+			if _, err := s.Append(t.Context(), batch(0, in[from:from+size])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for i := range epochs {
+			if err := s.beginEpoch(t.Context(), fmt.Sprint("test ", i)); err != nil {
+				return err
+			}
+			b, err := s.Bounds(t.Context(), tenantA, 0)
+			if err != nil {
+				return err
+			}
+			rows, ends, err := s.Scan(t.Context(), tenantA, Position{}, all, len(in))
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				if r.Position.Number <= b.Survived && !ends.Holds(Position{Number: r.Position.Number}) {
+					return fmt.Errorf("position %d does not hold in %+v", r.Position.Number, ends)
+				}
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		// A reader that polls, without ever seeing an epoch's cursor refused: nothing was lost.
+		var after Position
+		for seen := 0; seen < len(in); {
+			b, err := s.Bounds(t.Context(), tenantA, after.Epoch)
+			if err != nil {
+				return err
+			}
+			if !b.Holds(after) {
+				return fmt.Errorf("cursor %+v is refused by %+v", after, b)
+			}
+			rows, _, err := s.Scan(t.Context(), tenantA, after, all, 5)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				after = r.Position
+			}
+			seen += len(rows)
+		}
+		return nil
+	})
+	require.NoError(t, group.Wait())
+	require.Equal(t, int64(1+epochs), epochOf(t, s))
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+)
+
+// Offsets are the stored offsets of the fan-out, for its consumer. It implements kafka.Offsets.
+type Offsets struct{ *Store }
+
+const (
+	// A partition without a row is read by the first version that stores offsets: it continues where the group has committed.
+	adoptOffset = `WITH adopted AS (
+  INSERT INTO fan_out_offsets (kafka_partition, next_offset) VALUES ($1, greatest($2::bigint, -1))
+  ON CONFLICT (kafka_partition) DO NOTHING
+  RETURNING next_offset, last_id, last_time
+)
+SELECT next_offset, last_id, last_time FROM adopted
+UNION ALL
+SELECT next_offset, last_id, last_time FROM fan_out_offsets WHERE kafka_partition = $1
+LIMIT 1`
+
+	moveOffset = `UPDATE fan_out_offsets SET next_offset = $3, last_id = '', last_time = NULL
+WHERE kafka_partition = $1 AND next_offset = $2`
+)
+
+var errMoved = errors.New("the stored offset has moved")
+
+// Stored implements kafka.Offsets.
+func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafka.Stored, error) {
+	var (
+		stored kafka.Stored
+		last   *time.Time
+	)
+	if err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last); err != nil {
+		return stored, fmt.Errorf("read stored offset: %w", err)
+	}
+	if last != nil {
+		stored.LastTime = *last
+	}
+	return stored, nil
+}
+
+// Move implements kafka.Offsets.
+func (o Offsets) Move(ctx context.Context, partition int, from, to int64) error {
+	tag, err := o.pool.Exec(ctx, moveOffset, partition, from, to)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = errMoved
+	}
+	if err != nil {
+		return fmt.Errorf("move stored offset: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+)
+
+// messages are n messages of partition 0 from an offset on, with one event.
+func messages(first, n int64) (Messages, []Event) {
+	id := uuid.Must(uuid.NewV7()).String()
+	return Messages{First: first, Next: first + n, LastID: id, LastTime: noon},
+		[]Event{{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: []int32{1}}}
+}
+
+func (f *fixture) stored(t *testing.T, reached int64) kafka.Stored {
+	t.Helper()
+	stored, err := Offsets{f.Store}.Stored(t.Context(), 0, reached)
+	require.NoError(t, err)
+	if !stored.LastTime.IsZero() {
+		stored.LastTime = stored.LastTime.UTC()
+	}
+	return stored
+}
+
+func TestStoredOffsets(t *testing.T) {
+	t.Parallel()
+	t.Run("begin where the group has committed, once", func(t *testing.T) {
+		f := setup(t)
+		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 70))
+		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 90))
+	})
+
+	t.Run("begin at the oldest message if the group has not committed", func(t *testing.T) {
+		f := setup(t)
+		require.Equal(t, kafka.Stored{Next: -1}, f.stored(t, -2))
+		m, events := messages(4, 2)
+		require.ErrorIs(t, f.FanOutMessages(t.Context(), m, events, nil), kafka.ErrBeyondStored)
+		require.NoError(t, Offsets{f.Store}.Move(t.Context(), 0, -1, 4))
+		require.ErrorIs(t, Offsets{f.Store}.Move(t.Context(), 0, -1, 0), errMoved)
+		require.NoError(t, f.FanOutMessages(t.Context(), m, events, nil))
+		require.Equal(t, kafka.Stored{Next: 6, LastID: m.LastID, LastTime: noon}, f.stored(t, 6))
+	})
+
+	t.Run("move in the transaction that stores the deliveries, and never back", func(t *testing.T) {
+		f := setup(t)
+		f.stored(t, 0)
+		first, events := messages(0, 5)
+		require.NoError(t, f.FanOutMessages(t.Context(), first, events, nil))
+		second, none := messages(5, 3)
+		none[0].KeyIDs = nil
+		require.NoError(t, f.FanOutMessages(t.Context(), second, nil, nil), "messages without receivers")
+		require.NoError(t, f.FanOutMessages(t.Context(), first, events, nil), "again")
+		old, more := messages(1, 2)
+		require.NoError(t, f.FanOutMessages(t.Context(), old, more, nil), "from a consumer that has lost the partition")
+		require.Equal(t, kafka.Stored{Next: 8, LastID: second.LastID, LastTime: noon}, f.stored(t, 8))
+		require.Equal(t, 2, f.count(t, "deliveries"))
+	})
+
+	t.Run("refuse messages that begin after them, and not those of other partitions", func(t *testing.T) {
+		f := setup(t)
+		f.stored(t, 0)
+		_, err := Offsets{f.Store}.Stored(t.Context(), 1, 9)
+		require.NoError(t, err)
+		hole, lost := messages(3, 1)
+		other, events := messages(9, 1)
+		other.Partition = 1
+		next, more := messages(0, 3)
+		batches := []*batch{
+			{messages: &hole, events: lost}, {messages: &other, events: events}, {messages: &next, events: more},
+		}
+		require.NoError(t, f.fanOut(t.Context(), batches))
+		require.Equal(t, []bool{true, false, false}, []bool{batches[0].refused, batches[1].refused, batches[2].refused})
+		require.Equal(t, 2, f.count(t, "deliveries"))
+		require.Equal(t, kafka.Stored{Next: 3, LastID: next.LastID, LastTime: noon}, f.stored(t, 3))
+		require.NoError(t, f.FanOutMessages(t.Context(), hole, lost, nil))
+		require.Equal(t, 3, f.count(t, "deliveries"))
+	})
+}
