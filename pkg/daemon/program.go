@@ -43,6 +43,8 @@ type Task[C any] struct {
 	Short string
 	// Run writes its progress to out.
 	Run func(ctx context.Context, cfg C, out io.Writer) error
+	// RunWith is set instead of Run if the task takes arguments. It writes its result to out, the standard output.
+	RunWith func(ctx context.Context, cfg C, args []string, out io.Writer) error
 }
 
 // RunProgram runs the command that the arguments name: serve, migrate, ready or one of the tasks,
@@ -63,12 +65,18 @@ func RunProgram[C any, S interface {
 		})
 	}
 	for _, task := range program.Tasks {
-		commands = append(commands, Command{Name: task.Name, Short: task.Short, Run: func(ctx context.Context) error {
-			if err := settings.Load(&cfg); err != nil {
-				return err
-			}
-			return task.Run(ctx, cfg, stderr)
-		}})
+		commands = append(commands, Command{
+			Name: task.Name, Short: task.Short, Arguments: task.RunWith != nil,
+			Run: func(ctx context.Context) error {
+				if err := settings.Load(&cfg); err != nil {
+					return err
+				}
+				if task.RunWith != nil {
+					return task.RunWith(ctx, cfg, args[2:], os.Stdout)
+				}
+				return task.Run(ctx, cfg, stderr)
+			},
+		})
 	}
 	return Main(args, stderr, &cfg, append(commands, program.Commands...)...)
 }

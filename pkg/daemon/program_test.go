@@ -75,6 +75,18 @@ func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	}}
 	require.Equal(t, 0, daemon.RunProgram([]string{"example", "sweep"}, &out, program))
 	require.Contains(t, out.String(), "swept while open")
+	require.Equal(t, 2, daemon.RunProgram([]string{"example", "sweep", "--hard"}, &out, program), "it takes no arguments")
+
+	var given []string
+	program.Tasks = []daemon.Task[config]{{
+		Name: "mop", Short: "clean what is named",
+		RunWith: func(_ context.Context, cfg config, args []string, _ io.Writer) error {
+			given = append(args, cfg.Sign)
+			return nil
+		},
+	}}
+	require.Equal(t, 0, daemon.RunProgram([]string{"example", "mop", "--floor", "2"}, &out, program))
+	require.Equal(t, []string{"--floor", "2", "open"}, given)
 
 	t.Setenv("GIFTING_SIGN", "closed")
 	require.Equal(t, 1, daemon.RunProgram([]string{"example", "serve"}, &out, program))
