@@ -22,8 +22,8 @@ type Reader func(ctx context.Context) (map[int]int64, error)
 const (
 	// maxOutstanding bounds the memory for rows that wait for the readers. Rows beyond it are published again afterwards.
 	maxOutstanding = 250_000
-	// maxConfirmed is how many rows one statement confirms.
-	maxConfirmed   = 5000
+	// maxConfirmed is how many rows one statement confirms or deletes. It compares each of them with all.
+	maxConfirmed   = 500
 	confirmTimeout = 15 * time.Second
 	sweepInterval  = time.Minute
 )

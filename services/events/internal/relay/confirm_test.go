@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -125,6 +126,8 @@ func TestReadsAreFlatUnderAnOldSnapshot(t *testing.T) {
 	backup, err := f.owners[0].BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, backup.Rollback(t.Context())) }()
+	_, err = backup.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0")
+	require.NoError(t, err)
 	var n int
 	require.NoError(t, backup.QueryRow(t.Context(), "SELECT count(*) FROM outbox").Scan(&n))
 	for range batches {
@@ -136,15 +139,17 @@ FROM generate_series(1, %d)`, rows-1))
 	}
 	require.Zero(t, f.left(t))
 	f.add(t, 0)
-	require.Less(t, f.pagesRead(t), 20, "pages of a read after %d dead rows", rows*batches)
+	first, last := f.windows[0].ranges()
+	require.Less(t, f.pages(t, readRows, f.windows[0].low, rows, first, last), 20, "a read after %d dead rows", rows*batches)
+	f.publish(t)
+	ids, events := []int64{rows * batches}, postgres.UUIDs{uuid.NewString()}
+	require.Less(t, f.pages(t, deleteRows, ids, events), 20, "a delete after %d dead rows", rows*batches)
 }
 
-// pagesRead returns how many pages the next read of the first source touches.
-func (f *fixture) pagesRead(t *testing.T) int {
+// pages returns how many pages a statement touches in the first source.
+func (f *fixture) pages(t *testing.T, sql string, args ...any) int {
 	t.Helper()
-	first, last := f.windows[0].ranges()
-	rows, err := f.sources[0].pool.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off) "+readRows,
-		f.windows[0].low, f.cfg.BatchSize, first, last)
+	rows, err := f.sources[0].pool.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off) "+sql, args...)
 	require.NoError(t, err)
 	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -45,11 +45,11 @@ LIMIT $2`
 WHERE id > $1 AND recorded_at > $2 AND confirmed_at IS NULL
 ORDER BY recorded_at, id LIMIT 1`
 
-	// After the database was restored, an id may belong to another event.
-	confirmedRows = `unnest($1::bigint[], $2::uuid[]) AS c (id, event_id) WHERE o.id = c.id AND o.event_id = c.event_id`
+	// After the database was restored, an id may belong to another event. A join with pairs of both could read the whole index.
+	confirmedRows = ` WHERE id = ANY($1) AND event_id = ANY($2)`
 
-	deleteRows  = `DELETE FROM outbox o USING ` + confirmedRows
-	confirmRows = `UPDATE outbox o SET confirmed_at = now() FROM ` + confirmedRows
+	deleteRows  = `DELETE FROM outbox` + confirmedRows
+	confirmRows = `UPDATE outbox SET confirmed_at = now()` + confirmedRows
 
 	sweepRows = `DELETE FROM outbox WHERE id IN (
   SELECT id FROM outbox WHERE confirmed_at < now() - $1::interval ORDER BY id LIMIT $2)`
