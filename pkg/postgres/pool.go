@@ -73,6 +73,9 @@ func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, er
 	params, timeout := pc.ConnConfig.RuntimeParams, fmt.Sprint(cfg.StatementTimeout.Milliseconds())
 	params["statement_timeout"], params["idle_in_transaction_session_timeout"] = timeout, timeout
 	params["timezone"] = "UTC"
+	// The statements of a service are short. Compiling one takes longer than running it, and the server would compile it as
+	// soon as it expects many rows.
+	params["jit"] = "off"
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	for _, option := range options {
 		option(pc)
