@@ -162,3 +162,23 @@ func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 3, value)
 }
+
+func TestASlowSampleIsReadLessOften(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var reads int
+	sample := telemetry.NewSample(func(context.Context) (int, error) {
+		reads++
+		now = now.Add(time.Second)
+		return reads, nil
+	}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	for _, step := range []struct {
+		after time.Duration
+		reads int
+	}{{0, 1}, {20*time.Second - 1, 1}, {1, 2}} {
+		now = now.Add(step.after)
+		_, ok := sample.Get(t.Context())
+		require.True(t, ok)
+		require.Equal(t, step.reads, reads)
+	}
+}

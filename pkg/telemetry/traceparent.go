@@ -51,12 +51,14 @@ func (c *carrier) Keys() []string { return []string{traceParent} }
 const (
 	// sampleAge is how old a sample may be, so that several scrapers share one query.
 	sampleAge = 10 * time.Second
+	// sampleShare bounds the cost of a slow query: after it, the sample is kept so many times as long as the query took.
+	sampleShare = 20
 	// sampleTimeout bounds how long a scrape waits for a sample.
 	sampleTimeout = 2 * time.Second
 )
 
-// Sample is the result of a query for gauges. It is read when a scraper asks, at most every ten seconds. If it cannot be read,
-// the gauges are absent instead of wrong.
+// Sample is the result of a query for gauges. It is read when a scraper asks, at most every ten seconds, and less often if that
+// takes long. If it cannot be read, the gauges are absent instead of wrong.
 type Sample[T any] struct {
 	read func(ctx context.Context) (T, error)
 	now  func() time.Time
@@ -78,8 +80,9 @@ func (s *Sample[T]) Get(ctx context.Context) (value T, ok bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if now := s.now(); !now.Before(s.next) {
-		s.next = now.Add(sampleAge)
 		s.refresh(ctx)
+		ended := s.now()
+		s.next = ended.Add(max(sampleAge-ended.Sub(now), sampleShare*ended.Sub(now)))
 	}
 	return s.value, s.known
 }
