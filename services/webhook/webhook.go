@@ -120,8 +120,13 @@ func (s *Service) assemble(cfg Config) error {
 
 	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel)
 	s.log = daemon.Every("retention", retentionInterval, s.tel, func(ctx context.Context) error {
-		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return deliveries.DeleteFinished(ctx, cfg.LogRetention, limit)
+		if err := deliveries.ForgetSenders(ctx); err != nil {
+			return err
+		}
+		var since time.Time
+		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (deleted int, err error) {
+			deleted, since, err = deliveries.DeleteFinished(ctx, cfg.LogRetention, since, limit)
+			return deleted, err
 		})
 	})
 

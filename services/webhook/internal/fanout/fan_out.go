@@ -27,8 +27,8 @@ const scope = "github.com/partnergifting/platform/services/webhook"
 type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
-	// Stored is called after deliveries have been committed, with their keys.
-	Stored    func(keys []int32)
+	// Stored is called after deliveries have been committed, with their endpoints.
+	Stored    func(due []store.Due)
 	Telemetry *telemetry.Telemetry
 }
 
@@ -42,7 +42,7 @@ type Config struct {
 type FanOut struct {
 	cfg           Config
 	store         *store.Store
-	stored        func(keys []int32)
+	stored        func(due []store.Due)
 	log           *slog.Logger
 	subscriptions *subscriptions
 	rejected      metric.Int64Counter
@@ -70,26 +70,25 @@ func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		return err
 	}
 	events := make([]store.Event, 0, len(changes))
-	var all []int32
 	for _, c := range changes {
 		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
 				TraceParent: c.traceParent,
 			})
-			all = append(all, keys...)
 		}
 	}
 	last := msgs[len(msgs)-1]
 	stored := store.Messages{
 		Partition: partition, First: msgs[0].Offset, Next: last.Offset + 1, LastID: EventID(last), LastTime: last.Time,
 	}
-	if err := f.store.FanOutMessages(ctx, stored, events, rejected); err != nil {
+	due, err := f.store.FanOutMessages(ctx, stored, events, rejected)
+	if err != nil {
 		return err
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))
-	if len(events) > 0 {
-		f.stored(all)
+	if len(due) > 0 {
+		f.stored(due)
 	}
 	return nil
 }

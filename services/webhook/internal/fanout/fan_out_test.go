@@ -38,7 +38,7 @@ type fixture struct {
 	pool      *pgxpool.Pool
 	directory *directorytest.Directory
 	fan       *FanOut
-	// notified counts the batches whose keys were reported as stored.
+	// notified counts the batches whose endpoints were reported as stored.
 	notified atomic.Int32
 }
 
@@ -53,7 +53,7 @@ func setup(t *testing.T) *fixture {
 	}
 	var err error
 	f.fan, err = New(Deps{
-		Store: store.New(f.pool), Directory: f.directory.Client, Stored: func([]int32) { f.notified.Add(1) }, Telemetry: telemetry.Discard(),
+		Store: store.New(f.pool), Directory: f.directory.Client, Stored: func([]store.Due) { f.notified.Add(1) }, Telemetry: telemetry.Discard(),
 	}, Config{Topic: "changes", Environment: "sandbox"})
 	require.NoError(t, err)
 	return f

@@ -2,7 +2,6 @@ package sender
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -11,61 +10,64 @@ import (
 // claimTimeout ends a claim that takes too long.
 const claimTimeout = 5 * time.Second
 
-// claim leases up to limit due deliveries. It continues when the process is stopping: an interrupted claim may have been
-// committed, and its deliveries would wait for the end of their leases.
-func (s *Sender) claim(ctx context.Context, limit int) (store.Claimed, error) {
+// claim leases up to limit due deliveries of the endpoints, and schedules those endpoints again that may have more. It continues
+// when the process is stopping: an interrupted claim may have been committed, and its deliveries would wait for the end of
+// their leases.
+func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (store.Claimed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
-	claimed, err := s.store.Claim(ctx, store.ClaimRequest{Lease: s.cfg.Lease, Limit: limit, PerEndpoint: s.cfg.PerEndpoint})
+	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
+		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit, PerEndpoint: s.cfg.PerEndpoint,
+	})
 	if err != nil {
+		for _, w := range wanted {
+			s.schedule.add(true, w.Due)
+		}
 		return store.Claimed{}, err
 	}
-	if s.backlog.Store(claimed.More); claimed.More && s.slotsFreed.Load() {
-		s.Wake()
+	s.schedule.began(claimed.Deliveries)
+	got := map[store.Endpoint]bool{}
+	for _, d := range claimed.Deliveries {
+		got[d.Endpoint] = true
+	}
+	passed := len(claimed.Contended)
+	s.schedule.add(true, claimed.Contended...)
+	for _, left := range claimed.Left {
+		if !got[left.Endpoint] {
+			passed++
+		}
+		s.schedule.add(!got[left.Endpoint], left)
+	}
+	// Endpoints beyond the limit are next, unless no worker is free or all that were taken must wait.
+	next := len(wanted) == limit && len(claimed.Deliveries) < limit && passed < len(wanted)
+	if !s.schedule.empty() && (next || s.slotsFreed.Load()) {
+		signal(s.ready)
 	}
 	return claimed, nil
 }
 
-// slotFreed wakes the sender after an attempt if the last claim left deliveries because there were no slots for them. Otherwise
-// there is nothing to claim: deliveries stored later wake the sender themselves.
-func (s *Sender) slotFreed() {
-	if s.slotsFreed.Store(true); s.backlog.Load() {
-		s.Wake()
+// slotFreed counts deliveries as no longer in flight. The next ones may have been waiting for their slots.
+func (s *Sender) slotFreed(list ...store.Delivery) {
+	s.schedule.ended(list...)
+	if s.slotsFreed.Store(true); !s.schedule.empty() {
+		signal(s.ready)
 	}
 }
 
-// Wake notifies the sender that deliveries may be due. It never blocks, and many calls count as one.
-func (s *Sender) Wake() {
+// Wake notifies the sender that deliveries may be due in the database. It never blocks, and many calls count as one.
+func (s *Sender) Wake() { signal(s.woken) }
+
+// Notify notifies the sender that the endpoints may have due deliveries. It claims them without searching for them.
+func (s *Sender) Notify(due []store.Due) {
+	if len(due) > 0 {
+		s.schedule.add(false, due...)
+		signal(s.ready)
+	}
+}
+
+func signal(to chan struct{}) {
 	select {
-	case s.woken <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
-}
-
-// Notify notifies the sender that deliveries to the keys have been stored. The sender can then look up their endpoints while it
-// claims them.
-func (s *Sender) Notify(keys []int32) {
-	s.stored.add(keys, s.cfg.Workers)
-	s.Wake()
-}
-
-// storedKeys collects the keys whose deliveries have been stored since the last claim.
-type storedKeys struct {
-	guard sync.Mutex
-	keys  []int32
-}
-
-// add keeps at most limit keys, because a claim takes no more deliveries.
-func (k *storedKeys) add(keys []int32, limit int) {
-	k.guard.Lock()
-	defer k.guard.Unlock()
-	k.keys = append(k.keys, keys[:min(len(keys), max(limit-len(k.keys), 0))]...)
-}
-
-func (k *storedKeys) take() []int32 {
-	k.guard.Lock()
-	defer k.guard.Unlock()
-	keys := k.keys
-	k.keys = nil
-	return keys
 }

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -64,18 +63,10 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 		f := setup(t)
 		f.receiver(7)
 		id, _ := f.event(7)
-		claimed, err := f.store.Claim(t.Context(), store.ClaimRequest{
-			Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8,
-		})
-		require.NoError(t, err)
-		require.Len(t, claimed.Deliveries, 1)
+		require.Len(t, claimDue(t, f.store, 30*time.Second), 1)
 
 		f.clock.advance(30*time.Second - time.Microsecond)
-		again, err := f.store.Claim(t.Context(), store.ClaimRequest{
-			Lease: time.Minute, Limit: 10, PerEndpoint: 8,
-		})
-		require.NoError(t, err)
-		require.Empty(t, again.Deliveries)
+		require.Empty(t, claimDue(t, f.store, time.Minute))
 
 		f.clock.advance(time.Microsecond)
 		f.start()
@@ -193,7 +184,7 @@ func TestStoppingFinishesTheAttemptsInFlight(t *testing.T) {
 	require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.row(id, 7))
 }
 
-func TestTheEndpointOfANotifiedKeyIsLookedUpOnce(t *testing.T) {
+func TestEndpointsAreLookedUpOnceForAClaim(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll = time.Hour
@@ -206,18 +197,13 @@ func TestTheEndpointOfANotifiedKeyIsLookedUpOnce(t *testing.T) {
 	first, _ := f.event(7, 8)
 	s := f.start()
 	delivered(first)
-	require.Equal(t, 1, f.lookups(), "after the claim, without a notification")
+	require.Equal(t, 1, f.lookups())
 
 	// From now on the sender claims only when it is notified.
 	second, _ := f.event(7, 8)
-	s.Notify([]int32{8, 7, 8})
+	s.Notify(f.due(8, 7, 8))
 	delivered(second)
-	require.Equal(t, 2, f.lookups(), "while they were claimed")
-
-	third, _ := f.event(7, 8)
-	s.Notify([]int32{8})
-	delivered(third)
-	require.Equal(t, 4, f.lookups(), "a claimed key without a notification is looked up after the claim")
+	require.Equal(t, 2, f.lookups())
 }
 
 // Dropping a delivery is final, but the endpoint may have been set again while the claim waited.
@@ -233,17 +219,22 @@ func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
 
 	before := f.lookups()
 	second, _ := f.event(7)
-	s.Notify([]int32{7})
+	s.Notify(f.due(7))
 	f.until(second, 7, inState("DROPPED"))
 	require.Equal(t, 2, f.lookups()-before)
 }
 
-func TestNoMoreKeysAreCollectedThanAClaimCanTake(t *testing.T) {
+func TestASenderWhoseRegistrationIsRemovedRegistersAgain(t *testing.T) {
 	t.Parallel()
-	var k storedKeys
-	k.add([]int32{1, 2}, 3)
-	k.add([]int32{3, 4}, 3)
-	k.add([]int32{5}, 3)
-	require.Equal(t, []int32{1, 2, 3}, k.take())
-	require.Empty(t, k.take())
+	f := setup(t)
+	f.receiver(7)
+	s := f.start()
+	first, _ := f.event(7)
+	s.Notify(f.due(7))
+	f.until(first, 7, inState("DELIVERED"))
+	_, err := f.pool.Exec(t.Context(), "DELETE FROM senders")
+	require.NoError(t, err)
+	second, _ := f.event(7)
+	s.Notify(f.due(7))
+	f.until(second, 7, inState("DELIVERED"))
 }

@@ -18,6 +18,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leas
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)
 		s.release(ctx, deliveries, s.cfg.Poll)
+		s.slotFreed(deliveries...)
 		return
 	}
 	var paused []store.Delivery
@@ -31,7 +32,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leas
 		s.workers.Go(func() {
 			s.deliver(ctx, leased{Delivery: d, until: leaseEnd}, to)
 			s.busy.Add(-1)
-			s.slotFreed()
+			s.slotFreed(d)
 		})
 	}
 	s.pause(ctx, paused)
@@ -59,6 +60,7 @@ func (s *Sender) pause(ctx context.Context, deliveries []store.Delivery) {
 		wait = pauseDuration // Without the pause the deliveries themselves must wait.
 	}
 	s.release(ctx, deliveries, wait)
+	s.slotFreed(deliveries...)
 }
 
 // release ends the leases of deliveries that were not sent: they are due again after wait. If that fails,

@@ -3,11 +3,21 @@
 // One tick of a sender, a file per step:
 //
 //	sender.go     waits until something may be due
-//	claim.go      leases due deliveries, as many as workers are free, and collects the keys that the fan-out reports
+//	schedule.go   holds the endpoints that may have due deliveries
+//	claim.go      leases due deliveries of these endpoints, as many as workers are free
 //	endpoints.go  looks up where to send them
 //	dispatch.go   gives each to a worker, or releases it
 //	attempt.go    sends one
 //	record.go     stores the result
+//
+// An endpoint gets into the schedule when the fan-out of this process stores deliveries to it, when a claim leaves some for
+// which there is no slot, and by a search of the database (discover.go). The search finds everything else: retries, resent
+// deliveries, those of endpoints that were paused, and those of instances that crashed or have no free worker. It runs at every
+// poll. If it takes long, as while an old snapshot of the database is open, it runs less often, but half a minute after the last.
+// So a first attempt never waits for a search, and everything else waits for at most one.
+//
+// The schedule is only a hint: an endpoint in it that has nothing due costs one look, and a missing one waits for a search. What
+// is due, and how many deliveries of other instances are in flight, is read from the database under the lock of the claim.
 //
 // A delivery is sent at least once: it is sent again after a crash between the POST and the storing of its result, or when its
 // lease ends first. Two senders never send one delivery concurrently: an attempt ends before its lease, and a result is stored
@@ -17,8 +27,9 @@
 // moment before the lease began.
 //
 // At most PerEndpoint requests to one endpoint are in flight over all instances, so an endpoint that is
-// slow or dead does not delay others.
+// slow or dead does not delay others. The sender counts its own, and the claim those of the others by their leases. Deliveries
+// that a crashed sender had leased count until their leases end. After a restart a sender has a new id and no deliveries.
 //
-// URL and secret are looked up for every batch, while it is claimed or after. While the tenants service
+// URL and secret are looked up for every batch, while it is claimed. While the tenants service
 // does not answer, or the tenant's API access is off, deliveries wait and none is lost.
 package sender

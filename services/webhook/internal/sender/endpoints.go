@@ -39,13 +39,18 @@ type lookupResult struct {
 	err   error
 }
 
+// keysOf returns the keys of the endpoints.
+func keysOf(wanted []store.Wanted) []int32 {
+	keys := make([]int32, len(wanted))
+	for i, w := range wanted {
+		keys[i] = w.KeyID
+	}
+	return keys
+}
+
 // startLookup looks up the endpoints of the keys in the background, until ctx ends.
 func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
 	early := earlyLookup{began: time.Now(), result: make(chan lookupResult, 1)}
-	if len(keys) == 0 {
-		early.result <- lookupResult{}
-		return early
-	}
 	s.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()

@@ -18,14 +18,14 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	pool := pgtest.New(t, store.Migrations())
 	st := store.New(pool)
 	const deliveries = 4
-	require.NoError(t, st.FanOut(t.Context(), []store.Event{{
+	_, err := st.FanOut(t.Context(), []store.Event{{
 		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
-	}}, nil))
-	claimed, err := st.Claim(t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: deliveries, PerEndpoint: 1})
+	}}, nil)
 	require.NoError(t, err)
-	require.Len(t, claimed.Deliveries, deliveries)
+	claimed := claimDue(t, st, time.Minute)
+	require.Len(t, claimed, deliveries)
 	results := make([]store.Result, deliveries)
-	for i, d := range claimed.Deliveries {
+	for i, d := range claimed {
 		results[i] = store.Result{
 			Delivery: d, Verdict: rules.Verdict{State: rules.Failed, Counted: true},
 			Attempt: store.Attempt{StartedAt: time.Now(), Outcome: rules.Answered(500)},

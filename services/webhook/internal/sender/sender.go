@@ -3,6 +3,8 @@ package sender
 import (
 	"context"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,15 +60,16 @@ type Sender struct {
 	metrics   *metrics
 	tracer    trace.Tracer // Nil if attempts are not traced.
 
-	woken chan struct{}
-	// stored are the keys whose deliveries have been stored since the last claim.
-	stored storedKeys
+	// id identifies this sender's leases.
+	id int64
+	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
+	woken, ready chan struct{}
+	schedule     *schedule
 	// busy is how many workers have a delivery.
 	busy atomic.Int64
-	// backlog means that the last claim may have left due deliveries because there were no slots for them. slotsFreed means
-	// that an attempt has ended since that claim began.
-	backlog, slotsFreed atomic.Bool
-	workers             sync.WaitGroup
+	// slotsFreed means that an attempt has ended since the last claim began.
+	slotsFreed atomic.Bool
+	workers    sync.WaitGroup
 }
 
 // New makes a sender.
@@ -78,7 +81,9 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 	}
 	s := &Sender{
 		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, recorder: newRecorder(deps.Store),
-		now: deps.Now, log: tel.Logger, metrics: m, woken: make(chan struct{}, 1),
+		now: deps.Now, log: tel.Logger, metrics: m,
+		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
+		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: newSchedule(),
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)
@@ -89,15 +94,16 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 // Run sends until ctx ends and then waits for the attempts in flight, each of which ends within the timeout.
 func (s *Sender) Run(ctx context.Context) error {
 	defer s.workers.Wait()
+	s.workers.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
-		s.wait(ctx, s.tick(ctx))
+		wait(ctx, s.ready, tickInterval, s.tick(ctx))
 	}
 	return nil
 }
 
-// wait returns shortly after the sender is woken, or after d.
-func (s *Sender) wait(ctx context.Context, d time.Duration) {
-	gap := time.NewTimer(tickInterval)
+// wait returns when there is a signal, or after d, but never before the interval has passed.
+func wait(ctx context.Context, signal chan struct{}, interval, d time.Duration) {
+	gap := time.NewTimer(interval)
 	defer gap.Stop()
 	select {
 	case <-ctx.Done():
@@ -108,25 +114,26 @@ func (s *Sender) wait(ctx context.Context, d time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-s.woken:
+	case <-signal:
 	case <-timer.C:
 	}
 }
 
 // tick claims due deliveries for the free workers and dispatches them. It returns the time to wait before the next tick, unless
-// the sender is woken.
+// there is more to claim before.
 func (s *Sender) tick(ctx context.Context) time.Duration {
 	s.slotsFreed.Store(false)
 	free := s.cfg.Workers - int(s.busy.Load())
-	if free <= 0 {
+	wanted := s.schedule.take(free, s.cfg.PerEndpoint)
+	if len(wanted) == 0 {
 		return s.cfg.Poll
 	}
 	lookupCtx, cancel := context.WithCancel(ctx)
 	defer cancel() // The lookup is not needed if nothing was claimed.
-	early := s.startLookup(lookupCtx, s.stored.take())
+	early := s.startLookup(lookupCtx, keysOf(wanted))
 	// The lease in the database begins later, so it ends after leaseEnd.
 	leaseEnd := s.now().Add(s.cfg.Lease)
-	claimed, err := s.claim(ctx, free)
+	claimed, err := s.claim(ctx, wanted, free)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot claim deliveries, trying again", "error", err)
@@ -136,7 +143,7 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 	if len(claimed.Deliveries) > 0 {
 		s.dispatch(ctx, claimed.Deliveries, leaseEnd, early)
 	}
-	if claimed.Contended {
+	if len(claimed.Contended) > 0 {
 		return min(contendedInterval, s.cfg.Poll)
 	}
 	return s.cfg.Poll

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"testing"
@@ -136,10 +137,36 @@ func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []
 	f.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
 	body = []byte(`{"id":"` + id + `"}`)
-	require.NoError(f.t, f.store.FanOut(f.t.Context(), []store.Event{{
+	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys, TraceParent: traceParent,
-	}}, nil))
+	}}, nil)
+	require.NoError(f.t, err)
 	return id, body
+}
+
+// due are the endpoints of the keys, as the fan-out reports them.
+func (f *fixture) due(keys ...int32) []store.Due {
+	var list []store.Due
+	for _, key := range keys {
+		list = append(list, store.Due{Endpoint: store.Endpoint{TenantID: tenant, KeyID: key}, Since: f.clock.now()})
+	}
+	return list
+}
+
+// claimDue claims what is due, as another sender.
+func claimDue(t *testing.T, st *store.Store, lease time.Duration) []store.Delivery {
+	t.Helper()
+	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10, PerEndpoint: 8} //nolint:gosec // Any number.
+	require.NoError(t, st.Register(t.Context(), r.Sender))
+	found, registered, err := st.Discover(t.Context(), r.Sender)
+	require.NoError(t, err)
+	require.True(t, registered)
+	for _, d := range found {
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d})
+	}
+	claimed, err := st.Claim(t.Context(), r)
+	require.NoError(t, err)
+	return claimed.Deliveries
 }
 
 type row struct {

@@ -66,16 +66,25 @@ func serve(t *testing.T, s *rpc.Server) *grpc.ClientConn {
 func (o *operations) add(keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
-	require.NoError(o.t, o.store.FanOut(o.t.Context(), []store.Event{{
+	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.created", Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
-	}}, nil))
+	}}, nil)
+	require.NoError(o.t, err)
 	return id
 }
 
 // attempt records an outcome for every delivery that is due.
 func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
 	o.t.Helper()
-	claimed, err := o.store.Claim(o.t.Context(), store.ClaimRequest{Lease: time.Minute, Limit: 5000, PerEndpoint: 5000})
+	const sender = 1
+	require.NoError(o.t, o.store.Register(o.t.Context(), sender))
+	due, _, err := o.store.Discover(o.t.Context(), sender)
+	require.NoError(o.t, err)
+	r := store.ClaimRequest{Sender: sender, Lease: time.Minute, Limit: 5000, PerEndpoint: 5000}
+	for _, d := range due {
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d})
+	}
+	claimed, err := o.store.Claim(o.t.Context(), r)
 	require.NoError(o.t, err)
 	var results []store.Result
 	for _, d := range claimed.Deliveries {

@@ -25,8 +25,12 @@ type Delivery struct {
 	TraceParent string
 }
 
-// ClaimRequest bounds a claim.
+// ClaimRequest says for what to claim, and bounds the claim.
 type ClaimRequest struct {
+	// Sender is the id under which the claiming process has registered. Without a registration nothing is claimed.
+	Sender int64
+	// Endpoints are those to claim for. Among those with equally many rows in flight, the first ones come first.
+	Endpoints []Wanted
 	// Lease is the time from the beginning of the claim until the rows are due again, unless their results are recorded before.
 	Lease time.Duration
 	// Limit is the most rows to claim.
@@ -35,14 +39,20 @@ type ClaimRequest struct {
 	PerEndpoint int
 }
 
+// Wanted is an endpoint to claim for.
+type Wanted struct {
+	Due
+	// InFlight is how many of its rows the claiming process has. Leases of other processes are counted by the claim.
+	InFlight int
+}
+
 // Claimed is the result of a claim.
 type Claimed struct {
 	Deliveries []Delivery
-	// Contended means that another instance was claiming for an endpoint with due rows. Those rows may have been left although
-	// there were slots for them.
-	Contended bool
-	// More means that due rows may have been left because there were no slots for them. The end of an attempt frees one.
-	More bool
+	// Contended are endpoints with due rows for which another instance was claiming.
+	Contended []Due
+	// Left are endpoints whose due rows were not all claimed, because there were no slots for them.
+	Left []Due
 }
 
 // With asyncCommit a claim's commit does not wait for the disk. If a crash of the server loses the claim, the rows are due
@@ -52,153 +62,154 @@ const asyncCommit = `SET LOCAL synchronous_commit = off`
 // claimLock is the class of the advisory locks of claims.
 const claimLock = 0x77686b31
 
-// heads are the first pending row of each endpoint. The recursion skips from endpoint to endpoint in
-// deliveries_due: its cost grows with the number of endpoints that have pending rows, not with the rows.
-const heads = `head AS (
-  (SELECT d.tenant_id, d.key_id, d.next_attempt_at
-     FROM deliveries d
-    WHERE d.state = 'PENDING'
-    ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
-    LIMIT 1)
-  UNION ALL
-  SELECT n.tenant_id, n.key_id, n.next_attempt_at
-    FROM head h
-   CROSS JOIN LATERAL (
-     SELECT d.tenant_id, d.key_id, d.next_attempt_at
-       FROM deliveries d
-      WHERE d.state = 'PENDING' AND (d.tenant_id, d.key_id) > (h.tenant_id, h.key_id)
-      ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
-      LIMIT 1) n
-)`
-
-// lockEndpoints returns the endpoints that have a due row. Those with the fewest leased rows come first, so that a new
-// endpoint comes before the next row of a busy one. It locks each endpoint that has a slot for a row, without
-// waiting, because the number of leased rows must not change between counting and claiming. It also puts the locked
-// endpoints into two settings of the transaction, where leaseRows finds them without a round trip in between.
+// lockEndpoints returns those of the endpoints that have a due row and are not paused, with the time of that row. It locks
+// each, without waiting, because the number of leased rows must not change between counting and claiming. It also puts the
+// numbers of the locked ones into a setting of the transaction, where leaseRows finds them without a round trip in between.
 const lockEndpoints = `
-WITH RECURSIVE ` + heads + `, due AS MATERIALIZED (
-  SELECT h.tenant_id, h.key_id, busy.leased
-    FROM head h
+WITH due AS MATERIALIZED (
+  SELECT w.n, w.key_id, first.next_attempt_at
+    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[]) WITH ORDINALITY AS w (tenant_id, key_id, since, n)
    CROSS JOIN LATERAL (
-     SELECT count(*) AS leased
+     SELECT d.next_attempt_at
        FROM deliveries d
-      WHERE d.tenant_id = h.tenant_id AND d.key_id = h.key_id
-        AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) busy
-   WHERE h.next_attempt_at <= ` + now + `
+      WHERE d.tenant_id = w.tenant_id AND d.key_id = w.key_id AND d.state = 'PENDING'
+        AND d.next_attempt_at >= w.since AND d.next_attempt_at <= ` + now + `
+      ORDER BY d.next_attempt_at
+      LIMIT 1) first
+   WHERE EXISTS (SELECT FROM senders WHERE id = $5)
      AND NOT EXISTS (
-       SELECT 1 FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)
-   ORDER BY busy.leased, h.next_attempt_at
-   LIMIT $3
+       SELECT FROM pauses p WHERE p.tenant_id = w.tenant_id AND p.key_id = w.key_id AND p.until > ` + now + `)
 ), taken AS MATERIALIZED (
-  SELECT due.tenant_id, due.key_id, due.leased,
-         CASE WHEN due.leased < $2 THEN pg_try_advisory_xact_lock($4::int, due.key_id) ELSE false END AS got
-    FROM due
+  SELECT due.n, due.next_attempt_at, pg_try_advisory_xact_lock($6::int, due.key_id) AS got FROM due
 ), noted AS MATERIALIZED (
-  SELECT set_config('claim.tenants', coalesce(array_agg(tenant_id), '{}')::text, true),
-         set_config('claim.keys', coalesce(array_agg(key_id), '{}')::text, true)
-    FROM taken
-   WHERE got
+  SELECT set_config('claim.locked', coalesce(array_agg(n), '{}')::text, true) FROM taken WHERE got
 )
-SELECT taken.tenant_id, taken.key_id, taken.leased, taken.got FROM taken CROSS JOIN noted`
+SELECT taken.n, taken.next_attempt_at, taken.got FROM taken CROSS JOIN noted`
+
+// leasedBy are the live leases of one sender for an endpoint, at most as many as the limit. Senders are looked at one by one
+// because the index then leads to the leases that have not ended: the entries before them may be of rows that are long finished
+// and cannot be removed yet.
+func leasedBy(sender, endpoint, limit string) string {
+	return `SELECT FROM deliveries l
+         WHERE l.tenant_id = ` + endpoint + `.tenant_id AND l.key_id = ` + endpoint + `.key_id AND l.leased_by = ` + sender + `
+           AND l.lease_token IS NOT NULL AND l.next_attempt_at > ` + now + `
+         LIMIT ` + limit
+}
 
 // leaseRows is a separate statement after the locks, so it sees everything that their last holders have committed. It takes the
-// first row of each endpoint, then the second of each, and so on. If no endpoint was due, the settings are empty or missing.
-const leaseRows = `
+// first row of each endpoint, then the second of each, and so on.
+var leaseRows = `
 WITH endpoint AS MATERIALIZED (
-  SELECT e.tenant_id, e.key_id,
-         (SELECT count(*)
-            FROM deliveries d
-           WHERE d.tenant_id = e.tenant_id AND d.key_id = e.key_id
-             AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `) AS leased
-    FROM unnest(nullif(current_setting('claim.tenants', true), '')::uuid[],
-                nullif(current_setting('claim.keys', true), '')::int[]) AS e (tenant_id, key_id)
+  SELECT w.tenant_id, w.key_id, w.since, w.n, others.leased AS others, w.in_flight + others.leased AS leased
+    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[]) WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, n)
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS leased
+       FROM senders s
+      CROSS JOIN LATERAL (` + leasedBy("s.id", "w", "$7") + `) lease
+      WHERE s.id <> $6) others
+   WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[])
 ), candidate AS (
-  SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at,
+  SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at, e.n, e.others,
          e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS slot
     FROM endpoint e
    CROSS JOIN LATERAL (
      SELECT r.tenant_id, r.event_id, r.key_id, r.next_attempt_at
        FROM deliveries r
       WHERE r.tenant_id = e.tenant_id AND r.key_id = e.key_id
-        AND r.state = 'PENDING' AND r.next_attempt_at <= ` + now + `
+        AND r.state = 'PENDING' AND r.next_attempt_at >= e.since AND r.next_attempt_at <= ` + now + `
       ORDER BY r.next_attempt_at
-      LIMIT greatest($2 - e.leased, 0)
+      LIMIT greatest($7 - e.leased, 0)
       FOR UPDATE SKIP LOCKED) d
 ), chosen AS MATERIALIZED (
-  SELECT c.tenant_id, c.event_id, c.key_id FROM candidate c ORDER BY c.slot, c.next_attempt_at LIMIT $3
+  SELECT c.tenant_id, c.event_id, c.key_id, c.next_attempt_at, c.others FROM candidate c ORDER BY c.slot, c.n LIMIT $8
 )
 UPDATE deliveries d
-   SET lease_token = $4, next_attempt_at = ` + now + ` + $5::interval
+   SET lease_token = $9, leased_by = $6, next_attempt_at = ` + now + ` + $10::interval
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.body, e.traceparent`
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.body, e.traceparent,
+          c.next_attempt_at, c.others`
 
 // Claim leases due rows to the caller, in one round trip.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	token, at := uuid.NewString(), s.nowOverride()
+	tenants := postgres.UUIDColumn(r.Endpoints, func(w Wanted) string { return w.TenantID })
+	keys := postgres.Column(r.Endpoints, func(w Wanted) int32 { return w.KeyID })
+	since := postgres.Column(r.Endpoints, func(w Wanted) time.Time { return w.Since })
+	inFlight := postgres.Column(r.Endpoints, func(w Wanted) int { return w.InFlight })
 	var (
 		claimed Claimed
-		found   locked
+		found   []locked
 	)
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		claimed, found = Claimed{}, locked{}
+		claimed, found = Claimed{}, nil
 		b.Queue(asyncCommit)
-		b.Queue(lockEndpoints, at, r.PerEndpoint, r.Limit, claimLock).Query(func(rows pgx.Rows) (err error) {
-			found, err = lockedOf(rows, r, &claimed)
+		b.Queue(lockEndpoints, at, tenants, keys, since, r.Sender, claimLock).Query(func(rows pgx.Rows) (err error) {
+			found, err = lockedOf(rows, r.Endpoints, &claimed)
 			return err
 		})
-		b.Queue(leaseRows, at, r.PerEndpoint, r.Limit, token, r.Lease).Query(func(rows pgx.Rows) (err error) {
-			claimed.Deliveries, err = deliveriesOf(rows, token)
-			return err
-		})
+		b.Queue(leaseRows, at, tenants, keys, since, inFlight, r.Sender, r.PerEndpoint, r.Limit, token, r.Lease).
+			Query(func(rows pgx.Rows) error { return claimed.read(rows, found, r, token) })
 	})
 	if err != nil {
 		return Claimed{}, fmt.Errorf("claim deliveries: %w", err)
 	}
-	claimed.More = claimed.More || len(claimed.Deliveries) >= r.Limit || found.filled(claimed.Deliveries, r.PerEndpoint)
 	return claimed, nil
 }
 
-func deliveriesOf(rows pgx.Rows, token string) ([]Delivery, error) {
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
-		d := Delivery{Token: token}
-		return d, row.Scan(&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent)
-	})
+// locked is an endpoint that a claim has locked. Since is when its first row became due.
+type locked struct {
+	Wanted
+
+	// rows is how many of its rows were claimed, and others how many were leased by other processes.
+	rows, others int
 }
 
-// locked are the endpoints that a transaction has locked, with the number of rows that were leased before.
-type locked map[Endpoint]int
-
-// lockedOf reads the result of lockEndpoints and records in claimed whether an endpoint could not be locked.
-func lockedOf(rows pgx.Rows, r ClaimRequest, claimed *Claimed) (locked, error) {
-	found := locked{}
+// lockedOf reads the result of lockEndpoints and adds the endpoints that could not be locked to claimed.
+func lockedOf(rows pgx.Rows, wanted []Wanted, claimed *Claimed) (found []locked, err error) {
 	var (
-		endpoint Endpoint
-		leased   int
-		got      bool
+		n     int
+		since time.Time
+		got   bool
 	)
-	tag, err := pgx.ForEachRow(rows, []any{&endpoint.TenantID, &endpoint.KeyID, &leased, &got}, func() error {
-		switch {
-		case leased >= r.PerEndpoint:
-			claimed.More = true
-		case !got:
-			claimed.Contended = true
-		default:
-			found[endpoint] = leased
+	_, err = pgx.ForEachRow(rows, []any{&n, &since, &got}, func() error {
+		w := wanted[n-1]
+		if w.Since = since; got {
+			found = append(found, locked{Wanted: w})
+		} else {
+			claimed.Contended = append(claimed.Contended, w.Due)
 		}
 		return nil
 	})
-	claimed.More = claimed.More || tag.RowsAffected() >= int64(r.Limit)
 	return found, err
 }
 
-// filled reports whether the claim leaves an endpoint without a slot.
-func (l locked) filled(deliveries []Delivery, perEndpoint int) bool {
-	for _, d := range deliveries {
-		if l[d.Endpoint]++; l[d.Endpoint] >= perEndpoint {
-			return true
+// read reads the result of leaseRows: the claimed rows, and which endpoints have more.
+func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token string) error {
+	of := make(map[Endpoint]*locked, len(found))
+	for i := range found {
+		of[found[i].Endpoint] = &found[i]
+	}
+	d := Delivery{Token: token}
+	var (
+		due    time.Time
+		others int
+	)
+	_, err := pgx.ForEachRow(rows, []any{
+		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent, &due, &others,
+	}, func() error {
+		c.Deliveries = append(c.Deliveries, d)
+		l := of[d.Endpoint]
+		if l.rows, l.others = l.rows+1, others; l.Since.Before(due) {
+			l.Since = due
+		}
+		return nil
+	})
+	for _, l := range found {
+		if l.rows == 0 || l.rows >= r.PerEndpoint-l.InFlight-l.others || len(c.Deliveries) >= r.Limit {
+			c.Left = append(c.Left, l.Due)
 		}
 	}
-	return false
+	return err
 }

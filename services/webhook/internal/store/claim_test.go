@@ -56,7 +56,7 @@ func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 	for range claimers {
 		group.Go(func() error {
 			for range 10 {
-				got, err := f.Claim(context.WithoutCancel(t.Context()), request(2, perEndpoint))
+				got, err := f.claimDue(context.WithoutCancel(t.Context()), request(2, perEndpoint))
 				if err != nil {
 					return err
 				}
@@ -119,14 +119,14 @@ func TestReleasedRowsAreDueAfterTheWait(t *testing.T) {
 	require.Zero(t, again[0].Attempts)
 }
 
-func TestAClaimReportsWhetherDueRowsMayBeLeft(t *testing.T) {
+func TestAClaimReturnsTheEndpointsThatMayHaveMoreDueRows(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	more := func(limit, perEndpoint int) bool {
 		t.Helper()
-		claimed, err := f.Claim(t.Context(), request(limit, perEndpoint))
+		claimed, err := f.claimDue(t.Context(), request(limit, perEndpoint))
 		require.NoError(t, err)
-		return claimed.More
+		return len(claimed.Left) > 0
 	}
 	require.False(t, more(10, 2), "nothing is due")
 	f.add(t, tenantA, noon, 1)
@@ -149,13 +149,14 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 		return d
 	}
 	const slack = time.Minute
-	require.NoError(t, f.FanOut(t.Context(), []Event{
+	_, err := f.FanOut(t.Context(), []Event{
 		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}},
-	}, nil))
+	}, nil)
+	require.NoError(t, err)
 	require.InDelta(t, 0, since("created_at"), float64(slack))
 
 	claimOne := func() []Delivery {
-		claimed, err := f.Claim(t.Context(), ClaimRequest{Lease: 24 * time.Hour, Limit: 1, PerEndpoint: 1})
+		claimed, err := f.claimDue(t.Context(), ClaimRequest{Lease: 24 * time.Hour, Limit: 1, PerEndpoint: 1})
 		require.NoError(t, err)
 		return claimed.Deliveries
 	}
@@ -169,7 +170,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	require.InDelta(t, -time.Hour, since("next_attempt_at"), float64(slack))
 	require.Empty(t, claimOne())
 
-	_, err := f.pool.Exec(t.Context(), "UPDATE deliveries SET next_attempt_at = now(), created_at = now() - interval '50 hours'")
+	_, err = f.pool.Exec(t.Context(), "UPDATE deliveries SET next_attempt_at = now(), created_at = now() - interval '50 hours'")
 	require.NoError(t, err)
 	got = claimOne()
 	require.InDelta(t, 50*time.Hour, got[0].Age, float64(slack))
@@ -224,9 +225,10 @@ func TestAClaimReturnsTheTraceOfItsEventAndWhetherItWasResent(t *testing.T) {
 	f := setup(t)
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	id := "0190eeee-0000-7000-8000-000000000001"
-	require.NoError(t, f.FanOut(t.Context(), []Event{
+	_, err := f.FanOut(t.Context(), []Event{
 		{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}, TraceParent: parent},
-	}, nil))
+	}, nil)
+	require.NoError(t, err)
 	taken := f.claim(t, noon, 1, 1)
 	require.Equal(t, parent, taken[0].TraceParent)
 	require.False(t, taken[0].Resent)

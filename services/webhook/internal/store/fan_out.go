@@ -88,29 +88,48 @@ type batch struct {
 	events   []Event
 	rejected []Rejected
 	refused  bool
+	// storedAt is when the transaction that stored it began.
+	storedAt time.Time
 }
 
-// FanOut stores the events with one pending delivery per key, due now. Events that are already stored have no effect.
-func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) error {
+// FanOut stores the events with one pending delivery per key, due now, and returns their endpoints. Events that are already
+// stored have no effect.
+func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) ([]Due, error) {
 	return s.store(ctx, &batch{events: events, rejected: rejected})
 }
 
 // FanOutMessages stores the events and rejected messages of consecutive messages, and the offset after them. Events and
 // messages that are already stored have no effect. Messages that begin after the stored offset are refused with
-// kafka.ErrBeyondStored. Concurrent calls share a transaction.
-func (s *Store) FanOutMessages(ctx context.Context, m Messages, events []Event, rejected []Rejected) error {
+// kafka.ErrBeyondStored. Concurrent calls share a transaction. It returns the endpoints of the events.
+func (s *Store) FanOutMessages(ctx context.Context, m Messages, events []Event, rejected []Rejected) ([]Due, error) {
 	return s.store(ctx, &batch{messages: &m, events: events, rejected: rejected})
 }
 
-func (s *Store) store(ctx context.Context, b *batch) error {
+func (s *Store) store(ctx context.Context, b *batch) ([]Due, error) {
 	err := s.fanOuts.Do(ctx, b)
 	if err == nil && b.refused {
 		err = kafka.ErrBeyondStored
 	}
 	if err != nil {
-		return fmt.Errorf("store deliveries: %w", err)
+		return nil, fmt.Errorf("store deliveries: %w", err)
 	}
-	return nil
+	return b.due(), nil
+}
+
+// due returns each endpoint of the batch once.
+func (b *batch) due() []Due {
+	var list []Due
+	seen := map[Endpoint]struct{}{}
+	for _, e := range b.events {
+		for _, key := range e.KeyIDs {
+			endpoint := Endpoint{e.TenantID, key}
+			if _, again := seen[endpoint]; !again {
+				seen[endpoint] = struct{}{}
+				list = append(list, Due{Endpoint: endpoint, Since: b.storedAt})
+			}
+		}
+	}
+	return list
 }
 
 // fanOut stores batches in one transaction, or in several if there are two of one partition.
@@ -158,14 +177,15 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 			}
 		}
 	}
-	now := s.nowOverride()
+	at := s.nowOverride()
 	refused := map[int]bool{}
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		clear(refused)
+		queueTime(b, at, batches)
 		queueOffsets(b, moved, refused)
 		if len(events) > 0 {
 			tenants, ids, keys := idColumns(deliveries)
-			b.Queue(insertEvents, now,
+			b.Queue(insertEvents, at,
 				postgres.UUIDColumn(events, func(e Event) string { return e.TenantID }),
 				postgres.UUIDColumn(events, func(e Event) string { return e.ID }),
 				postgres.Column(events, func(e Event) string { return e.Type }),
@@ -176,13 +196,25 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 				postgres.Column(from, func(m Messages) int64 { return m.Next }))
 		}
 		for _, r := range rejected {
-			b.Queue(insertRejected, now, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
+			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
 		}
 	})
 	for _, b := range batches {
 		b.refused = b.messages != nil && refused[b.messages.Partition]
 	}
 	return err
+}
+
+// queueTime notes when the transaction began.
+func queueTime(b *pgx.Batch, at *time.Time, batches []*batch) {
+	b.Queue("SELECT "+now, at).QueryRow(func(row pgx.Row) error {
+		var storedAt time.Time
+		err := row.Scan(&storedAt)
+		for _, stored := range batches {
+			stored.storedAt = storedAt
+		}
+		return err
+	})
 }
 
 // queueOffsets moves the offsets past the messages and notes the partitions whose messages are refused.

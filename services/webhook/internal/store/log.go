@@ -171,25 +171,30 @@ type Waiting struct {
 	Due time.Duration
 }
 
-// The count follows the order of the index and reads no finished rows. Endpoints are found as in a claim.
-const selectWaiting = `
-WITH RECURSIVE ` + heads + `, counted AS (
-  SELECT count(*) AS deliveries, min(w.created_at) AS oldest
-    FROM (SELECT d.created_at FROM deliveries d WHERE d.state = 'PENDING'
-           ORDER BY d.tenant_id, d.key_id, d.next_attempt_at LIMIT $2) w
+// The count follows the order of the index and reads no finished rows. The endpoints are those of the counted rows and, beyond
+// MaxCounted, those that a search finds after them.
+var selectWaiting = `
+WITH RECURSIVE counted AS MATERIALIZED (
+  SELECT d.tenant_id, d.key_id, d.next_attempt_at, d.created_at
+    FROM deliveries d
+   WHERE d.state = 'PENDING'
+   ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
+   LIMIT $2
+), ` + heads(`
+   SELECT c.tenant_id, c.key_id, c.next_attempt_at FROM counted c OFFSET $2 - 1`) + `, endpoint AS (
+  SELECT h.tenant_id, h.key_id, min(h.next_attempt_at) AS next_attempt_at
+    FROM (SELECT c.tenant_id, c.key_id, c.next_attempt_at FROM counted c UNION ALL TABLE head) h
+   GROUP BY h.tenant_id, h.key_id
 )
-SELECT c.deliveries, greatest(interval '0', coalesce(` + now + ` - c.oldest, interval '0')),
+SELECT count(*), greatest(interval '0', coalesce(` + now + ` - min(c.created_at), interval '0')),
        coalesce((
-         SELECT max(` + now + ` - h.next_attempt_at)
-           FROM head h
-          WHERE h.next_attempt_at <= ` + now + `
+         SELECT max(` + now + ` - e.next_attempt_at)
+           FROM endpoint e
+          WHERE e.next_attempt_at <= ` + now + `
+            AND NOT EXISTS (SELECT FROM senders s CROSS JOIN LATERAL (` + leasedBy("s.id", "e", "1") + `) lease)
             AND NOT EXISTS (
-              SELECT 1 FROM deliveries d
-               WHERE d.tenant_id = h.tenant_id AND d.key_id = h.key_id
-                 AND d.lease_token IS NOT NULL AND d.next_attempt_at > ` + now + `)
-            AND NOT EXISTS (
-              SELECT 1 FROM pauses p
-               WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)
+              SELECT FROM pauses p
+               WHERE p.tenant_id = e.tenant_id AND p.key_id = e.key_id AND p.until > ` + now + `)
        ), interval '0')
   FROM counted c`
 

@@ -41,7 +41,7 @@ WITH result AS MATERIALIZED (
           started_at, duration_ms, response_status, problem, response_body)
 ), done AS (
   UPDATE deliveries d
-     SET state = r.state, attempts = d.attempts + r.counted::int, lease_token = NULL,
+     SET state = r.state, attempts = d.attempts + r.counted::int, lease_token = NULL, leased_by = 0,
          next_attempt_at = CASE WHEN r.state = 'PENDING' THEN ` + now + ` + r.wait_us * interval '1 microsecond' END,
          finished_at = CASE WHEN r.state <> 'PENDING' THEN ` + now + ` END
     FROM result r
@@ -87,7 +87,7 @@ func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, 
 
 const releaseRows = `
 UPDATE deliveries
-   SET next_attempt_at = ` + now + ` + $6::interval, lease_token = NULL
+   SET next_attempt_at = ` + now + ` + $6::interval, lease_token = NULL, leased_by = 0
   FROM unnest($2::uuid[], $3::uuid[], $4::int[]) AS r (tenant_id, event_id, key_id)
  WHERE deliveries.tenant_id = r.tenant_id AND deliveries.event_id = r.event_id
    AND deliveries.key_id = r.key_id AND deliveries.lease_token = ANY ($5::uuid[])`

@@ -82,12 +82,12 @@ DELETE FROM deliveries d
  USING (
    SELECT f.tenant_id, f.event_id, f.key_id, f.finished_at
      FROM deliveries f
-    WHERE f.finished_at < ` + now + ` - $2::interval
+    WHERE f.finished_at >= $4 AND f.finished_at < ` + now + ` - $2::interval
     ORDER BY f.finished_at
     LIMIT $3) old
  WHERE d.tenant_id = old.tenant_id AND d.event_id = old.event_id AND d.key_id = old.key_id
    AND d.finished_at = old.finished_at
-RETURNING d.tenant_id, d.event_id`
+RETURNING d.tenant_id, d.event_id, d.finished_at`
 
 // An event gets all its deliveries in the statement that inserts it, so it gets none while this runs. If Kafka delivered the
 // change of a deleted event again, it would be fanned out again. That cannot happen, because Kafka keeps changes for a shorter
@@ -100,23 +100,28 @@ DELETE FROM events e
      SELECT 1 FROM deliveries d WHERE d.tenant_id = e.tenant_id AND d.event_id = e.event_id)`
 
 // DeleteFinished deletes up to limit deliveries that finished longer ago than keep, oldest first, with their
-// attempts and with the events that have no other deliveries. It returns how many deliveries it deleted:
-// none while another instance deletes.
-func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit int) (int, error) {
+// attempts and with the events that have no other deliveries. It returns how many deliveries it deleted: none while another
+// instance deletes. It also returns when the last of them finished. The next call of a series begins there, because the index
+// entries of deleted rows stay while an old snapshot is open.
+func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, since time.Time, limit int) (deleted int, last time.Time, err error) {
 	var tenants, events postgres.UUIDs
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		tenants, events = nil, nil
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		tenants, events, last = nil, nil, since
 		var alone bool
 		err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(retentionLock)).Scan(&alone)
 		if err != nil || !alone {
 			return err
 		}
-		rows, err := tx.Query(ctx, deleteFinished, s.nowOverride(), keep, limit)
+		rows, err := tx.Query(ctx, deleteFinished, s.nowOverride(), keep, limit, since)
 		if err != nil {
 			return err
 		}
 		var tenant, event string
-		_, err = pgx.ForEachRow(rows, []any{&tenant, &event}, func() error {
+		var finished time.Time
+		_, err = pgx.ForEachRow(rows, []any{&tenant, &event, &finished}, func() error {
+			if last.Before(finished) {
+				last = finished
+			}
 			tenants, events = append(tenants, tenant), append(events, event)
 			return nil
 		})
@@ -127,7 +132,7 @@ func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, limit in
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("delete finished deliveries: %w", err)
+		return 0, since, fmt.Errorf("delete finished deliveries: %w", err)
 	}
-	return len(events), nil
+	return len(events), last, nil
 }

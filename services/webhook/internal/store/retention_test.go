@@ -78,7 +78,7 @@ func TestADeliveryThatIsResentDuringItsDeletionStays(t *testing.T) {
 		_, err := tx.Exec(t.Context(), `UPDATE deliveries
 SET state = 'PENDING', attempts = 0, attempts_before = attempts, next_attempt_at = $1, finished_at = NULL`, f.now)
 		go func() {
-			n, _ := f.DeleteFinished(t.Context(), retention, 100)
+			n, _, _ := f.DeleteFinished(t.Context(), retention, time.Time{}, 100)
 			deleted <- n
 		}()
 		require.Eventually(t, func() bool {

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,19 +50,44 @@ func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) 
 	t.Helper()
 	f.now = at
 	id := uuid.Must(uuid.NewV7()).String()
-	require.NoError(t, f.FanOut(t.Context(), []Event{
+	_, err := f.FanOut(t.Context(), []Event{
 		{TenantID: tenant, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: keys},
-	}, nil))
+	}, nil)
+	require.NoError(t, err)
 	return id
 }
 
 func (f *fixture) claim(t *testing.T, at time.Time, limit, perEndpoint int) []Delivery {
 	t.Helper()
 	f.now = at
-	claimed, err := f.Claim(t.Context(), request(limit, perEndpoint))
+	claimed, err := f.claimDue(t.Context(), request(limit, perEndpoint))
 	require.NoError(t, err)
-	require.False(t, claimed.Contended)
+	require.Empty(t, claimed.Contended)
 	return claimed.Deliveries
+}
+
+// storeMessages stores the events of messages.
+func (f *fixture) storeMessages(t *testing.T, m Messages, events []Event) error {
+	t.Helper()
+	_, err := f.FanOutMessages(t.Context(), m, events, nil)
+	return err
+}
+
+// claimDue claims for all endpoints with due rows, as a sender that has no deliveries yet.
+func (s *Store) claimDue(ctx context.Context, r ClaimRequest) (Claimed, error) {
+	r.Sender = rand.Int64()
+	if err := s.Register(ctx, r.Sender); err != nil {
+		return Claimed{}, err
+	}
+	found, _, err := s.Discover(ctx, r.Sender)
+	slices.SortFunc(found, func(a, b Due) int { return a.Since.Compare(b.Since) })
+	for _, d := range found {
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d})
+	}
+	if err != nil {
+		return Claimed{}, err
+	}
+	return s.Claim(ctx, r)
 }
 
 func request(limit, perEndpoint int) ClaimRequest {
@@ -93,7 +121,7 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 
 func (f *fixture) delete(t *testing.T, limit int) int {
 	t.Helper()
-	deleted, err := f.DeleteFinished(t.Context(), retention, limit)
+	deleted, _, err := f.DeleteFinished(t.Context(), retention, time.Time{}, limit)
 	require.NoError(t, err)
 	return deleted
 }

@@ -3,6 +3,22 @@
 // All times that are stored or compared come from the database's clock at the start of the transaction. So an instance with a
 // wrong clock does not claim a row that is still leased. Callers pass and receive durations. The only exception is the start of
 // an attempt, which is used only in the log.
+//
+// # Claims while an old snapshot is open
+//
+// An update leaves the row's old index entries behind. They cannot be removed while a snapshot is open that might still see the
+// old row, such as that of a backup. A query that begins to read an index at such entries reads all of them: half a million
+// finished deliveries cost it more than a second. So a claim begins behind them:
+//
+//   - It looks only for rows of given endpoints that became due at a given time or later. The caller knows that time: FanOut
+//     returns when the rows were stored, and a claim where the due rows that it left begin.
+//   - It counts the leases of other senders, one sender after the other, from the present time on, because a lease ends in the
+//     future. The caller knows how many of its own deliveries are in flight. So the entries that it reads are at most those of
+//     leases that other senders took for the endpoint within the last lease's length. Senders register for this. A claim of a
+//     sender that has not registered, or whose registration was removed, returns nothing: the others would not count it.
+//
+// What no caller knows of, Discover finds. It is the only statement of the queue that reads all entries, and the limit per
+// endpoint does not depend on it. A time that is too late can only make a row wait for the next Discover.
 package store
 
 import (

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+// Due is an endpoint that may have due rows.
+type Due struct {
+	Endpoint
+	// Since is when the first of those rows became due. A claim does not look at rows that became due before.
+	Since time.Time
+}
+
+// heads are the first pending row of each endpoint, from the given one on. The recursion skips from endpoint to endpoint in deliveries_due: its cost
+// grows with the number of endpoints that have pending rows, not with the rows. But it also reads the entries of finished rows
+// that cannot be removed yet, and while an old snapshot is open those can be many.
+func heads(first string) string {
+	return `head AS (
+  (` + first + `)
+  UNION ALL
+  SELECT n.tenant_id, n.key_id, n.next_attempt_at
+    FROM head h
+   CROSS JOIN LATERAL (
+     SELECT d.tenant_id, d.key_id, d.next_attempt_at
+       FROM deliveries d
+      WHERE d.state = 'PENDING' AND (d.tenant_id, d.key_id) > (h.tenant_id, h.key_id)
+      ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
+      LIMIT 1) n
+)`
+}
+
+var selectDue = `
+WITH RECURSIVE ` + heads(`
+   SELECT d.tenant_id, d.key_id, d.next_attempt_at
+     FROM deliveries d
+    WHERE d.state = 'PENDING'
+    ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
+    LIMIT 1`) + `
+SELECT h.tenant_id, h.key_id, h.next_attempt_at
+  FROM head h
+ WHERE h.next_attempt_at <= ` + now + `
+   AND NOT EXISTS (SELECT FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)`
+
+const (
+	// The caller's context bounds it, because it may take longer than other statements.
+	discoverTimeout = `SET LOCAL statement_timeout = 0`
+
+	// A registration is renewed long before it is removed, and removed long after the last lease under it has ended.
+	selectRegistered = `SELECT EXISTS (SELECT FROM senders WHERE id = $2 AND seen_at > ` + now + ` - interval '10 minutes')`
+
+	register = `
+INSERT INTO senders (id, seen_at) VALUES ($2, ` + now + `) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
+
+	deleteSenders = `DELETE FROM senders WHERE seen_at < ` + now + ` - interval '1 hour'`
+)
+
+// Discover returns all endpoints that have due rows and are not paused. registered reports whether the sender is registered; if
+// not, it must register before it claims.
+func (s *Store) Discover(ctx context.Context, sender int64) (found []Due, registered bool, err error) {
+	at := s.nowOverride()
+	err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		b.Queue(discoverTimeout)
+		b.Queue(selectRegistered, at, sender).QueryRow(func(row pgx.Row) error { return row.Scan(&registered) })
+		b.Queue(selectDue, at).Query(func(rows pgx.Rows) (err error) {
+			found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Due, err error) {
+				return d, row.Scan(&d.TenantID, &d.KeyID, &d.Since)
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("find due deliveries: %w", err)
+	}
+	return found, registered, nil
+}
+
+// Register makes the leases of a sender known to the claims of the others, or renews that.
+func (s *Store) Register(ctx context.Context, sender int64) error {
+	if _, err := s.pool.Exec(ctx, register, s.nowOverride(), sender); err != nil {
+		return fmt.Errorf("register the sender: %w", err)
+	}
+	return nil
+}
+
+// ForgetSenders removes the registrations of senders that ended long ago.
+func (s *Store) ForgetSenders(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, deleteSenders, s.nowOverride()); err != nil {
+		return fmt.Errorf("remove registrations: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wanted is an endpoint of tenant A.
+func wanted(key int32, since time.Time, inFlight int) Wanted {
+	return Wanted{Due: Due{Endpoint: Endpoint{tenantA, key}, Since: since}, InFlight: inFlight}
+}
+
+// utc are the endpoints with times that can be compared.
+func utc(list []Due) []Due {
+	for i := range list {
+		list[i].Since = list[i].Since.UTC()
+	}
+	return list
+}
+
+// claimAs claims for the endpoints at noon.
+func (f *fixture) claimAs(t *testing.T, sender int64, perEndpoint int, endpoints ...Wanted) Claimed {
+	t.Helper()
+	f.now = noon
+	r := request(100, perEndpoint)
+	r.Sender, r.Endpoints = sender, endpoints
+	claimed, err := f.Claim(t.Context(), r)
+	require.NoError(t, err)
+	return claimed
+}
+
+func TestAClaimCountsTheLeasesOfOtherSenders(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const first, second = 1, 2
+	for range 20 {
+		f.add(t, tenantA, noon, 7)
+	}
+	require.NoError(t, f.Register(t.Context(), first))
+	require.Empty(t, f.claimAs(t, second, 8, wanted(7, noon, 0)).Deliveries, "a sender that is not registered gets nothing")
+	require.NoError(t, f.Register(t.Context(), second))
+
+	got := f.claimAs(t, first, 3, wanted(7, noon, 0)).Deliveries
+	require.Len(t, got, 3)
+	require.Empty(t, f.claimAs(t, first, 3, wanted(7, noon, 3)).Deliveries, "its own are in flight")
+	require.Empty(t, f.claimAs(t, second, 3, wanted(7, noon, 0)).Deliveries, "those of the other are counted")
+	require.Len(t, f.claimAs(t, second, 8, wanted(7, noon, 1)).Deliveries, 4, "both are counted")
+	require.NoError(t, f.record(t, got[0], delivered, 200))
+	require.NoError(t, f.Release(t.Context(), got[1:2], time.Hour))
+	require.Len(t, f.claimAs(t, second, 8, wanted(7, noon, 5)).Deliveries, 2, "leases that have ended are not counted")
+
+	_, err := f.pool.Exec(t.Context(), "UPDATE deliveries SET leased_by = 0 WHERE lease_token IS NOT NULL")
+	require.NoError(t, err)
+	require.Empty(t, f.claimAs(t, first, 7, wanted(7, noon, 0)).Deliveries, "a version that does not set leased_by holds seven")
+}
+
+func TestAClaimBeginsWhereTheLastOneEnded(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const sender = 1
+	require.NoError(t, f.Register(t.Context(), sender))
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds-60) * time.Second) }
+	for i := range 6 {
+		f.add(t, tenantA, at(i), 7)
+	}
+	first := f.claimAs(t, sender, 2, wanted(7, at(1), 0))
+	require.Len(t, first.Deliveries, 2)
+	require.Equal(t, []Due{wanted(7, at(2), 0).Due}, utc(first.Left))
+	blocked := f.claimAs(t, sender, 2, wanted(7, at(1), 2))
+	require.Equal(t, []Due{wanted(7, at(3), 0).Due}, utc(blocked.Left), "without a slot it begins with the first due row")
+	require.Empty(t, blocked.Deliveries)
+
+	rest := f.claimAs(t, sender, 8, Wanted{Due: blocked.Left[0], InFlight: 2})
+	require.Len(t, rest.Deliveries, 3)
+	require.Empty(t, rest.Left)
+	due, registered, err := f.Discover(t.Context(), sender)
+	require.NoError(t, err)
+	require.True(t, registered)
+	require.Equal(t, []Due{wanted(7, at(0), 0).Due}, utc(due), "a search finds what no claim looked at")
+}
+
+func TestAFanOutReturnsItsEndpoints(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.now = noon
+	event := func(id string, keys ...int32) Event {
+		return Event{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-00000000000" + id, Type: "order.created", KeyIDs: keys, Body: []byte("{}")}
+	}
+	due, err := f.FanOut(t.Context(), []Event{event("1", 7, 8), event("2", 8, 9)}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []Due{wanted(7, noon, 0).Due, wanted(8, noon, 0).Due, wanted(9, noon, 0).Due}, utc(due))
+}
+
+func TestARegistrationIsRenewedBeforeItIsForgotten(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	registered := func(after time.Duration) bool {
+		t.Helper()
+		f.now = noon.Add(after)
+		_, registered, err := f.Discover(t.Context(), 1)
+		require.NoError(t, err)
+		return registered
+	}
+	f.now = noon
+	require.NoError(t, f.Register(t.Context(), 1))
+	require.True(t, registered(9*time.Minute))
+	require.False(t, registered(10*time.Minute), "it must be renewed")
+	require.NoError(t, f.ForgetSenders(t.Context()))
+	require.Equal(t, 2, f.count(t, "senders"), "the other is that of earlier versions")
+	f.now = noon.Add(61 * time.Minute)
+	require.NoError(t, f.ForgetSenders(t.Context()))
+	require.Equal(t, 1, f.count(t, "senders"))
+}

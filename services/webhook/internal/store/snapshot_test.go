@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+)
+
+// old is a store whose database has an old snapshot open, as of a backup: the index entries of finished deliveries stay.
+type old struct {
+	*Store
+
+	t    *testing.T
+	pool *pgxpool.Pool
+}
+
+func setupOld(t *testing.T) *old {
+	t.Helper()
+	url := pgtest.NewURL(t, Migrations())
+	backup, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, backup.Close(context.WithoutCancel(t.Context()))) })
+	_, err = backup.Exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+	require.NoError(t, err)
+	// One connection makes and reads the statistics.
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return &old{Store: New(pool), t: t, pool: pool}
+}
+
+// finish stores deliveries to the endpoints, which the sender leases and delivers.
+func (o *old) finish(sender int64, deliveries int, keys ...int32) {
+	o.t.Helper()
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`WITH made AS (
+  INSERT INTO events (tenant_id, event_id, type, body, created_at)
+  SELECT $1, gen_random_uuid(), 'order.created', '', now() FROM generate_series(1, $2::int)
+  RETURNING tenant_id, event_id
+)
+INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
+SELECT tenant_id, event_id, ($3::int[])[1 + (row_number() OVER () % $4::int)], now() - random() * interval '1 s', now() FROM made`,
+			[]any{tenantA, deliveries, keys, len(keys)}},
+		{`UPDATE deliveries SET lease_token = gen_random_uuid(), leased_by = $1, next_attempt_at = next_attempt_at + interval '30 s'
+ WHERE state = 'PENDING'`, []any{sender}},
+		{`UPDATE deliveries SET state = 'DELIVERED', lease_token = NULL, leased_by = 0, next_attempt_at = NULL, finished_at = clock_timestamp()
+ WHERE state = 'PENDING'`, nil},
+	} {
+		_, err := o.pool.Exec(o.t.Context(), step.sql, step.args...)
+		require.NoError(o.t, err)
+	}
+}
+
+// entries returns how many index entries work reads.
+func (o *old) entries(work func()) (read int) {
+	o.t.Helper()
+	total := func() (n int) {
+		require.NoError(o.t, o.pool.QueryRow(o.t.Context(), "SELECT FROM pg_stat_force_next_flush()").Scan())
+		require.NoError(o.t, o.pool.QueryRow(o.t.Context(), "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes").Scan(&n))
+		return n
+	}
+	before := total()
+	work()
+	return total() - before
+}
+
+func TestAClaimReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
+	t.Parallel()
+	const sender, deliveries, few = 7, 5000, 50
+	o := setupOld(t)
+	require.NoError(t, o.Register(t.Context(), sender))
+	require.NoError(t, o.Register(t.Context(), sender+1))
+	o.finish(sender, deliveries, 1, 2)
+
+	due, err := o.FanOut(t.Context(), []Event{
+		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2}},
+	}, nil)
+	require.NoError(t, err)
+	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8}
+	for _, d := range due {
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d})
+	}
+	read := o.entries(func() {
+		claimed, err := o.Claim(t.Context(), r)
+		require.NoError(t, err)
+		require.Len(t, claimed.Deliveries, 2)
+		require.Empty(t, claimed.Left)
+	})
+	require.Less(t, read, few)
+	require.Greater(t, o.entries(func() {
+		_, _, err := o.Discover(t.Context(), sender)
+		require.NoError(t, err)
+	}), deliveries, "the entries are there: a search reads them")
+}
+
+func TestDeletingReadsNoEntriesOfDeletedDeliveries(t *testing.T) {
+	t.Parallel()
+	const deliveries, limit = 2000, 100
+	o := setupOld(t)
+	o.finish(7, deliveries, 1)
+	var since time.Time
+	delete := func() {
+		deleted, last, err := o.DeleteFinished(t.Context(), -time.Minute, since, limit)
+		require.NoError(t, err)
+		require.Equal(t, limit, deleted)
+		require.False(t, last.Before(since))
+		since = last
+	}
+	for range deliveries/limit - 1 {
+		delete()
+	}
+	// Each deleted delivery is found by its own entry and by those of its attempts and its event.
+	require.Less(t, o.entries(delete), 10*limit)
+}
