@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // ledger is a store that keeps its offsets beside its data, as a database does.
@@ -144,6 +146,12 @@ func replaceTopic(t *testing.T, cfg Config, topic string) {
 	res, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}})
 	require.NoError(t, err)
 	require.NoError(t, res.Errors[topic])
+	cluster, err := open(cfg, telemetry.Discard())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err := cluster.countPartitions(t.Context(), topic)
+		return errors.Is(err, kafkago.UnknownTopicOrPartition)
+	}, patience, 10*time.Millisecond)
 	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, topic, 1) == nil }, patience, 50*time.Millisecond)
 }
 
@@ -158,7 +166,7 @@ func TestALostTailIsReadAgain(t *testing.T) {
 			l.waitFor(t, msgs[:40])
 			stop()
 			replaceTopic(t, cfg, topic)
-			require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs[40:]))
+			publishAsRelay(t, newProducer(t, cfg, topic).Publish, msgs[40:], newer)
 			c, count := countingConsumer(t, cfg, l.options(topic, group), l.handle)
 			start(t, c)
 			l.waitFor(t, msgs)
@@ -174,7 +182,7 @@ func TestALostTailIsReadAgain(t *testing.T) {
 		start(t, c)
 		l.waitFor(t, msgs[:40])
 		replaceTopic(t, cfg, topic)
-		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs[40:]))
+		publishAsRelay(t, newProducer(t, cfg, topic).Publish, msgs[40:], len(msgs)-40)
 		l.waitFor(t, msgs)
 		require.Positive(t, count("reader.lost_tails"))
 	})

@@ -47,6 +47,8 @@ var callers = map[identity.Name]grant{
 	identity.Events: {},
 	identity.Webhook: {services: services(
 		"gifting.tenants.v1.DirectoryService",
+		// The command that sends again what a restored database has lost.
+		"gifting.events.v1.FeedEventsService",
 	)},
 
 	// The systems in which people work, one for each kind.

@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce, store.CheckServer)
+	pool, err := openDatabase(ctx, cfg, tel)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
+	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 
 	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions, s.tel); err != nil {
 		return err

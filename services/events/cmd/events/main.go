@@ -16,5 +16,10 @@ func main() {
 		New:       events.New,
 		Migrate:   events.Migrate,
 		Pending:   events.Pending,
+		Tasks: []daemon.Task[events.Config]{
+			{Name: "redrive", Short: "append to the feed what Kafka has of a time span and the feed has not", RunWith: events.Redrive},
+			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: events.Skip},
+			{Name: "forget-topic", Short: "forget the stored offsets, before the feed reads another topic", Run: events.ForgetTopic},
+		},
 	}))
 }

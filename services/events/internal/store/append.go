@@ -60,6 +60,8 @@ type pendingBatch struct {
 	Batch
 	done    Appended
 	refused bool
+	// redrive: the batch is from an earlier part of the log, so the stored offset does not matter.
+	redrive bool
 }
 
 // appendAll appends batches in one transaction, or in several if there are two of one partition.

@@ -55,7 +55,12 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 		}
 		return rows.Err()
 	})
-	s.queueClock(b, &w.now) // The clock is read after the locks, for which the transaction may have waited.
+	s.queueKnown(b, of, w)
+}
+
+// queueKnown reads the clock, after the locks, for which the transaction may have waited, and the events that the feed has.
+func (s *Store) queueKnown(b *pgx.Batch, of []*pendingBatch, w *writers) {
+	s.queueClock(b, &w.now)
 	ids, from := idsAndFirstDay(of)
 	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
 		var id string
@@ -99,11 +104,11 @@ func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	oldest := Day(w.now.Add(-b.Retention))
 	stored, ok := w.stored[b.Partition]
 	b.done = Appended{}
-	if b.refused = !ok || b.Changes[0].Offset > stored.Next; b.refused {
+	if b.refused = !b.redrive && (!ok || b.Changes[0].Offset > stored.Next); b.refused {
 		return nil
 	}
 	for _, c := range unknown(b.Changes, w.known) {
-		if c.Offset < stored.Next {
+		if b.redrive || c.Offset < stored.Next {
 			if c.GetRecordedAt().AsTime().Before(oldest) {
 				continue
 			}
@@ -112,6 +117,9 @@ func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 		admitted = append(admitted, c)
 	}
 	b.done.Inserted = len(admitted)
+	if b.redrive {
+		return admitted
+	}
 	if last := b.Changes[len(b.Changes)-1]; last.Offset >= stored.Next {
 		w.stored[b.Partition] = kafka.Stored{Next: last.Offset + 1, LastID: last.GetEventId(), LastTime: b.LastTime}
 	}

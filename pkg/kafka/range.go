@@ -1,0 +1,101 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+var errCompacted = errors.New("the log has no message at an offset in the middle")
+
+// Span is the part of a partition that was written within a time span.
+type Span struct {
+	Partition int
+	// From is the first offset, To the one after the last.
+	From, To int64
+}
+
+// Spans returns the part of each partition of a topic that begins with the first message not older than from and ends before
+// the first one not older than to. Clocks of the writers may differ, so it may have messages of other times.
+func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([]Span, error) {
+	cluster, err := open(cfg, telemetry.Discard())
+	if err != nil {
+		return nil, err
+	}
+	count, err := cluster.countPartitions(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]Span, count)
+	for i := range spans {
+		client := cluster.partitionClient(topic, i, nil)
+		spans[i], err = client.span(ctx, from, to)
+		client.close()
+		if err != nil {
+			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", topic, i, err)
+		}
+	}
+	return spans, nil
+}
+
+func (c *partitionClient) span(ctx context.Context, from, to time.Time) (Span, error) {
+	span := Span{Partition: c.partition}
+	_, end, err := c.offsets(ctx)
+	if err != nil {
+		return span, err
+	}
+	if span.From, err = c.offsetAt(ctx, from); err != nil {
+		return span, err
+	}
+	if span.To, err = c.offsetAt(ctx, to); err != nil {
+		return span, err
+	}
+	if span.From < 0 {
+		span.From = end
+	}
+	if span.To < 0 {
+		span.To = end
+	}
+	span.To = max(span.From, span.To)
+	return span, nil
+}
+
+// ReadSpan passes the messages of a span to a handler, in batches, in the order of their offsets.
+func ReadSpan(ctx context.Context, cfg Config, topic string, span Span, handle func(ctx context.Context, msgs []Message) error) error {
+	cluster, err := open(cfg, telemetry.Discard())
+	if err != nil {
+		return err
+	}
+	conns := newConns(cluster.dial)
+	reader := kafkago.NewReader(kafkago.ReaderConfig{
+		Brokers: cfg.Brokers, Topic: topic, Partition: span.Partition,
+		Dialer:   &kafkago.Dialer{ClientID: cfg.ClientID, Timeout: dialTimeout, DialFunc: conns.dial},
+		MinBytes: minBytes, MaxBytes: maxBytes, MaxWait: maxWait, ReadBatchTimeout: batchReadTimeout, ReadLagInterval: -1,
+	})
+	defer closeReader(reader, conns)
+	if err := reader.SetOffset(span.From); err != nil {
+		return err
+	}
+	for next := span.From; next < span.To; {
+		var msgs []Message
+		for len(msgs) < defaultMaxBatch && next < span.To {
+			m, err := reader.FetchMessage(ctx)
+			if err != nil {
+				return fmt.Errorf("kafka: read %s/%d at offset %d: %w", topic, span.Partition, next, err)
+			}
+			if m.Offset != next {
+				return fmt.Errorf("kafka: read %s/%d at offset %d: %w", topic, span.Partition, next, errCompacted)
+			}
+			msgs, next = append(msgs, message(m)), next+1
+		}
+		if err := handle(ctx, msgs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
