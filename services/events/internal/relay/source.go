@@ -28,14 +28,16 @@ const (
 
 	columns = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent`
 
-	// Late rows, in the gaps of the window, come before the others.
+	// Only the primary key serves this condition.
+	unconfirmed = `coalesce(confirmed_at, 'infinity') = 'infinity'`
+
+	// Late rows, in the gaps of the window, come before the others. OFFSET makes each gap a range of the primary key.
 	readRows = `SELECT ` + columns + `
 FROM (
   SELECT o.* FROM unnest($3::bigint[], $4::bigint[]) AS gap (first, last)
-    JOIN outbox o ON o.id BETWEEN gap.first AND gap.last
-   WHERE o.confirmed_at IS NULL
+   CROSS JOIN LATERAL (SELECT * FROM outbox WHERE id BETWEEN gap.first AND gap.last AND ` + unconfirmed + ` OFFSET 0) o
   UNION ALL
-  (SELECT * FROM outbox WHERE id > $1 AND confirmed_at IS NULL ORDER BY id LIMIT $2)
+  (SELECT * FROM outbox WHERE id > $1 AND ` + unconfirmed + ` ORDER BY id LIMIT $2)
 ) r
 ORDER BY id
 LIMIT $2`
@@ -43,7 +45,7 @@ LIMIT $2`
 	// The earliest of the rows that a full read has left.
 	readUnread = `SELECT recorded_at FROM outbox
 WHERE id > $1 AND recorded_at > $2 AND confirmed_at IS NULL
-ORDER BY recorded_at, id LIMIT 1`
+ORDER BY recorded_at LIMIT 1`
 
 	// After the database was restored, an id may belong to another event. A join with pairs of both could read the whole index.
 	confirmedRows = ` WHERE id = ANY($1) AND event_id = ANY($2)`
