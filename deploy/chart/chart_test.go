@@ -84,6 +84,8 @@ var secrets = map[string]string{
 	"GIFTING_FINGERPRINT_KEY": strings.Repeat("A", 43) + "=",
 	"GIFTING_REDIS_URL":       "rediss://redis:6380",
 	"GIFTING_OUTBOX_SOURCES":  "orders=postgres://db/orders,links=postgres://db/links",
+
+	"GIFTING_KAFKA_SASL_PASSWORD": "any",
 }
 
 func TestEveryProgramAcceptsItsEnvironment(t *testing.T) {

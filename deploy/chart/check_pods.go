@@ -3,6 +3,9 @@
 package chart
 
 import (
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -59,6 +62,18 @@ func (c *checker) mounts() {
 				if mount.Name == volume.Name && volume.Secret != nil && (!mount.ReadOnly || mount.SubPath != "") {
 					c.report("%s: the secret %s is not mounted read-only as a folder", p.owner, volume.Secret.SecretName)
 				}
+			}
+		}
+	}
+}
+
+// files checks that the files that settings name are in a mounted folder. Jobs migrate and do not read them.
+func (c *checker) files() {
+	for _, p := range c.pods {
+		for _, v := range p.container.Env {
+			inFolder := func(mount core.VolumeMount) bool { return path.Dir(v.Value) == mount.MountPath }
+			if !p.job && strings.HasSuffix(v.Name, "_FILE") && !slices.ContainsFunc(p.container.VolumeMounts, inFolder) {
+				c.report("%s: %s names %s, which is not mounted", p.owner, v.Name, v.Value)
 			}
 		}
 	}

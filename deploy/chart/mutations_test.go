@@ -67,6 +67,8 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		"a route to another port":                       {"templates/httproute.yaml", `port: {{ include "gifting.portNumber" "gateway" }}`, "port: 80", "HTTPRoute gifting-gateway leads to port 80"},
 		"a database password in the environment":        {environment, "{{- range .component.calls }}", "- name: GIFTING_DATABASE_URL\n  value: postgres://orders:hunter2@db/orders\n{{- range .component.calls }}", "GIFTING_DATABASE_URL is a secret in plain text"},
 		"a secret without a form":                       {environment, "{{- range .component.calls }}", "- name: GIFTING_SEAL_KEYS\n  value: none\n{{- range .component.calls }}", "GIFTING_SEAL_KEYS is a secret in plain text"},
+		"a password of Kafka in the environment":        {environment, "{{- range .component.calls }}", "- name: GIFTING_KAFKA_SASL_PASSWORD\n  value: hunter2\n{{- range .component.calls }}", "GIFTING_KAFKA_SASL_PASSWORD is a secret in plain text"},
+		"authorities of Kafka that are not mounted":     {deployments, `{{- with include "gifting.kafkaMounts" $program }}`, `{{- with "" }}`, "names /etc/gifting/kafka-ca/ca.crt, which is not mounted"},
 		"an environment from a whole secret":            {deployments, "ports:\n            - name: {{ include", "envFrom:\n            - secretRef:\n                name: gifting\n          ports:\n            - name: {{ include", "takes its environment from a whole object"},
 		"an unknown setting":                            {environment, "GIFTING_LAME_DUCK", "GIFTING_LAMEDUCK", "GIFTING_LAMEDUCK is not a setting of orders"},
 		"a setting that is missing":                     {components, "settings: [IMAGES_URL, PUBLIC_URL]", "settings: [PUBLIC_URL]", "catalog lacks GIFTING_IMAGES_URL"},

@@ -34,6 +34,12 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a number that is a text":             {`{"orders": {"replicas": "2"}}`, "replicas"},
 		"an image that is not pinned":         {`{"image": {"tag": "latest"}}`, "tag"},
 		"no issuer":                           {`{"tls": {"certManager": {"issuerRef": {"name": ""}}}}`, "name"},
+		"a login without TLS":                 {`{"kafka": {"tls": {"enabled": false, "ca": {"name": ""}}}}`, "kafka.sasl needs kafka.tls.enabled"},
+		"a login without a password":          {`{"webhook": {"secrets": {"kafkaPassword": {"name": ""}}}}`, "needs webhook.secrets.kafkaPassword.name"},
+		"a login without a user":              {`{"kafka": {"sasl": {"users": {"events": ""}}}}`, "kafka.sasl.users.events"},
+		"a password without a mechanism":      {`{"kafka": {"sasl": {"mechanism": ""}}}`, "events.secrets.kafkaPassword needs kafka.sasl.mechanism"},
+		"a mechanism that does not exist":     {`{"kafka": {"sasl": {"mechanism": "GSSAPI"}}}`, "mechanism"},
+		"authorities without TLS":             {`{"kafka": {"tls": {"enabled": false}, "sasl": {"mechanism": ""}}}`, "kafka.tls has other values but is not enabled"},
 		"no brokers":                          {`{"kafka": {"brokers": []}}`, "brokers"},
 		"a lame duck that no program accepts": {`{"termination": {"lameDuckSeconds": 301}}`, "lameDuckSeconds"},
 		"no address of the API":               {`{"publicUrl": ""}`, "publicUrl"},
@@ -66,6 +72,8 @@ var setByTheChart = []string{
 	"GIFTING_TLS_CERT_FILE", "GIFTING_TLS_KEY_FILE", "GIFTING_TLS_CA_FILE", "GIFTING_TLS_TRUST_DOMAIN",
 	"GIFTING_ENVIRONMENT", "GIFTING_PUBLIC_URL", "GIFTING_CLAIM_URL", "GIFTING_IMAGES_URL",
 	"GIFTING_KAFKA_BROKERS", "GIFTING_KAFKA_CLIENT_ID", "GIFTING_KAFKA_TOPIC",
+	"GIFTING_KAFKA_TLS_ENABLED", "GIFTING_KAFKA_TLS_CA_FILE", "GIFTING_KAFKA_TLS_CERT_FILE", "GIFTING_KAFKA_TLS_KEY_FILE",
+	"GIFTING_KAFKA_TLS_SERVER_NAME", "GIFTING_KAFKA_SASL_MECHANISM", "GIFTING_KAFKA_SASL_USER",
 	"GIFTING_ALLOW_LOOPBACK_WEBHOOKS",
 }
 

@@ -45,7 +45,7 @@ func withTopic(t *testing.T, brokers []string, partitions int) (Config, string) 
 	t.Helper()
 	topic := "test." + uuid.NewString()
 	cfg := Config{Brokers: brokers, ClientID: "kafka-test"}
-	require.NoError(t, EnsureTopic(t.Context(), cfg, topic, partitions))
+	require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: partitions}))
 	return cfg, topic
 }
 

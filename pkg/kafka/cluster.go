@@ -51,9 +51,6 @@ func open(cfg Config, tel *telemetry.Telemetry) (*cluster, error) {
 		return nil, fmt.Errorf("kafka: login: %w", err)
 	}
 	if !cfg.TLS.Enabled {
-		if !cfg.onLoopback() {
-			tel.Logger.Warn("connections to Kafka are in plain text: its network must be private")
-		}
 		return c, nil
 	}
 	if c.files, err = certfile.Open(cfg.TLS.paths(), cfg.TLS.read, time.Now, tel.Logger); err != nil {

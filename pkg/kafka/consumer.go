@@ -80,6 +80,9 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 	if err != nil {
 		return nil, err
 	}
+	if !cfg.TLS.Enabled && !cfg.onLoopback() {
+		tel.Logger.Warn("connections to Kafka are in plain text: its network must be private")
+	}
 	c := &Consumer{
 		cluster: cluster,
 		opts:    opts,

@@ -114,7 +114,7 @@ func TestConsumer(t *testing.T) {
 		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
 		require.Eventually(t, func() bool { return asked.Hits() > 2 }, patience, 10*time.Millisecond)
 		require.Zero(t, joins.Hits())
-		require.NoError(t, EnsureTopic(t.Context(), cfg, topic, 1))
+		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}))
 		msgs := numbered(5, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		s.waitFor(t, len(msgs))

@@ -152,7 +152,7 @@ func replaceTopic(t *testing.T, cfg Config, topic string) {
 		_, err := cluster.countPartitions(t.Context(), topic)
 		return errors.Is(err, kafkago.UnknownTopicOrPartition)
 	}, patience, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, topic, 1) == nil }, patience, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}) == nil }, patience, 50*time.Millisecond)
 }
 
 func TestALostTailIsReadAgain(t *testing.T) {

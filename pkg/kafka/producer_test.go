@@ -155,7 +155,7 @@ func TestEnsureTopic(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, ids)
 
 	t.Run("an existing topic is not changed", func(t *testing.T) {
-		require.NoError(t, EnsureTopic(t.Context(), cfg, topic, 5))
+		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 5}))
 		ids, err := partitionIDs(t.Context(), client, topic)
 		require.NoError(t, err)
 		require.Len(t, ids, 3)
@@ -165,7 +165,7 @@ func TestEnsureTopic(t *testing.T) {
 		another := topic + ".another"
 		errs := make(chan error, 2)
 		for range 2 {
-			go func() { errs <- EnsureTopic(t.Context(), cfg, another, 1) }()
+			go func() { errs <- EnsureTopic(t.Context(), cfg, TopicSettings{Name: another, Partitions: 1}) }()
 		}
 		require.NoError(t, <-errs)
 		require.NoError(t, <-errs)
@@ -178,10 +178,10 @@ func TestEnsureTopic(t *testing.T) {
 		cluster.ControlKey(int16(kmsg.CreateTopics), func(req kmsg.Request) (kmsg.Response, error, bool) {
 			res := req.ResponseKind().(*kmsg.CreateTopicsResponse)
 			res.Topics = []kmsg.CreateTopicsResponseTopic{{Topic: missing, ErrorCode: int16(kafkago.TopicAlreadyExists)}}
-			go func() { other <- EnsureTopic(t.Context(), cfg, missing, 1) }()
+			go func() { other <- EnsureTopic(t.Context(), cfg, TopicSettings{Name: missing, Partitions: 1}) }()
 			return res, nil, true
 		})
-		require.NoError(t, EnsureTopic(t.Context(), cfg, missing, 1))
+		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: missing, Partitions: 1}))
 		require.NoError(t, <-other)
 	})
 }

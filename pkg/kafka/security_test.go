@@ -132,7 +132,7 @@ func mutual(t *testing.T, own identity.Config) *tls.Config {
 func requireUse(t *testing.T, cfg Config) {
 	t.Helper()
 	const topic = "secured"
-	require.NoError(t, EnsureTopic(t.Context(), cfg, topic, 2))
+	require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 2}))
 	msgs, s := numbered(10, 3), &sink{}
 	require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 	start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
@@ -191,7 +191,7 @@ func TestABrokerThatRefusesOrIsRefusedIsAClearError(t *testing.T) {
 			cfg := secureBroker(t, signer, tc.hosts, tc.options...)
 			tc.change(&cfg)
 			for what, err := range map[string]error{
-				"topic":    EnsureTopic(t.Context(), cfg, "topic", 1),
+				"topic":    EnsureTopic(t.Context(), cfg, TopicSettings{Name: "topic", Partitions: 1}),
 				"producer": newProducer(t, cfg, "topic").Publish(t.Context(), numbered(1, 1)),
 				"dial":     dialOnce(t, cfg),
 			} {
@@ -291,7 +291,7 @@ func TestPlainTextBeyondThisMachineIsLogged(t *testing.T) {
 		tel := telemetrytest.New()
 		var log strings.Builder
 		tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		_, err := open(Config{Brokers: []string{broker}}, tel.Telemetry)
+		_, err := NewConsumer(Config{Brokers: []string{broker}}, ConsumerOptions{Group: "g", Topic: "t"}, tel.Telemetry, (&sink{}).handle)
 		require.NoError(t, err)
 		require.Equal(t, logged, strings.Contains(log.String(), "plain text"), broker)
 	}

@@ -11,36 +11,37 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// EnsureTopic creates the topic if it is missing, with the broker's default number of replicas, and returns when every
-// partition can be written. An existing topic is not changed, whatever its number of partitions, so a program without the right
-// to create topics may call it.
-func EnsureTopic(ctx context.Context, cfg Config, topic string, partitions int) error {
+// EnsureTopic creates the topic if it is missing and returns when every partition can be written. An existing topic is not
+// changed, whatever its settings and number of partitions, so a program without the right to create topics may call it.
+func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
 	cluster, err := open(cfg, telemetry.Discard())
 	if err != nil {
 		return err
 	}
-	transport := cluster.transport(topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: writeTimeout}
-
-	_, err = partitionIDs(ctx, client, topic)
+	client, done := cluster.client(topic.Name)
+	defer done()
+	_, err = partitionIDs(ctx, client, topic.Name)
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		return fmt.Errorf("kafka: look up topic %s: %w", topic, err)
+		return fmt.Errorf("kafka: look up topic %s: %w", topic.Name, err)
 	}
-	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: -1}},
-	})
+	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic.creation()}})
 	if err == nil {
-		err = res.Errors[topic]
+		err = res.Errors[topic.Name]
 	}
 	// Of two programs that start concurrently, the second finds the topic.
 	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
-		return fmt.Errorf("kafka: create topic %s: %w", topic, err)
+		return fmt.Errorf("kafka: create topic %s: %w", topic.Name, err)
 	}
-	return cluster.awaitLeaders(ctx, topic)
+	return cluster.awaitLeaders(ctx, topic.Name)
+}
+
+// client returns a client for one topic, and what closes its connections.
+func (c *cluster) client(topic string) (*kafkago.Client, func()) {
+	transport := c.transport(topic)
+	return &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}, transport.CloseIdleConnections
 }
 
 // awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
@@ -64,9 +65,8 @@ func (c *cluster) awaitLeaders(ctx context.Context, topic string) error {
 // partitionsServed asks every partition for its end offset, which only a leader knows. A transport caches metadata, so each
 // call uses a new one.
 func (c *cluster) partitionsServed(ctx context.Context, topic string) error {
-	transport := c.transport(topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}
+	client, done := c.client(topic)
+	defer done()
 	ids, err := partitionIDs(ctx, client, topic)
 	if err != nil {
 		return err
@@ -94,19 +94,23 @@ const (
 	leaderPatience = 30 * time.Second
 )
 
+// remindEvery is how often a consumer that waits for its topic says why.
+const remindEvery = time.Minute
+
 // awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
 // pause.
 func (c *Consumer) awaitTopic(ctx context.Context) {
-	transport := c.cluster.transport(c.opts.Topic)
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: c.cluster.address(), Transport: transport, Timeout: writeTimeout}
-	for logged := false; ; logged = true {
+	client, done := c.cluster.client(c.opts.Topic)
+	defer done()
+	var logged time.Time
+	for {
 		_, err := partitionIDs(ctx, client, c.opts.Topic)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if !logged {
+		if time.Since(logged) >= remindEvery {
 			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
+			logged = time.Now()
 		}
 		select {
 		case <-ctx.Done():

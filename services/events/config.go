@@ -24,11 +24,13 @@ type Config struct {
 	Telemetry   telemetry.Config
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 
-	Kafka           kafka.Config `envPrefix:"KAFKA_"`
-	KafkaTopic      string       `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
-	KafkaPartitions int          `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
-	KafkaGroup      string       `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
-	WebhookGroup    string       `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
+	Kafka            kafka.Config  `envPrefix:"KAFKA_"`
+	KafkaTopic       string        `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
+	KafkaPartitions  int           `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
+	KafkaReplication int           `env:"KAFKA_REPLICATION" check:"min=0,max=9" doc:"Replicas of the topic, when it is created and at least; 0: 3 in production, and what the brokers default to in sandbox. In production a weaker topic is refused at start."`
+	KafkaRetention   time.Duration `env:"KAFKA_RETENTION" envDefault:"168h" check:"min=1h" doc:"How long the topic keeps changes, when it is created and at least: longer than the longest outage, and than the age of a database backup that may be restored."`
+	KafkaGroup       string        `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
+	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
 	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
 	ClockSkew       time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How long every change is held back, in case the clocks of the outboxes' database servers differ by more than the relay measures."`
@@ -48,6 +50,20 @@ func (c Config) Validate() error {
 		brokers = errNoBrokers
 	}
 	return errors.Join(settings.Invalid("KAFKA_BROKERS", brokers), settings.Invalid("ENVIRONMENT", c.Environment.Validate()))
+}
+
+// productionReplication survives the loss of a broker while another one is down for maintenance.
+const productionReplication = 3
+
+// topic says how the topic is created and how it must be.
+func (c Config) topic() relay.TopicSettings {
+	t := relay.TopicSettings{Required: c.Environment == apikey.Production, TopicSettings: kafka.TopicSettings{
+		Name: c.KafkaTopic, Partitions: c.KafkaPartitions, Replication: c.KafkaReplication, Retention: c.KafkaRetention,
+	}}
+	if t.Required && t.Replication == 0 {
+		t.Replication = productionReplication
+	}
+	return t
 }
 
 // Source is a database whose outbox the relay publishes.

@@ -61,3 +61,20 @@ func TestConfigIsChecked(t *testing.T) {
 	}, telemetry.Discard())
 	require.ErrorIs(t, err, apikey.ErrEnvironment)
 }
+
+func TestOnlyProductionRequiresReplicas(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		environment apikey.Environment
+		given, want int
+	}{
+		{apikey.Production, 0, 3},
+		{apikey.Production, 1, 1},
+		{apikey.Sandbox, 0, 0},
+		{apikey.Sandbox, 3, 3},
+	} {
+		topic := Config{Environment: tc.environment, KafkaReplication: tc.given}.topic()
+		require.Equal(t, tc.want, topic.Replication)
+		require.Equal(t, tc.environment == apikey.Production, topic.Required)
+	}
+}

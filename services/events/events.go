@@ -88,7 +88,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 
-	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.KafkaTopic, cfg.KafkaPartitions, s.tel); err != nil {
+	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.topic(), s.tel); err != nil {
 		return err
 	}
 	readers := []relay.Reader{events.NextOffsets, s.topic.Group(cfg.WebhookGroup)}
@@ -112,7 +112,8 @@ const confirmInterval = time.Second
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "rpc", Run: s.rpc.Run},
-		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping, s.topic.Ready),
+		daemon.Part{Name: "topic", Run: s.topic.Run},
 		daemon.Part{Name: "relay", Run: s.relay.Run},
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)

@@ -47,7 +47,7 @@ func setup(t *testing.T) *fixture {
 		Kafka:           kafka.Config{Brokers: brokers(t)},
 		KafkaTopic:      "test." + uuid.NewString(),
 		KafkaGroup:      "test." + uuid.NewString(),
-		KafkaPartitions: 3,
+		KafkaPartitions: 3, KafkaReplication: 1,
 	}}
 	require.NoError(t, Migrate(t.Context(), f.cfg))
 	for _, name := range []string{"orders", "links"} {

@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -102,7 +103,7 @@ func (s *Service) assemble(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := observe(deliveries, s.tel); err != nil {
+	if err := errors.Join(observe(deliveries, s.tel), observeRetention(cfg.LogRetention, s.tel)); err != nil {
 		return err
 	}
 	fan, err := fanout.New(
@@ -164,9 +165,11 @@ func (s *Service) close() {
 // now is the current time in the precision of the database.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
+const scope = "github.com/partnergifting/platform/services/webhook"
+
 // observe registers the metrics of waiting deliveries.
 func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
-	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/webhook")
+	meter := tel.Meters.Meter(scope)
 	count, err := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",
 		metric.WithDescription("Deliveries that are not finished."))
 	if err != nil {
@@ -191,5 +194,17 @@ func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
 		}
 		return nil
 	}, count, oldest, due)
+	return err
+}
+
+// observeRetention lets an alert compare it with how long Kafka keeps changes: a change that is read again after its deliveries
+// were deleted is sent again.
+func observeRetention(retention time.Duration, tel *telemetry.Telemetry) error {
+	_, err := tel.Meters.Meter(scope).Float64ObservableGauge("gifting.webhook.log_retention", metric.WithUnit("s"),
+		metric.WithDescription("How long finished deliveries are stored."),
+		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
+			o.Observe(retention.Seconds())
+			return nil
+		}))
 	return err
 }

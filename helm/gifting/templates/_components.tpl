@@ -3,7 +3,7 @@ The programs of the platform. The chart makes everything from this table.
 
   values    the key of the program in values.yaml
   calls     the services that it calls: their addresses in its environment, and who may reach whom
-  uses      the servers that it needs; each is a rule of its network policy
+  uses      the servers that it needs; each is a rule of its network policy, and kafka also brings its settings
   settings  the settings that the chart sets from other values, without their prefix GIFTING_
   accepts   the settings that <values>.settings may have. All programs accept LOG_LEVEL, those with a database also
             DATABASE_MAX_CONNS and DATABASE_STATEMENT_TIMEOUT
@@ -42,14 +42,24 @@ events:
   values: events
   calls: []
   uses: [postgresql, kafka]
-  settings: [ENVIRONMENT, KAFKA_BROKERS, KAFKA_CLIENT_ID, KAFKA_TOPIC]
-  accepts: [FEED_RETENTION, KAFKA_FEED_GROUP, KAFKA_PARTITIONS, OUTBOX_BATCH_SIZE, OUTBOX_CLOCK_SKEW, OUTBOX_POLL_INTERVAL]
-  secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources}
+  settings: [ENVIRONMENT]
+  accepts:
+    - FEED_RETENTION
+    - KAFKA_FEED_GROUP
+    - KAFKA_PARTITIONS
+    - KAFKA_REPLICATION
+    - KAFKA_RETENTION
+    - KAFKA_WEBHOOK_GROUP
+    - OUTBOX_BATCH_SIZE
+    - OUTBOX_CLOCK_SKEW
+    - OUTBOX_POLL_INTERVAL
+    - OUTBOX_RETENTION
+  secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources, KAFKA_SASL_PASSWORD: kafkaPassword}
 webhook:
   values: webhook
   calls: [tenants]
   uses: [postgresql, kafka, receivers]
-  settings: [ENVIRONMENT, KAFKA_BROKERS, KAFKA_CLIENT_ID, KAFKA_TOPIC]
+  settings: [ENVIRONMENT]
   accepts:
     - IDEMPOTENCY_RETENTION
     - KAFKA_WEBHOOK_GROUP
@@ -60,7 +70,7 @@ webhook:
     - WEBHOOK_TEST_TIMEOUT
     - WEBHOOK_TIMEOUT
     - WEBHOOK_WORKERS
-  secrets: {DATABASE_URL: databaseUrl}
+  secrets: {DATABASE_URL: databaseUrl, KAFKA_SASL_PASSWORD: kafkaPassword}
 gateway:
   values: gateway
   calls: [tenants, catalog, orders, personal-links, events, webhook]
@@ -94,6 +104,7 @@ gateway:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $wrong = concat $wrong (include "gifting.wrongKafka" . | fromYamlArray) }}
 {{- range $key, $values := .Values }}
 {{- if and (kindIs "map" $values) (not (has $key $programs)) }}
 {{- if hasKey $values "autoscaling" }}
@@ -106,15 +117,63 @@ gateway:
 {{- end }}
 {{- end }}
 
+{{/* A list of what contradicts itself in the values of Kafka. The programs refuse it too, but only after the installation. */}}
+{{- define "gifting.wrongKafka" -}}
+{{- $kafka := .Values.kafka }}
+{{- $wrong := list }}
+{{- if not $kafka.tls.enabled }}
+{{- if or $kafka.tls.ca.name $kafka.tls.serverName (compact (values $kafka.tls.certificates)) }}
+{{- $wrong = append $wrong "kafka.tls has other values but is not enabled" }}
+{{- end }}
+{{- if $kafka.sasl.mechanism }}
+{{- $wrong = append $wrong "kafka.sasl needs kafka.tls.enabled" }}
+{{- end }}
+{{- end }}
+{{- range $name, $component := include "gifting.components" . | fromYaml }}
+{{- if has "kafka" $component.uses }}
+{{- $password := (index $.Values $component.values).secrets.kafkaPassword.name }}
+{{- if and $kafka.sasl.mechanism (not (and $password (get $kafka.sasl.users $name))) }}
+{{- $wrong = append $wrong (printf "kafka.sasl.mechanism needs %s.secrets.kafkaPassword.name and kafka.sasl.users.%s" $component.values $name) }}
+{{- end }}
+{{- if and $password (not $kafka.sasl.mechanism) }}
+{{- $wrong = append $wrong (printf "%s.secrets.kafkaPassword needs kafka.sasl.mechanism" $component.values) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml $wrong }}
+{{- end }}
+
 {{/* The settings of the table above, by name. Takes the context and the component's name. */}}
 {{- define "gifting.settings" -}}
 ENVIRONMENT: {{ .root.Values.environment | quote }}
 PUBLIC_URL: {{ .root.Values.publicUrl | quote }}
 CLAIM_URL: {{ .root.Values.claimUrl | quote }}
 IMAGES_URL: {{ .root.Values.catalog.images.url | quote }}
-KAFKA_BROKERS: {{ join "," .root.Values.kafka.brokers | quote }}
+{{- end }}
+
+{{/* The settings of a program that uses Kafka. Files are mounted by "gifting.kafkaVolumes". Takes root and name. */}}
+{{- define "gifting.kafkaSettings" -}}
+{{- $kafka := .root.Values.kafka -}}
+KAFKA_BROKERS: {{ join "," $kafka.brokers | quote }}
 KAFKA_CLIENT_ID: {{ printf "%s-%s" (include "gifting.fullname" .root) .name | quote }}
-KAFKA_TOPIC: {{ .root.Values.kafka.topic | quote }}
+KAFKA_TOPIC: {{ $kafka.topic | quote }}
+{{- if $kafka.tls.enabled }}
+KAFKA_TLS_ENABLED: "true"
+{{- with $kafka.tls.serverName }}
+KAFKA_TLS_SERVER_NAME: {{ . | quote }}
+{{- end }}
+{{- if $kafka.tls.ca.name }}
+KAFKA_TLS_CA_FILE: /etc/gifting/kafka-ca/ca.crt
+{{- end }}
+{{- if get $kafka.tls.certificates .name }}
+KAFKA_TLS_CERT_FILE: /etc/gifting/kafka/tls.crt
+KAFKA_TLS_KEY_FILE: /etc/gifting/kafka/tls.key
+{{- end }}
+{{- end }}
+{{- if $kafka.sasl.mechanism }}
+KAFKA_SASL_MECHANISM: {{ $kafka.sasl.mechanism | quote }}
+KAFKA_SASL_USER: {{ get $kafka.sasl.users .name | quote }}
+{{- end }}
 {{- end }}
 
 {{/* The name of the port at which other programs reach a component. */}}

@@ -7,6 +7,12 @@
 - name: GIFTING_{{ . }}
   value: {{ index $settings . | quote }}
 {{- end }}
+{{- if has "kafka" .component.uses }}
+{{- range $setting, $value := include "gifting.kafkaSettings" . | fromYaml }}
+- name: GIFTING_{{ $setting }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- range .component.calls }}
 - name: GIFTING_{{ . | upper | replace "-" "_" }}_ADDR
   value: {{ printf "%s-%s:%s" (include "gifting.fullname" $.root) . (include "gifting.portNumber" .) }}

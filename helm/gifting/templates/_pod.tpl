@@ -89,3 +89,34 @@ readinessProbe:
   timeoutSeconds: 3
   failureThreshold: 2
 {{- end }}
+
+{{/* The Secrets with certificates for Kafka, as volumes and as their mounts. Both take root, name and component. */}}
+{{- define "gifting.kafkaVolumes" -}}
+{{- if has "kafka" .component.uses }}
+{{- with .root.Values.kafka.tls.ca }}
+{{- if .name }}
+- name: kafka-ca
+  secret:
+    secretName: {{ .name }}
+    defaultMode: 0440
+    items:
+      - key: {{ .key }}
+        path: ca.crt
+{{- end }}
+{{- end }}
+{{- with get .root.Values.kafka.tls.certificates .name }}
+- name: kafka
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "gifting.kafkaMounts" -}}
+{{- range include "gifting.kafkaVolumes" . | fromYamlArray }}
+- name: {{ .name }}
+  mountPath: /etc/gifting/{{ .name }}
+  readOnly: true
+{{- end }}
+{{- end }}

@@ -1,0 +1,174 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Topic publishes to a topic that it creates on first use, so the relay can start before Kafka. It is safe for concurrent use.
+type Topic struct {
+	cfg       kafka.Config
+	settings  TopicSettings
+	producer  *kafka.Producer
+	inspector *kafka.Inspector
+	log       *slog.Logger
+	exists    atomic.Bool
+	tried     atomic.Bool
+	report    atomic.Pointer[kafka.TopicReport]
+}
+
+// TopicSettings say how the topic must be.
+type TopicSettings struct {
+	kafka.TopicSettings
+
+	// Required refuses a topic that is weaker. Otherwise it is logged and measured.
+	Required bool
+}
+
+// NewTopic makes a topic. It does not connect before the first Publish.
+func NewTopic(cfg kafka.Config, settings TopicSettings, tel *telemetry.Telemetry) (*Topic, error) {
+	producer, err := kafka.NewProducer(cfg, settings.Name, tel)
+	if err != nil {
+		return nil, err
+	}
+	inspector, err := kafka.NewInspector(cfg, settings.Name, tel)
+	if err != nil {
+		return nil, err
+	}
+	t := &Topic{cfg: cfg, settings: settings, producer: producer, inspector: inspector, log: tel.Logger}
+	return t, t.measure(tel.Meters)
+}
+
+// Publish implements Publisher.
+func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
+	if err := t.Ensure(ctx); err != nil {
+		return err
+	}
+	return t.producer.Publish(ctx, msgs)
+}
+
+// Message implements Publisher.
+func (t *Topic) Message(ctx context.Context, partition int, offset int64) (kafka.Message, error) {
+	return t.inspector.Message(ctx, partition, offset)
+}
+
+// Group returns how far a consumer group has committed the topic, which it does after it has stored the messages.
+func (t *Topic) Group(name string) Reader {
+	return func(ctx context.Context) (map[int]int64, error) { return t.inspector.Committed(ctx, name) }
+}
+
+// Ensure creates the topic if it is missing, and checks its settings before it is first used.
+func (t *Topic) Ensure(ctx context.Context) error {
+	if t.exists.Load() {
+		return nil
+	}
+	if err := kafka.EnsureTopic(ctx, t.cfg, t.settings.TopicSettings); err != nil {
+		return err
+	}
+	if err := t.check(ctx); err != nil {
+		if t.settings.Required {
+			return err
+		}
+		t.log.WarnContext(ctx, weaker, "error", err)
+	}
+	t.exists.Store(true)
+	return nil
+}
+
+const (
+	weaker = "the topic of changes may lose messages"
+
+	retryTopic   = time.Second
+	recheckTopic = 5 * time.Minute
+)
+
+// Run ensures the topic, returns an error if it is refused, and then checks it until ctx ends: its settings may change later,
+// which is logged and measured and stops nothing.
+func (t *Topic) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := t.Ensure(ctx)
+		if errors.Is(err, kafka.ErrWeakTopic) {
+			return err
+		}
+		t.tried.Store(true)
+		if err == nil {
+			break
+		}
+		pause(ctx, retryTopic, nil) // The relay and the feed log the error.
+	}
+	for {
+		pause(ctx, recheckTopic, nil)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := t.check(ctx); err != nil {
+			t.log.WarnContext(ctx, weaker, "error", err)
+		}
+	}
+}
+
+var errNotChecked = errors.New("the topic of changes has not been checked")
+
+// Ready returns an error until the topic was checked, or Kafka did not answer. Without it a rollout could replace the previous
+// version, which works, by one that refuses the topic.
+func (t *Topic) Ready(context.Context) error {
+	if t.tried.Load() {
+		return nil
+	}
+	return errNotChecked
+}
+
+func (t *Topic) check(ctx context.Context) error {
+	report, err := kafka.CheckTopic(ctx, t.cfg, t.settings.TopicSettings)
+	if err != nil {
+		return err
+	}
+	t.report.Store(&report)
+	return report.Err()
+}
+
+// measure reports the settings of the topic as they were last read.
+func (t *Topic) measure(meters metric.MeterProvider) error {
+	meter := meters.Meter("github.com/partnergifting/platform/services/events/relay")
+	weak, err := meter.Int64ObservableGauge("gifting.kafka.topic.weaker",
+		metric.WithDescription("1 if the setting of the topic is weaker than required, so that messages may be lost."))
+	if err != nil {
+		return err
+	}
+	maxAge, err := meter.Float64ObservableGauge("gifting.kafka.topic.max_age", metric.WithUnit("s"),
+		metric.WithDescription("The longest time that the topic may keep a message."))
+	if err != nil {
+		return err
+	}
+	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		report := t.report.Load()
+		if report == nil {
+			return nil
+		}
+		for _, s := range report.Settings {
+			value := int64(0)
+			if s.Weaker {
+				value = 1
+			}
+			o.ObserveInt64(weak, value, metric.WithAttributes(attribute.String("setting", s.Setting)))
+		}
+		o.ObserveFloat64(maxAge, report.MaxAge.Seconds())
+		return nil
+	}, weak, maxAge)
+	return err
+}
+
+// Close ends the connections.
+func (t *Topic) Close() error {
+	t.inspector.Close()
+	return t.producer.Close()
+}
