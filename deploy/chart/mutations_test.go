@@ -72,7 +72,7 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		"an environment from a whole secret":            {deployments, "ports:\n            - name: {{ include", "envFrom:\n            - secretRef:\n                name: gifting\n          ports:\n            - name: {{ include", "takes its environment from a whole object"},
 		"an unknown setting":                            {environment, "GIFTING_LAME_DUCK", "GIFTING_LAMEDUCK", "GIFTING_LAMEDUCK is not a setting of orders"},
 		"a setting that is missing":                     {components, "settings: [IMAGES_URL, PUBLIC_URL]", "settings: [PUBLIC_URL]", "catalog lacks GIFTING_IMAGES_URL"},
-		"a program that is called and not reached":      {components, "calls: [tenants, catalog]\n", "calls: [tenants]\n", "orders lacks GIFTING_CATALOG_ADDR"},
+		"a program that is called and not reached":      {components, "calls: [tenants, catalog, personal-links, events]\n", "calls: [tenants]\n", "orders lacks GIFTING_CATALOG_ADDR"},
 		"an address of no service":                      {environment, `printf "%s-%s:%s" (include "gifting.fullname" $.root)`, `printf "%s-%s:%s" "other"`, "calls other-tenants:9000, which is not a service"},
 		"a policy that lets a stranger in":              {network, `{{- include "gifting.callers" $program | nindent 8 }}`, "- podSelector:\n            matchLabels:\n              {{- include \"gifting.selector\" (dict \"root\" $ \"name\" \"webhook\") | nindent 14 }}", "Deployment gifting-webhook -> Deployment gifting-orders: is let in but not called"},
 		"a policy that does not let a program out":      {network, "{{- range $component.calls }}", "{{- range list }}", "Deployment gifting-orders -> Deployment gifting-tenants: is called but not let out"},

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,11 +45,21 @@ func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	if err := commands[i].Run(ctx); err != nil {
-		_, _ = fmt.Fprintf(stderr, "%s %s: %v\n", args[0], commands[i].Name, err)
-		return 1
+	err := commands[i].Run(ctx)
+	if err == nil {
+		return 0
 	}
-	return 0
+	_, _ = fmt.Fprintf(stderr, "%s %s: %v\n", args[0], commands[i].Name, err)
+	if coded, ok := errors.AsType[ExitCoder](err); ok {
+		return coded.ExitCode()
+	}
+	return 1
+}
+
+// ExitCoder is an error that ends the process with its own exit code, so that a script can tell it from a failure.
+type ExitCoder interface {
+	error
+	ExitCode() int
 }
 
 func usage(name string, cfg any, commands []Command) string {

@@ -38,6 +38,9 @@ var callers = map[identity.Name]grant{
 	identity.Orders: {services: services(
 		"gifting.tenants.v1.DirectoryService",
 		"gifting.catalog.v1.OrderingService",
+		// The command that reconciles the orders with what other services hold.
+		"gifting.personallinks.v1.ClaimRecordsService",
+		"gifting.events.v1.FeedRecordsService",
 	)},
 	identity.PersonalLinks: {services: services(
 		"gifting.tenants.v1.DirectoryService",

@@ -87,6 +87,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
+	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events))
 
 	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.topic(), s.tel); err != nil {
 		return err

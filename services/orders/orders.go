@@ -36,19 +36,22 @@ import (
 
 // Config of the service.
 type Config struct {
-	RPC              rpc.Config
-	Database         postgres.Config
-	Telemetry        telemetry.Config
-	TenantsAddr      string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
-	CatalogAddr      string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
-	SealKeys         string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	OpeningHours     string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
-	OpeningZone      string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
-	Idempotency      idempotency.Config
-	OperatorName     string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Name under which the operator's messages are shown."`
-	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long delivery details are stored after completion or cancellation; then they are erased."`
-	AuditRetention   time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are confirmed or released."`
+	RPC         rpc.Config
+	Database    postgres.Config
+	Telemetry   telemetry.Config
+	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
+	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
+	// The command reconcile compares the orders with what these services hold. The service itself does not call them.
+	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, for the command reconcile: a DNS name of all instances, or their addresses."`
+	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, for the command reconcile: a DNS name of all instances, or their addresses."`
+	SealKeys          string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	OpeningHours      string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
+	OpeningZone       string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
+	Idempotency       idempotency.Config
+	OperatorName      string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Name under which the operator's messages are shown."`
+	DetailsRetention  time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long delivery details are stored after completion or cancellation; then they are erased."`
+	AuditRetention    time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
+	RecoveryInterval  time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are confirmed or released."`
 }
 
 // Validate implements the check of package settings.

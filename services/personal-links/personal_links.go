@@ -150,6 +150,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	linksv1.RegisterPersonalLinksServiceServer(s.rpc, srv)
 	linksv1.RegisterGiftSiteServiceServer(s.rpc, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
+	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
 	return nil
 }
 

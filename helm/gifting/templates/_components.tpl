@@ -26,7 +26,8 @@ catalog:
   secrets: {DATABASE_URL: databaseUrl}
 orders:
   values: orders
-  calls: [tenants, catalog]
+  # personal-links and events: for the command reconcile.
+  calls: [tenants, catalog, personal-links, events]
   uses: [postgresql]
   settings: []
   accepts: [AUDIT_RETENTION, DETAILS_RETENTION, IDEMPOTENCY_RETENTION, OPENING_HOURS, OPENING_ZONE, OPERATOR_NAME, RECOVERY_INTERVAL]

@@ -2,9 +2,11 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/orders"
 )
@@ -19,5 +21,14 @@ func main() {
 		Tasks: []daemon.Task[orders.Config]{
 			{Name: "re-encrypt", Short: "re-encrypt all delivery details under the first of the seal keys", Run: orders.Reencrypt},
 		},
+		Commands: []daemon.Command{{Name: "reconcile", Short: orders.ReconcileShort, Run: reconcile, Arguments: true}},
 	}))
+}
+
+func reconcile(ctx context.Context) error {
+	var cfg orders.Config
+	if err := settings.Load(&cfg); err != nil {
+		return err
+	}
+	return orders.Reconcile(ctx, cfg, os.Args[2:], os.Stdout, os.Stderr)
 }

@@ -54,6 +54,11 @@ func (r *Reconciler) GiveUp(ctx context.Context, orderID string) {
 	r.now(ctx, orderID, r.decide)
 }
 
+// Decide reports the outcome of one order to catalog now. An order that does not exist is abandoned permanently.
+func (r *Reconciler) Decide(ctx context.Context, orderID string) error {
+	return r.decide(ctx, []string{orderID})
+}
+
 // Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it
 // fails, Reconcile does it later.
 func (r *Reconciler) Release(ctx context.Context, hold string) {

@@ -120,12 +120,29 @@ func (l *Link) FinishClaim(claimID string, o ClaimOutcome, now time.Time) (chang
 	if !l.UnlockClaim(claimID) {
 		return false
 	}
+	l.claim(o, now)
+	return true
+}
+
+// RestoreClaim marks the link as claimed with the order that it has lost in a restore of its database. lost is empty, or the
+// order that does not exist with which the link is claimed. changed is false if the link was cancelled, a claim is in flight, or
+// the link has another order.
+func (l *Link) RestoreClaim(o ClaimOutcome, lost string, now time.Time) (changed bool) {
+	open := l.Record.GetStatus() == Requested || l.Record.GetStatus() == Active
+	wrong := l.Record.GetStatus() == Claimed && l.Record.GetOrderId() == lost && lost != o.OrderID
+	if l.ClaimOrderID != nil || !open && !wrong {
+		return false
+	}
+	l.claim(o, now)
+	return true
+}
+
+func (l *Link) claim(o ClaimOutcome, now time.Time) {
 	at := l.change(now)
 	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt = Claimed, &o.OrderID, at
 	if o.PlacedAt.After(l.Record.GetCreatedAt().AsTime()) && o.PlacedAt.Before(at.AsTime()) {
 		l.Record.ClaimedAt = timestamppb.New(o.PlacedAt)
 	}
-	return true
 }
 
 // UnlockClaim opens the link again after its claim was abandoned. changed is false if the claim does not hold the lock.

@@ -22,12 +22,14 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// Server implements the three gRPC services of personal links: PersonalLinksService acts for API keys,
-// GiftSiteService for the players who open a link, and PersonalLinkOperationsService for persons.
+// Server implements the four gRPC services of personal links: PersonalLinksService acts for API keys,
+// GiftSiteService for the players who open a link, PersonalLinkOperationsService for persons, and
+// ClaimRecordsService for orders, which compares itself with the links.
 type Server struct {
 	linksv1.UnimplementedPersonalLinksServiceServer
 	linksv1.UnimplementedGiftSiteServiceServer
 	linksv1.UnimplementedPersonalLinkOperationsServiceServer
+	linksv1.UnimplementedClaimRecordsServiceServer
 
 	store    *store.Store
 	ring     *seal.Ring

@@ -22,6 +22,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What became of a reservation.
+type ReservationState int32
+
+const (
+	ReservationState_RESERVATION_STATE_UNSPECIFIED ReservationState = 0
+	// For an order that is about to be placed.
+	ReservationState_RESERVATION_STATE_RESERVED ReservationState = 1
+	// For an order that exists.
+	ReservationState_RESERVATION_STATE_CONFIRMED ReservationState = 2
+	// The unit was returned.
+	ReservationState_RESERVATION_STATE_RELEASED ReservationState = 3
+)
+
+// Enum value maps for ReservationState.
+var (
+	ReservationState_name = map[int32]string{
+		0: "RESERVATION_STATE_UNSPECIFIED",
+		1: "RESERVATION_STATE_RESERVED",
+		2: "RESERVATION_STATE_CONFIRMED",
+		3: "RESERVATION_STATE_RELEASED",
+	}
+	ReservationState_value = map[string]int32{
+		"RESERVATION_STATE_UNSPECIFIED": 0,
+		"RESERVATION_STATE_RESERVED":    1,
+		"RESERVATION_STATE_CONFIRMED":   2,
+		"RESERVATION_STATE_RELEASED":    3,
+	}
+)
+
+func (x ReservationState) Enum() *ReservationState {
+	p := new(ReservationState)
+	*p = x
+	return p
+}
+
+func (x ReservationState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReservationState) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_catalog_v1_ordering_proto_enumTypes[0].Descriptor()
+}
+
+func (ReservationState) Type() protoreflect.EnumType {
+	return &file_gifting_catalog_v1_ordering_proto_enumTypes[0]
+}
+
+func (x ReservationState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReservationState.Descriptor instead.
+func (ReservationState) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{0}
+}
+
 type CheckItemRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
@@ -517,6 +573,177 @@ func (x *ListExpiredReservationsResponse) GetOrderIds() []string {
 	return nil
 }
 
+type ListReservationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The page begins after this order id; absent: with the first.
+	AfterOrderId *string `protobuf:"bytes,1,opt,name=after_order_id,json=afterOrderId,proto3,oneof" json:"after_order_id,omitempty"`
+	// 1 to 5000.
+	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// At most 5000. If there are any, the reservations of these orders are listed, and after_order_id is ignored.
+	OrderIds      []string `protobuf:"bytes,3,rep,name=order_ids,json=orderIds,proto3" json:"order_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReservationsRequest) Reset() {
+	*x = ListReservationsRequest{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReservationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReservationsRequest) ProtoMessage() {}
+
+func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
+func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListReservationsRequest) GetAfterOrderId() string {
+	if x != nil && x.AfterOrderId != nil {
+		return *x.AfterOrderId
+	}
+	return ""
+}
+
+func (x *ListReservationsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListReservationsRequest) GetOrderIds() []string {
+	if x != nil {
+		return x.OrderIds
+	}
+	return nil
+}
+
+type ListReservationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A page with fewer than limit is the last one.
+	Reservations  []*Reservation `protobuf:"bytes,1,rep,name=reservations,proto3" json:"reservations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReservationsResponse) Reset() {
+	*x = ListReservationsResponse{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReservationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReservationsResponse) ProtoMessage() {}
+
+func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
+func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListReservationsResponse) GetReservations() []*Reservation {
+	if x != nil {
+		return x.Reservations
+	}
+	return nil
+}
+
+// Reservation is a unit that was taken for an order.
+type Reservation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id under which the unit is held. It is the order's own id, unless the order was reopened.
+	OrderId string           `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	State   ReservationState `protobuf:"varint,2,opt,name=state,proto3,enum=gifting.catalog.v1.ReservationState" json:"state,omitempty"`
+	// The key under which the same unit can be reserved again.
+	ReservationKey []byte `protobuf:"bytes,3,opt,name=reservation_key,json=reservationKey,proto3" json:"reservation_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Reservation) Reset() {
+	*x = Reservation{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reservation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reservation) ProtoMessage() {}
+
+func (x *Reservation) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
+func (*Reservation) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Reservation) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *Reservation) GetState() ReservationState {
+	if x != nil {
+		return x.State
+	}
+	return ReservationState_RESERVATION_STATE_UNSPECIFIED
+}
+
+func (x *Reservation) GetReservationKey() []byte {
+	if x != nil {
+		return x.ReservationKey
+	}
+	return nil
+}
+
 var File_gifting_catalog_v1_ordering_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
@@ -571,12 +798,29 @@ const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\x1eListExpiredReservationsRequest\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\">\n" +
 	"\x1fListExpiredReservationsResponse\x12\x1b\n" +
-	"\torder_ids\x18\x01 \x03(\tR\borderIds2\xb9\x03\n" +
+	"\torder_ids\x18\x01 \x03(\tR\borderIds\"\x8a\x01\n" +
+	"\x17ListReservationsRequest\x12)\n" +
+	"\x0eafter_order_id\x18\x01 \x01(\tH\x00R\fafterOrderId\x88\x01\x01\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x1b\n" +
+	"\torder_ids\x18\x03 \x03(\tR\borderIdsB\x11\n" +
+	"\x0f_after_order_id\"_\n" +
+	"\x18ListReservationsResponse\x12C\n" +
+	"\freservations\x18\x01 \x03(\v2\x1f.gifting.catalog.v1.ReservationR\freservations\"\x8d\x01\n" +
+	"\vReservation\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12:\n" +
+	"\x05state\x18\x02 \x01(\x0e2$.gifting.catalog.v1.ReservationStateR\x05state\x12'\n" +
+	"\x0freservation_key\x18\x03 \x01(\fR\x0ereservationKey*\x96\x01\n" +
+	"\x10ReservationState\x12!\n" +
+	"\x1dRESERVATION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
+	"\x1aRESERVATION_STATE_RESERVED\x10\x01\x12\x1f\n" +
+	"\x1bRESERVATION_STATE_CONFIRMED\x10\x02\x12\x1e\n" +
+	"\x1aRESERVATION_STATE_RELEASED\x10\x032\xa8\x04\n" +
 	"\x0fOrderingService\x12X\n" +
 	"\tCheckItem\x12$.gifting.catalog.v1.CheckItemRequest\x1a%.gifting.catalog.v1.CheckItemResponse\x12R\n" +
 	"\aReserve\x12\".gifting.catalog.v1.ReserveRequest\x1a#.gifting.catalog.v1.ReserveResponse\x12s\n" +
 	"\x12SettleReservations\x12-.gifting.catalog.v1.SettleReservationsRequest\x1a..gifting.catalog.v1.SettleReservationsResponse\x12\x82\x01\n" +
-	"\x17ListExpiredReservations\x122.gifting.catalog.v1.ListExpiredReservationsRequest\x1a3.gifting.catalog.v1.ListExpiredReservationsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
+	"\x17ListExpiredReservations\x122.gifting.catalog.v1.ListExpiredReservationsRequest\x1a3.gifting.catalog.v1.ListExpiredReservationsResponse\x12m\n" +
+	"\x10ListReservations\x12+.gifting.catalog.v1.ListReservationsRequest\x1a,.gifting.catalog.v1.ListReservationsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
 
 var (
 	file_gifting_catalog_v1_ordering_proto_rawDescOnce sync.Once
@@ -590,37 +834,46 @@ func file_gifting_catalog_v1_ordering_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_ordering_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_gifting_catalog_v1_ordering_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_gifting_catalog_v1_ordering_proto_goTypes = []any{
-	(*CheckItemRequest)(nil),                // 0: gifting.catalog.v1.CheckItemRequest
-	(*CheckItemResponse)(nil),               // 1: gifting.catalog.v1.CheckItemResponse
-	(*ReserveRequest)(nil),                  // 2: gifting.catalog.v1.ReserveRequest
-	(*ReserveResponse)(nil),                 // 3: gifting.catalog.v1.ReserveResponse
-	(*SettleReservationsRequest)(nil),       // 4: gifting.catalog.v1.SettleReservationsRequest
-	(*SettleReservationsResponse)(nil),      // 5: gifting.catalog.v1.SettleReservationsResponse
-	(*ListExpiredReservationsRequest)(nil),  // 6: gifting.catalog.v1.ListExpiredReservationsRequest
-	(*ListExpiredReservationsResponse)(nil), // 7: gifting.catalog.v1.ListExpiredReservationsResponse
-	nil,                                     // 8: gifting.catalog.v1.CheckItemRequest.VariationsEntry
-	nil,                                     // 9: gifting.catalog.v1.ReserveRequest.VariationsEntry
-	(*timestamppb.Timestamp)(nil),           // 10: google.protobuf.Timestamp
+	(ReservationState)(0),                   // 0: gifting.catalog.v1.ReservationState
+	(*CheckItemRequest)(nil),                // 1: gifting.catalog.v1.CheckItemRequest
+	(*CheckItemResponse)(nil),               // 2: gifting.catalog.v1.CheckItemResponse
+	(*ReserveRequest)(nil),                  // 3: gifting.catalog.v1.ReserveRequest
+	(*ReserveResponse)(nil),                 // 4: gifting.catalog.v1.ReserveResponse
+	(*SettleReservationsRequest)(nil),       // 5: gifting.catalog.v1.SettleReservationsRequest
+	(*SettleReservationsResponse)(nil),      // 6: gifting.catalog.v1.SettleReservationsResponse
+	(*ListExpiredReservationsRequest)(nil),  // 7: gifting.catalog.v1.ListExpiredReservationsRequest
+	(*ListExpiredReservationsResponse)(nil), // 8: gifting.catalog.v1.ListExpiredReservationsResponse
+	(*ListReservationsRequest)(nil),         // 9: gifting.catalog.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil),        // 10: gifting.catalog.v1.ListReservationsResponse
+	(*Reservation)(nil),                     // 11: gifting.catalog.v1.Reservation
+	nil,                                     // 12: gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	nil,                                     // 13: gifting.catalog.v1.ReserveRequest.VariationsEntry
+	(*timestamppb.Timestamp)(nil),           // 14: google.protobuf.Timestamp
 }
 var file_gifting_catalog_v1_ordering_proto_depIdxs = []int32{
-	8,  // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
-	9,  // 1: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
-	10, // 2: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
-	0,  // 3: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
-	2,  // 4: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
-	4,  // 5: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
-	6,  // 6: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
-	1,  // 7: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
-	3,  // 8: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
-	5,  // 9: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
-	7,  // 10: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
-	7,  // [7:11] is the sub-list for method output_type
-	3,  // [3:7] is the sub-list for method input_type
-	3,  // [3:3] is the sub-list for extension type_name
-	3,  // [3:3] is the sub-list for extension extendee
-	0,  // [0:3] is the sub-list for field type_name
+	12, // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	13, // 1: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
+	14, // 2: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
+	11, // 3: gifting.catalog.v1.ListReservationsResponse.reservations:type_name -> gifting.catalog.v1.Reservation
+	0,  // 4: gifting.catalog.v1.Reservation.state:type_name -> gifting.catalog.v1.ReservationState
+	1,  // 5: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
+	3,  // 6: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
+	5,  // 7: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
+	7,  // 8: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
+	9,  // 9: gifting.catalog.v1.OrderingService.ListReservations:input_type -> gifting.catalog.v1.ListReservationsRequest
+	2,  // 10: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
+	4,  // 11: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
+	6,  // 12: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
+	8,  // 13: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
+	10, // 14: gifting.catalog.v1.OrderingService.ListReservations:output_type -> gifting.catalog.v1.ListReservationsResponse
+	10, // [10:15] is the sub-list for method output_type
+	5,  // [5:10] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_ordering_proto_init() }
@@ -629,18 +882,20 @@ func file_gifting_catalog_v1_ordering_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_ordering_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gifting_catalog_v1_ordering_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_ordering_proto_rawDesc), len(file_gifting_catalog_v1_ordering_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   10,
+			NumEnums:      1,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gifting_catalog_v1_ordering_proto_goTypes,
 		DependencyIndexes: file_gifting_catalog_v1_ordering_proto_depIdxs,
+		EnumInfos:         file_gifting_catalog_v1_ordering_proto_enumTypes,
 		MessageInfos:      file_gifting_catalog_v1_ordering_proto_msgTypes,
 	}.Build()
 	File_gifting_catalog_v1_ordering_proto = out.File

@@ -23,6 +23,7 @@ const (
 	OrderingService_Reserve_FullMethodName                 = "/gifting.catalog.v1.OrderingService/Reserve"
 	OrderingService_SettleReservations_FullMethodName      = "/gifting.catalog.v1.OrderingService/SettleReservations"
 	OrderingService_ListExpiredReservations_FullMethodName = "/gifting.catalog.v1.OrderingService/ListExpiredReservations"
+	OrderingService_ListReservations_FullMethodName        = "/gifting.catalog.v1.OrderingService/ListReservations"
 )
 
 // OrderingServiceClient is the client API for OrderingService service.
@@ -48,6 +49,9 @@ type OrderingServiceClient interface {
 	SettleReservations(ctx context.Context, in *SettleReservationsRequest, opts ...grpc.CallOption) (*SettleReservationsResponse, error)
 	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
 	ListExpiredReservations(ctx context.Context, in *ListExpiredReservationsRequest, opts ...grpc.CallOption) (*ListExpiredReservationsResponse, error)
+	// Lists reservations by order id, to reconcile the orders with the stock: those that hold stock, page by page, or
+	// those of the orders that the request names, in every state.
+	ListReservations(ctx context.Context, in *ListReservationsRequest, opts ...grpc.CallOption) (*ListReservationsResponse, error)
 }
 
 type orderingServiceClient struct {
@@ -98,6 +102,16 @@ func (c *orderingServiceClient) ListExpiredReservations(ctx context.Context, in 
 	return out, nil
 }
 
+func (c *orderingServiceClient) ListReservations(ctx context.Context, in *ListReservationsRequest, opts ...grpc.CallOption) (*ListReservationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListReservationsResponse)
+	err := c.cc.Invoke(ctx, OrderingService_ListReservations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OrderingServiceServer is the server API for OrderingService service.
 // All implementations must embed UnimplementedOrderingServiceServer
 // for forward compatibility.
@@ -121,6 +135,9 @@ type OrderingServiceServer interface {
 	SettleReservations(context.Context, *SettleReservationsRequest) (*SettleReservationsResponse, error)
 	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
 	ListExpiredReservations(context.Context, *ListExpiredReservationsRequest) (*ListExpiredReservationsResponse, error)
+	// Lists reservations by order id, to reconcile the orders with the stock: those that hold stock, page by page, or
+	// those of the orders that the request names, in every state.
+	ListReservations(context.Context, *ListReservationsRequest) (*ListReservationsResponse, error)
 	mustEmbedUnimplementedOrderingServiceServer()
 }
 
@@ -142,6 +159,9 @@ func (UnimplementedOrderingServiceServer) SettleReservations(context.Context, *S
 }
 func (UnimplementedOrderingServiceServer) ListExpiredReservations(context.Context, *ListExpiredReservationsRequest) (*ListExpiredReservationsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListExpiredReservations not implemented")
+}
+func (UnimplementedOrderingServiceServer) ListReservations(context.Context, *ListReservationsRequest) (*ListReservationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListReservations not implemented")
 }
 func (UnimplementedOrderingServiceServer) mustEmbedUnimplementedOrderingServiceServer() {}
 func (UnimplementedOrderingServiceServer) testEmbeddedByValue()                         {}
@@ -236,6 +256,24 @@ func _OrderingService_ListExpiredReservations_Handler(srv interface{}, ctx conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrderingService_ListReservations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListReservationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrderingServiceServer).ListReservations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrderingService_ListReservations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrderingServiceServer).ListReservations(ctx, req.(*ListReservationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OrderingService_ServiceDesc is the grpc.ServiceDesc for OrderingService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -258,6 +296,10 @@ var OrderingService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListExpiredReservations",
 			Handler:    _OrderingService_ListExpiredReservations_Handler,
+		},
+		{
+			MethodName: "ListReservations",
+			Handler:    _OrderingService_ListReservations_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,20 @@
+// Package reconcile compares the orders with what other services hold, were told or have claimed, and repairs differences. They
+// arise when one of the databases is set back: restored from a backup, or failed over to a standby that was behind.
+//
+// It asks catalog for the reservations that hold stock, personal-links for the claimed links and events for the events of the
+// feed, page by page and at a bounded rate. Both sides of a comparison are sorted by the same key, so it merges them and needs
+// little memory. Of the feed it remembers the newest event of each order of one tenant.
+//
+// # Safe while the platform runs
+//
+// A page is old when it has been compared with another. So what differs is read again, and counts only if it still differs:
+// first the orders, then the other service, then the orders again, which must not have changed in between. What the platform
+// itself still finishes is no difference: a reservation for an order about to be placed, a claim in flight, a release that the
+// reconciler of package reservations reports, an event in the outbox.
+//
+// # Repairs
+//
+// A difference is repaired if there is only one right outcome; a person decides about the others. Each repair checks again, in
+// its own transaction, that it is still needed. So a repair may be repeated and interrupted at any point. Its log line has ids
+// only.
+package reconcile

@@ -1,0 +1,193 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// compareEvents compares the last change of each order with the newest event of the order in the feed, tenant by tenant.
+func (r *run) compareEvents(ctx context.Context) error {
+	tenants, err := r.Store.Tenants(ctx)
+	if err != nil {
+		return err
+	}
+	var retained time.Time
+	inFeed := &stream[string]{pace: r.pace, limit: pageSize, read: func(ctx context.Context, after string) ([]string, error) {
+		req := &eventsv1.ListFeedTenantsRequest{Limit: pageSize}
+		if after != "" {
+			req.AfterTenantId = &after
+		}
+		resp, err := r.Feed.ListFeedTenants(ctx, req)
+		retained = resp.GetRetainedFrom().AsTime()
+		return resp.GetTenantIds(), err
+	}}
+	err = inFeed.each(ctx, func(tenant string) error {
+		tenants = append(tenants, tenant)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if r.report.EventsFrom = r.cfg.From; r.cfg.From.IsZero() {
+		r.report.EventsFrom = retained
+	}
+	slices.Sort(tenants)
+	for _, tenant := range slices.Compact(tenants) {
+		if err := r.compareTenant(ctx, tenant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feed is what the feed says of a tenant's orders.
+type feed struct {
+	tenantID string
+	newest   map[uuid.UUID]newest
+	next     *eventsv1.FeedPosition
+}
+
+// newest is the newest event of an order. It is small, because there is one for each order that changed.
+type newest struct {
+	// at is the order's last change according to the event, in microseconds.
+	at int64
+	// compared means that the order was read and compared.
+	compared bool
+}
+
+// clockSkew is how much earlier than its change the feed may have got an event.
+const clockSkew = 24 * time.Hour
+
+// readFeed reads what the feed has after what was read before.
+func (r *run) readFeed(ctx context.Context, f *feed) error {
+	for {
+		if err := r.pace.wait(ctx); err != nil {
+			return err
+		}
+		resp, err := r.Feed.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{
+			TenantId: f.tenantID, From: timestamppb.New(r.report.EventsFrom.Add(-clockSkew)), After: f.next, Limit: eventPage,
+		})
+		if err != nil {
+			return err
+		}
+		for _, e := range resp.GetEvents() {
+			id, err := uuid.Parse(e.GetOrderId())
+			if err != nil {
+				return err
+			}
+			known := f.newest[id]
+			known.at = max(known.at, e.GetOccurredAt().AsTime().UnixMicro())
+			f.newest[id] = known
+		}
+		f.next, r.report.Compared.Events = resp.GetNext(), r.report.Compared.Events+len(resp.GetEvents())
+		if resp.GetEnd() {
+			return nil
+		}
+	}
+}
+
+func (r *run) compareTenant(ctx context.Context, tenantID string) error {
+	f := &feed{tenantID: tenantID, newest: map[uuid.UUID]newest{}}
+	if err := r.readFeed(ctx, f); err != nil {
+		return err
+	}
+	suspects := &batch[string]{limit: checkSize, check: func(ctx context.Context, ids []string) error { return r.checkEvents(ctx, f, ids) }}
+	orders := &stream[store.Changed]{pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Changed) ([]store.Changed, error) {
+		if after.ID == "" {
+			after = store.Changed{ID: uuid.Nil.String(), At: r.report.EventsFrom}
+		}
+		return r.Store.Changed(ctx, tenantID, after, pageSize)
+	}}
+	err := orders.each(ctx, func(order store.Changed) error {
+		id := uuid.MustParse(order.ID)
+		last, told := f.newest[id]
+		if told {
+			f.newest[id] = newest{at: last.at, compared: true}
+		}
+		if last.at == order.At.UnixMicro() {
+			return nil
+		}
+		return suspects.add(ctx, order.ID)
+	})
+	r.report.Compared.Orders += orders.count
+	if err != nil {
+		return err
+	}
+	// Events of orders that were not read: they do not exist, or are older than the period.
+	for id, last := range f.newest {
+		if last.compared {
+			continue
+		}
+		if err := suspects.add(ctx, id.String()); err != nil {
+			return err
+		}
+	}
+	return suspects.flush(ctx)
+}
+
+// checkEvents reads possible differences again: first the orders and the outbox, then what the feed got since, then the orders
+// again. An event leaves the outbox only after the feed has it. So if it was not in the outbox, it is in the feed or lost.
+func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
+	before, err := r.changed(ctx, f.tenantID, ids)
+	if err != nil {
+		return err
+	}
+	unpublished, err := r.Store.Unpublished(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if err := r.readFeed(ctx, f); err != nil {
+		return err
+	}
+	after, err := r.changed(ctx, f.tenantID, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		at, exists := after[id]
+		last, told := f.newest[uuid.MustParse(id)]
+		d := Difference{TenantID: f.tenantID, OrderID: id}
+		switch {
+		case !at.Equal(before[id]):
+			// It changes now, so its events are on their way.
+		case !exists && told:
+			d.Kind = EventNoOrder
+			r.add(ctx, d, nil)
+		case last.at > at.UnixMicro():
+			d.Kind = EventAfterOrder
+			d.Detail = "the event is of " + time.UnixMicro(last.at).UTC().Format(time.RFC3339Nano)
+			r.add(ctx, d, nil)
+		case last.at == at.UnixMicro() || at.Before(r.report.EventsFrom):
+		case slices.Contains(unpublished, id):
+			r.report.Unpublished++
+		default:
+			d.Kind = EventMissing
+			r.add(ctx, d, func() (string, error) { return r.reportAgain(ctx, f.tenantID, id, at) })
+		}
+	}
+	return nil
+}
+
+func (r *run) changed(ctx context.Context, tenantID string, ids []string) (map[string]time.Time, error) {
+	found, err := r.Store.ChangedOf(ctx, tenantID, ids)
+	changed := map[string]time.Time{}
+	for _, order := range found {
+		changed[order.ID] = order.At
+	}
+	return changed, err
+}
+
+func (r *run) reportAgain(ctx context.Context, tenantID, id string, at time.Time) (left string, err error) {
+	done, err := r.Store.ReportAgain(ctx, tenantID, id, at)
+	if err == nil && !done {
+		return outdated, nil
+	}
+	return "", err
+}

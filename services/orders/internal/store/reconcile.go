@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+// The reads of reconciling. Those of pages follow an index; those of ids are for a batch of possible differences.
+const (
+	selectHolds = `SELECT order_id::text, outcome FROM reservation_outcomes
+WHERE order_id > $1 AND outcome = 'PLACED' ORDER BY order_id LIMIT $2`
+
+	selectHoldsOf = `SELECT order_id::text, outcome FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
+
+	// No index serves it: it reads the table once for a batch of repairs.
+	selectOrdersOfHolds = `SELECT coalesce(stock_hold_id, id)::text, tenant_id::text, id::text, coalesce(campaign_id::text, ''),
+  coalesce(product_id::text, ''), variations
+FROM orders WHERE coalesce(stock_hold_id, id) = ANY($1::uuid[])`
+
+	linkOrderColumns = `SELECT o.tenant_id::text, o.personal_link_id::text, o.id::text, o.created_at FROM orders o `
+
+	selectLinkOrders = linkOrderColumns + `
+WHERE (o.tenant_id, o.personal_link_id) > ($1, $2) AND o.personal_link_id IS NOT NULL AND NOT o.link_repeated
+ORDER BY o.tenant_id, o.personal_link_id LIMIT $3`
+
+	selectLinkOrdersOf = linkOrderColumns + `
+JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, personal_link_id) USING (tenant_id, personal_link_id)
+WHERE NOT o.link_repeated`
+
+	selectRepeatedLinks = linkOrderColumns + `WHERE o.link_repeated ORDER BY o.tenant_id, o.personal_link_id, o.id`
+
+	// One index lookup for each tenant.
+	selectTenants = `WITH RECURSIVE t AS (
+  (SELECT tenant_id FROM orders ORDER BY tenant_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT o.tenant_id FROM orders o WHERE o.tenant_id > t.tenant_id ORDER BY o.tenant_id LIMIT 1) FROM t WHERE t.tenant_id IS NOT NULL
+) SELECT tenant_id::text FROM t WHERE tenant_id IS NOT NULL`
+
+	selectChanged = `SELECT id::text, updated_at FROM orders
+WHERE tenant_id = $1 AND updated_at >= $2 AND (updated_at, id) > ($2, $3) ORDER BY updated_at, id LIMIT $4`
+
+	selectChangedOf = `SELECT id::text, updated_at FROM orders WHERE tenant_id = $1 AND id = ANY($2::uuid[])`
+
+	selectUnpublished = `SELECT DISTINCT subject_id::text FROM outbox WHERE subject_id = ANY($1::uuid[])`
+)
+
+// Hold is the id under which an order holds, held or would have held a unit of stock, with what became of it.
+type Hold struct {
+	ID      string
+	Outcome string
+}
+
+// Holds lists up to limit units that orders hold, by their id.
+func (s *Store) Holds(ctx context.Context, after string, limit int) ([]Hold, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Hold], selectHolds, after, limit)
+}
+
+// HoldsOf returns the holds with the ids, in no order.
+func (s *Store) HoldsOf(ctx context.Context, ids []string) ([]Hold, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Hold], selectHoldsOf, ids)
+}
+
+// Held says which gift an order holds under an id.
+type Held struct {
+	HoldID, TenantID, OrderID, CampaignID, ProductID string
+	Variations                                       map[string]string
+}
+
+// OrdersOfHolds returns what the orders hold under the ids, in no order.
+func (s *Store) OrdersOfHolds(ctx context.Context, ids []string) ([]Held, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Held], selectOrdersOfHolds, ids)
+}
+
+// LinkOrder is the order of a personal link.
+type LinkOrder struct {
+	TenantID, LinkID, OrderID string
+	PlacedAt                  time.Time
+}
+
+// LinkOrders lists up to limit orders of links, by tenant and link. Orders that repeat a link are not in it.
+func (s *Store) LinkOrders(ctx context.Context, after LinkOrder, limit int) ([]LinkOrder, error) {
+	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectLinkOrders, after.TenantID, after.LinkID, limit)
+}
+
+// LinkOrdersOf returns the orders of links, in no order.
+func (s *Store) LinkOrdersOf(ctx context.Context, links []LinkOrder) ([]LinkOrder, error) {
+	var tenants, ids []string
+	for _, l := range links {
+		tenants, ids = append(tenants, l.TenantID), append(ids, l.LinkID)
+	}
+	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectLinkOrdersOf, tenants, ids)
+}
+
+// RepeatedLinks lists the orders of links that already had an order. They are older than the constraint that refuses them.
+func (s *Store) RepeatedLinks(ctx context.Context) ([]LinkOrder, error) {
+	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectRepeatedLinks)
+}
+
+// Tenants lists the tenants that have orders, by id.
+func (s *Store) Tenants(ctx context.Context) ([]string, error) {
+	return query(ctx, s, pgx.RowTo[string], selectTenants)
+}
+
+// Changed is an order with the time of its last change.
+type Changed struct {
+	ID string
+	At time.Time
+}
+
+// Changed lists up to limit of the tenant's orders by their last change, from after on. Orders that change meanwhile are listed
+// again at their new place.
+func (s *Store) Changed(ctx context.Context, tenantID string, after Changed, limit int) ([]Changed, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChanged, tenantID, after.At, after.ID, limit)
+}
+
+// ChangedOf returns the tenant's orders with the ids, in no order.
+func (s *Store) ChangedOf(ctx context.Context, tenantID string, ids []string) ([]Changed, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChangedOf, tenantID, ids)
+}
+
+// Unpublished returns those of the orders that have an event in the outbox.
+func (s *Store) Unpublished(ctx context.Context, ids []string) ([]string, error) {
+	return query(ctx, s, pgx.RowTo[string], selectUnpublished, ids)
+}
+
+func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, err := s.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("reconcile: %w", err)
+	}
+	return found, nil
+}
+
+// ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
+// change. done is false if it has changed since at, or an event of it waits in the outbox.
+func (s *Store) ReportAgain(ctx context.Context, tenantID, id string, at time.Time) (done bool, err error) {
+	var l lockedOrder
+	var waits bool
+	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
+		l, waits = lockedOrder{current: &rules.Current{TenantID: tenantID}}, false
+		b.Queue(lockOrder, tenantID, id).Query(l.scan)
+		b.Queue(selectUnpublished, []string{id}).Query(func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			waits = len(found) > 0
+			return err
+		})
+	}, func() (func(b *pgx.Batch), error) {
+		order := l.current.Record
+		if done = order != nil && !waits && order.GetUpdatedAt().AsTime().Equal(at); !done {
+			return nil, nil
+		}
+		event, err := newEvent(tenantID, order, 0, rules.Event{
+			Type: rules.EventStatusChanged, OccurredAt: at,
+			// The status before the lost event is not known.
+			Data: &ordersv1.OrderStatusChanged{Order: order, PreviousStatus: order.GetStatus()},
+		})
+		return func(b *pgx.Batch) { outbox.Append(ctx, b, event) }, err
+	})
+	if err != nil {
+		return false, fmt.Errorf("report order again: %w", err)
+	}
+	return done, nil
+}
