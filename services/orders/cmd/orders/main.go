@@ -3,10 +3,10 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/orders"
 )
@@ -20,15 +20,11 @@ func main() {
 		Pending:   orders.Pending,
 		Tasks: []daemon.Task[orders.Config]{
 			{Name: "re-encrypt", Short: "re-encrypt all delivery details under the first of the seal keys", Run: orders.Reencrypt},
+			{Name: "reconcile", Short: orders.ReconcileShort, RunWith: reconcile},
 		},
-		Commands: []daemon.Command{{Name: "reconcile", Short: orders.ReconcileShort, Run: reconcile, Arguments: true}},
 	}))
 }
 
-func reconcile(ctx context.Context) error {
-	var cfg orders.Config
-	if err := settings.Load(&cfg); err != nil {
-		return err
-	}
-	return orders.Reconcile(ctx, cfg, os.Args[2:], os.Stdout, os.Stderr)
+func reconcile(ctx context.Context, cfg orders.Config, args []string, out io.Writer) error {
+	return orders.Reconcile(ctx, cfg, args, out, os.Stderr)
 }

@@ -133,13 +133,13 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 }
 
 // checkEvents reads possible differences again: first the orders and the outbox, then what the feed got since, then the orders
-// again. An event leaves the outbox only after the feed has it. So if it was not in the outbox, it is in the feed or lost.
+// again. An event is confirmed in the outbox, or leaves it, only after the feed has it. So if it was not in the outbox, it is in the feed or lost.
 func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	before, err := r.changed(ctx, f.tenantID, ids)
 	if err != nil {
 		return err
 	}
-	unpublished, err := r.Store.Unpublished(ctx, ids)
+	inOutbox, err := r.inOutbox(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -153,6 +153,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	for _, id := range ids {
 		at, exists := after[id]
 		last, told := f.newest[uuid.MustParse(id)]
+		confirmed, waits := inOutbox[id]
 		d := Difference{TenantID: f.tenantID, OrderID: id}
 		switch {
 		case !at.Equal(before[id]):
@@ -165,14 +166,27 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 			d.Detail = "the event is of " + time.UnixMicro(last.at).UTC().Format(time.RFC3339Nano)
 			r.add(ctx, d, nil)
 		case last.at == at.UnixMicro() || at.Before(r.report.EventsFrom):
-		case slices.Contains(unpublished, id):
+		case waits && !confirmed:
 			r.report.Unpublished++
+		case waits:
+			d.Kind = EventMissing
+			r.add(ctx, d, func() (string, error) { return "its event is in the outbox: events redrive brings it back", nil })
 		default:
 			d.Kind = EventMissing
 			r.add(ctx, d, func() (string, error) { return r.reportAgain(ctx, f.tenantID, id, at) })
 		}
 	}
 	return nil
+}
+
+// inOutbox says of the orders that have events in the outbox whether the readers had stored them all.
+func (r *run) inOutbox(ctx context.Context, ids []string) (map[string]bool, error) {
+	found, err := r.Store.InOutbox(ctx, ids)
+	confirmed := map[string]bool{}
+	for _, order := range found {
+		confirmed[order.ID] = order.Confirmed
+	}
+	return confirmed, err
 }
 
 func (r *run) changed(ctx context.Context, tenantID string, ids []string) (map[string]time.Time, error) {

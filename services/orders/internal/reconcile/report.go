@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -26,21 +27,21 @@ const (
 	EventAfterOrder Kind = "order_older_than_its_event"
 )
 
-// kinds lists every kind in the order of the report, with its meaning and what --repair does.
+// kinds lists every kind in the order of the report, with its meaning.
 var kinds = []struct {
-	kind            Kind
-	meaning, repair string
+	kind    Kind
+	meaning string
 }{
-	{StockHeld, "stock is held for an order that does not exist or was cancelled", "releases the unit"},
-	{StockNotHeld, "an order holds no unit, which may be sold again", "holds a unit again, if there is one"},
-	{LinkNotClaimed, "a link has an order but is not claimed", "claims the link, unless it was cancelled"},
-	{LinkNoOrder, "a link is claimed, but its order does not exist", ""},
-	{LinkOtherOrder, "a link is claimed with another order than its own", "corrects the link, if the other order does not exist"},
-	{LinkMissing, "an order's link does not exist", ""},
-	{LinkRepeated, "a link has several orders, from before the constraint", ""},
-	{EventMissing, "the feed does not have an order's last change", "records order.status_changed with the current state"},
-	{EventNoOrder, "the feed has events of an order that does not exist", ""},
-	{EventAfterOrder, "the feed has a later state of an order than the order itself", ""},
+	{StockHeld, "stock is held for an order that does not exist or was cancelled"},
+	{StockNotHeld, "an order holds no unit, which may be sold again"},
+	{LinkNotClaimed, "a link has an order but is not claimed"},
+	{LinkNoOrder, "a link is claimed, but its order does not exist"},
+	{LinkOtherOrder, "a link is claimed with another order than its own"},
+	{LinkMissing, "an order's link does not exist"},
+	{LinkRepeated, "a link has several orders, from before the constraint"},
+	{EventMissing, "the feed does not have an order's last change"},
+	{EventNoOrder, "the feed has events of an order that does not exist"},
+	{EventAfterOrder, "the feed has a later state of an order than the order itself"},
 }
 
 // Difference is one difference. It has ids only.
@@ -103,9 +104,8 @@ const shownIDs = 20
 
 // WriteTable writes the counts of all kinds and the first differences of each.
 func (r *Report) WriteTable(w io.Writer) error {
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "DIFFERENCE\tFOUND\tREPAIRED\tLEFT\tMEANING")
+	var rows, text strings.Builder
+	rows.WriteString("DIFFERENCE\tFOUND\tREPAIRED\tLEFT\tMEANING\n")
 	var details strings.Builder
 	for _, k := range kinds {
 		found, repaired := 0, 0
@@ -123,9 +123,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 		if found > shownIDs {
 			fmt.Fprintf(&details, "%s  and %d more: --json shows all\n", k.kind, found-shownIDs)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\n", k.kind, found, repaired, found-repaired, k.meaning)
+		fmt.Fprintf(&rows, "%s\t%d\t%d\t%d\t%s\n", k.kind, found, repaired, found-repaired, k.meaning)
 	}
-	if err := table.Flush(); err != nil {
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, errTable := io.WriteString(table, rows.String())
+	if err := errors.Join(errTable, table.Flush()); err != nil {
 		return err
 	}
 	c := r.Compared

@@ -49,7 +49,8 @@ WHERE tenant_id = $1 AND updated_at >= $2 AND (updated_at, id) > ($2, $3) ORDER 
 
 	selectChangedOf = `SELECT id::text, updated_at FROM orders WHERE tenant_id = $1 AND id = ANY($2::uuid[])`
 
-	selectUnpublished = `SELECT DISTINCT subject_id::text FROM outbox WHERE subject_id = ANY($1::uuid[])`
+	selectInOutbox = `SELECT subject_id::text, bool_and(confirmed_at IS NOT NULL) FROM outbox
+WHERE subject_id = ANY($1::uuid[]) GROUP BY subject_id`
 )
 
 // Hold is the id under which an order holds, held or would have held a unit of stock, with what became of it.
@@ -126,9 +127,16 @@ func (s *Store) ChangedOf(ctx context.Context, tenantID string, ids []string) ([
 	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChangedOf, tenantID, ids)
 }
 
-// Unpublished returns those of the orders that have an event in the outbox.
-func (s *Store) Unpublished(ctx context.Context, ids []string) ([]string, error) {
-	return query(ctx, s, pgx.RowTo[string], selectUnpublished, ids)
+// InOutbox is an order with events in the outbox.
+type InOutbox struct {
+	ID string
+	// Confirmed means that the readers had stored all of them.
+	Confirmed bool
+}
+
+// InOutbox returns those of the orders that have events in the outbox.
+func (s *Store) InOutbox(ctx context.Context, ids []string) ([]InOutbox, error) {
+	return query(ctx, s, pgx.RowToStructByPos[InOutbox], selectInOutbox, ids)
 }
 
 func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
@@ -144,15 +152,15 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 }
 
 // ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
-// change. done is false if it has changed since at, or an event of it waits in the outbox.
+// change. done is false if it has changed since at, or an event of it is in the outbox.
 func (s *Store) ReportAgain(ctx context.Context, tenantID, id string, at time.Time) (done bool, err error) {
 	var l lockedOrder
 	var waits bool
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
 		l, waits = lockedOrder{current: &rules.Current{TenantID: tenantID}}, false
 		b.Queue(lockOrder, tenantID, id).Query(l.scan)
-		b.Queue(selectUnpublished, []string{id}).Query(func(rows pgx.Rows) error {
-			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		b.Queue(selectInOutbox, []string{id}).Query(func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[InOutbox])
 			waits = len(found) > 0
 			return err
 		})
