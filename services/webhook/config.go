@@ -24,6 +24,7 @@ type Config struct {
 
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
+	EventsAddr  string             `env:"EVENTS_ADDR" check:"hostports" doc:"The events service: a DNS name of all instances, or their addresses. Only the command redrive needs it."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`

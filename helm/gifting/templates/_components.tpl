@@ -58,7 +58,7 @@ events:
   secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources, KAFKA_SASL_PASSWORD: kafkaPassword}
 webhook:
   values: webhook
-  calls: [tenants]
+  calls: [tenants, events]
   uses: [postgresql, kafka, receivers]
   settings: [ENVIRONMENT]
   accepts:

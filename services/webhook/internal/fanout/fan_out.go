@@ -65,18 +65,9 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 // Handle stores the deliveries of a batch of messages.
 func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
 	changes, rejected := f.read(ctx, partition, msgs)
-	endpoints, err := f.subscriptions.of(ctx, changes)
+	events, err := f.eventsOf(ctx, changes)
 	if err != nil {
 		return err
-	}
-	events := make([]store.Event, 0, len(changes))
-	for _, c := range changes {
-		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
-			events = append(events, store.Event{
-				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
-				TraceParent: c.traceParent,
-			})
-		}
 	}
 	last := msgs[len(msgs)-1]
 	stored := store.Messages{
@@ -159,6 +150,11 @@ func decode(value []byte, environment string) (change, error) {
 	if err := proto.Unmarshal(value, c); err != nil {
 		return change{}, fmt.Errorf("not a change: %w", err)
 	}
+	return enclose(c, environment)
+}
+
+// enclose checks a change and makes its envelope.
+func enclose(c *eventsv1.Change, environment string) (change, error) {
 	if err := check(c); err != nil {
 		return change{}, err
 	}

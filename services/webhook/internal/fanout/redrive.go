@@ -1,0 +1,67 @@
+package fanout
+
+import (
+	"context"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// Redriven is the result of a redrive.
+type Redriven struct {
+	// Events were read from the feed.
+	Events int `json:"events"`
+	// Missing events have receivers and had no deliveries. They have them now unless it was a dry run.
+	Missing    int `json:"missing"`
+	Deliveries int `json:"deliveries"`
+	// Invalid events cannot be sent.
+	Invalid int `json:"invalid"`
+}
+
+// Redrive stores the deliveries of events of the feed that have none, or only counts them. The keys are those that receive the
+// events now.
+func (f *FanOut) Redrive(ctx context.Context, list []*eventsv1.Change, dryRun bool) (Redriven, error) {
+	done := Redriven{Events: len(list)}
+	var changes []change
+	for _, c := range list {
+		valid, err := enclose(c, f.cfg.Environment)
+		if err != nil {
+			done.Invalid++
+			continue
+		}
+		changes = append(changes, valid)
+	}
+	events, err := f.eventsOf(ctx, changes)
+	if err != nil {
+		return done, err
+	}
+	missing, err := f.store.Missing(ctx, events)
+	if err != nil {
+		return done, err
+	}
+	for _, e := range missing {
+		done.Missing, done.Deliveries = done.Missing+1, done.Deliveries+len(e.KeyIDs)
+	}
+	if len(missing) > 0 && !dryRun {
+		_, err = f.store.FanOut(ctx, missing, nil)
+	}
+	return done, err
+}
+
+// eventsOf returns the changes that a key receives.
+func (f *FanOut) eventsOf(ctx context.Context, changes []change) ([]store.Event, error) {
+	endpoints, err := f.subscriptions.of(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]store.Event, 0, len(changes))
+	for _, c := range changes {
+		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
+			events = append(events, store.Event{
+				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
+				TraceParent: c.traceParent,
+			})
+		}
+	}
+	return events, nil
+}
