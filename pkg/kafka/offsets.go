@@ -35,7 +35,7 @@ var errMissing = errors.New("messages are gone from Kafka before they were store
 
 const (
 	firstPause   = 50 * time.Millisecond
-	longestPause = 5 * time.Second
+	longestPause = 2 * time.Second
 	// rewindMargin is how much older than the last stored message a message may be that was written after it. Clocks of several
 	// relays differ. Messages that are read twice are dropped by their ids.
 	rewindMargin = 10 * time.Minute

@@ -69,8 +69,8 @@ func (s *Store) ScanSpan(ctx context.Context, span Span, after SpanPosition, lim
 			after = begin
 			after.Day = day
 		}
-		read := 0
-		if changes, read, err = s.scanDay(ctx, span, &after, limit); err != nil || read > 0 {
+		changes, read, err := s.scanDay(ctx, span, &after, limit)
+		if err != nil || read > 0 {
 			return changes, after, false, err
 		}
 	}
