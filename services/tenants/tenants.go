@@ -49,6 +49,8 @@ type Service struct {
 	pool     *pgxpool.Pool
 	versions *versions.Publisher
 	rpc      *rpc.Server
+	// check finds out that the database or Redis went back to an earlier state.
+	check daemon.Part
 }
 
 // Migrate brings the database up to date.
@@ -90,8 +92,10 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
 		return err
 	}
+	tenants := store.New(s.pool)
+	s.check = versions.Check(tenants, s.versions, s.tel)
 	server.Register(s.rpc, server.Deps{
-		Store: store.New(s.pool), Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
+		Store: tenants, Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
 	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})
 	return nil
 }
@@ -116,6 +120,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		s.check,
 	)
 	return errors.Join(err, s.close())
 }

@@ -12,21 +12,16 @@ import (
 )
 
 const (
-	// server is what the server says of itself. A restored or promoted server has another timeline, one that was initialized
-	// anew another identifier, and a database that was created anew another oid.
-	server = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8),
-  (SELECT oid FROM pg_database WHERE datname = current_database()))`
-
-	sameServer = `SELECT server = ` + server + ` FROM feed_epochs ORDER BY number DESC LIMIT 1`
+	sameServer = `SELECT server = ` + postgres.ServerIdentity + ` FROM feed_epochs ORDER BY number DESC LIMIT 1`
 
 	// The lock waits for the appends in flight and keeps others out: their positions become visible in the epoch in which they
 	// were taken.
 	lockWriters = `LOCK TABLE feed_writers IN EXCLUSIVE MODE`
 
 	insertEpoch = `INSERT INTO feed_epochs (number, id, survived, server, reason)
-SELECT e.number + 1, $1, p.last_value, ` + server + `, $2
+SELECT e.number + 1, $1, p.last_value, ` + postgres.ServerIdentity + `, $2
   FROM feed_position p, (SELECT number, server FROM feed_epochs ORDER BY number DESC LIMIT 1) e
- WHERE $3 OR e.server <> ` + server
+ WHERE $3 OR e.server <> ` + postgres.ServerIdentity
 
 	// otherServer is the reason of an epoch that begins because the server says something else of itself.
 	otherServer = "another server or timeline"
