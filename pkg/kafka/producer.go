@@ -54,6 +54,19 @@ type Producer struct {
 	partitions int
 }
 
+// balancer is the partitioner of the Java client and of librdkafka's murmur2: producers in any language agree on the partition
+// of a key.
+var balancer = kafkago.Murmur2Balancer{Consistent: true}
+
+// PartitionOf returns the partition of a key in a topic with a number of partitions.
+func PartitionOf(key []byte, partitions int) int {
+	ids := make([]int, partitions)
+	for i := range ids {
+		ids[i] = i
+	}
+	return balancer.Balance(kafkago.Message{Key: key}, ids...)
+}
+
 // NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish. Its
 // telemetry measures and traces what it sends.
 func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer, error) {
@@ -66,11 +79,9 @@ func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer,
 		topic:     topic,
 		transport: transport,
 		client:    &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: writeTimeout},
-		// The partitioner of the Java client and of librdkafka's murmur2:
-		// producers in any language agree on the partition of a key.
-		balancer: kafkago.Murmur2Balancer{Consistent: true},
-		limits:   defaultLimits,
-		lock:     make(chan struct{}, 1),
+		balancer:  balancer,
+		limits:    defaultLimits,
+		lock:      make(chan struct{}, 1),
 	}
 	return p, p.measure(tel)
 }

@@ -21,52 +21,53 @@ import (
 
 var errSpan = errors.New("--from and --to are needed, as 2006-01-02T15:04:05Z, --to after --from")
 
-// Redrive is the command that appends to the feed the events that Kafka has and the feed does not. It may be interrupted and
-// repeated, and run while the service runs.
+// Redrive is the command that appends to the feed the events that Kafka, or the outboxes, have and the feed does not. It may be
+// interrupted and repeated, and run while the service runs.
 func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) error {
+	r := feed.Redrive{Retention: cfg.Retention}
 	flags := flag.NewFlagSet("redrive", flag.ContinueOnError)
 	flags.SetOutput(out)
-	var from, to time.Time
-	flags.TextVar(&from, "from", time.Time{}, "read messages written at this time or later")
-	flags.TextVar(&to, "to", time.Time{}, "read messages written before this time")
-	dryRun := flags.Bool("dry-run", false, "only count what the feed does not have")
+	flags.TextVar(&r.From, "from", time.Time{}, "changes written at this time or later")
+	flags.TextVar(&r.To, "to", time.Time{}, "changes written before this time")
+	flags.BoolVar(&r.DryRun, "dry-run", false, "only count what the feed does not have")
+	outboxes := flags.Bool("outbox", false, "read the rows that the outboxes have kept (GIFTING_OUTBOX_RETENTION), not Kafka")
 	asJSON := flags.Bool("json", false, "print the result as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if from.IsZero() || !from.Before(to) || flags.NArg() > 0 {
+	if r.From.IsZero() || !r.From.Before(r.To) || flags.NArg() > 0 {
 		return errSpan
 	}
-	return withStore(ctx, cfg, func(s *store.Store) error {
-		spans, err := kafka.Spans(ctx, cfg.Kafka, cfg.KafkaTopic, from, to)
-		if err != nil {
-			return err
-		}
+	return withStore(ctx, cfg, func(s *store.Store) (err error) {
+		r.Store = s
 		var results []feed.Redriven
-		for _, span := range spans {
-			done, err := feed.Redrive(ctx, s, cfg.Kafka, cfg.KafkaTopic, span, cfg.Retention, *dryRun)
-			results = append(results, done)
-			if err != nil {
-				return errors.Join(err, report(out, results, *asJSON))
+		if *outboxes {
+			var partitions int
+			if partitions, err = s.Partitions(ctx); err != nil {
+				return err
 			}
+			results, err = r.Outboxes(ctx, cfg.Sources, partitions)
+		} else {
+			results, err = r.Topic(ctx, cfg.Kafka, cfg.KafkaTopic)
 		}
-		return report(out, results, *asJSON)
+		return errors.Join(err, report(out, results, *asJSON))
 	})
 }
 
-// report prints a line for each partition and one for all.
+// report prints a line for each source and one for all.
 func report(out io.Writer, results []feed.Redriven, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(results)
 	}
-	var total feed.Redriven
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "partition\tfrom\tto\tmessages\tmissing\tinvalid\t")
+	total := feed.Redriven{Source: "all"}
 	for _, r := range results {
-		_, _ = fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t\n", r.Partition, r.From, r.To, r.Messages, r.Missing, r.Invalid)
-		total.Messages, total.Missing, total.Invalid = total.Messages+r.Messages, total.Missing+r.Missing, total.Invalid+r.Invalid
+		total.Changes, total.Missing, total.Invalid = total.Changes+r.Changes, total.Missing+r.Missing, total.Invalid+r.Invalid
 	}
-	_, _ = fmt.Fprintf(w, "all\t\t\t%d\t%d\t%d\t\n", total.Messages, total.Missing, total.Invalid)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "source\tchanges\tmissing\tinvalid")
+	for _, r := range append(results, total) {
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", r.Source, r.Changes, r.Missing, r.Invalid)
+	}
 	return w.Flush()
 }
 

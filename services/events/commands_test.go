@@ -32,7 +32,7 @@ func (f *fixture) redrive(t *testing.T, more ...string) (sum feed.Redriven) {
 	var results []feed.Redriven
 	require.NoError(t, json.Unmarshal(out.Bytes(), &results))
 	for _, r := range results {
-		sum.Messages, sum.Missing, sum.Invalid = sum.Messages+r.Messages, sum.Missing+r.Missing, sum.Invalid+r.Invalid
+		sum.Changes, sum.Missing, sum.Invalid = sum.Changes+r.Changes, sum.Missing+r.Missing, sum.Invalid+r.Invalid
 	}
 	return sum
 }
@@ -52,18 +52,31 @@ func TestRedriveAppendsWhatTheFeedHasNot(t *testing.T) {
 	defer f.start(t)()
 	want := f.add(t, 40)
 	f.requireFeed(t, want)
-	require.Equal(t, feed.Redriven{Messages: 40}, f.redrive(t))
+	require.Equal(t, feed.Redriven{Changes: 40}, f.redrive(t))
 
 	lost := want[10:15]
 	f.exec(t, "DELETE FROM feed WHERE event_id = ANY($1)", lost)
 	left := slices.Concat(want[:10], want[15:])
-	require.Equal(t, feed.Redriven{Messages: 40, Missing: 5}, f.redrive(t, "--dry-run"))
+	require.Equal(t, feed.Redriven{Changes: 40, Missing: 5}, f.redrive(t, "--dry-run"))
 	f.requireFeed(t, left)
-	require.Equal(t, feed.Redriven{Messages: 40, Missing: 5}, f.redrive(t))
+	require.Equal(t, feed.Redriven{Changes: 40, Missing: 5}, f.redrive(t))
 	f.requireFeed(t, append(left, lost...))
-	require.Equal(t, feed.Redriven{Messages: 40}, f.redrive(t), "again")
+	require.Equal(t, feed.Redriven{Changes: 40}, f.redrive(t), "again")
+
+	lost = append(lost, left[0])
+	for _, source := range f.sources {
+		_, err := source.Exec(t.Context(), "UPDATE outbox SET confirmed_at = now()")
+		require.NoError(t, err)
+	}
+	f.exec(t, "DELETE FROM feed WHERE event_id = ANY($1)", lost)
+	require.Equal(t, feed.Redriven{Changes: 40, Missing: 6}, f.redrive(t, "--outbox", "--dry-run"))
+	require.Equal(t, feed.Redriven{Changes: 40, Missing: 6}, f.redrive(t, "--outbox"))
+	require.Zero(t, f.redrive(t).Missing)
 
 	var out bytes.Buffer
+	require.NoError(t, Redrive(t.Context(), f.cfg, []string{"--from", "2026-01-01T00:00:00Z", "--to", "2036-01-01T00:00:00Z"}, &out))
+	require.Contains(t, out.String(), "partition 2")
+	require.Regexp(t, `all +40 +0 +0`, out.String())
 	require.ErrorIs(t, Redrive(t.Context(), f.cfg, []string{"--from", "2026-01-01T00:00:00Z"}, &out), errSpan)
 }
 

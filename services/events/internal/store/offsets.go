@@ -90,3 +90,18 @@ func (s *Store) CheckPartitions(ctx context.Context, count int) error {
 	}
 	return nil
 }
+
+// ErrNoTopic means that the feed has never read a topic.
+var ErrNoTopic = errors.New("the feed has not read its topic yet")
+
+// Partitions returns the number of partitions when the topic was first used.
+func (s *Store) Partitions(ctx context.Context) (count int, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT partitions FROM feed_topic").Scan(&count)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNoTopic
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read number of partitions: %w", err)
+	}
+	return count, nil
+}
