@@ -131,6 +131,12 @@ func TestTheFeedMovesToATopicWithMorePartitions(t *testing.T) {
 	stop = f.start(t)
 	want = append(want, f.add(t, 10)...)
 	require.Never(t, func() bool { return len(f.feed(t)) > 10 }, time.Second, pollInterval, "the topic is not read")
+	spans, err := kafka.Spans(t.Context(), f.cfg.Kafka, f.cfg.KafkaTopic, time.Now().Add(-time.Hour), time.Now())
+	require.NoError(t, err)
+	require.Len(t, spans, 7)
+	for _, span := range spans {
+		require.Equal(t, span.From, span.To, "the topic is not written either")
+	}
 	stop()
 
 	var out bytes.Buffer

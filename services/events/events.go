@@ -89,7 +89,9 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events))
 
-	if s.topic, err = relay.NewTopic(cfg.Kafka, cfg.topic(), s.tel); err != nil {
+	topic := cfg.topic()
+	topic.CheckPartitions = events.CheckPartitions
+	if s.topic, err = relay.NewTopic(cfg.Kafka, topic, s.tel); err != nil {
 		return err
 	}
 	readers := []relay.Reader{events.NextOffsets, s.topic.Group(cfg.WebhookGroup)}

@@ -22,6 +22,7 @@ type Topic struct {
 	inspector *kafka.Inspector
 	log       *slog.Logger
 	exists    atomic.Bool
+	counted   atomic.Bool
 	tried     atomic.Bool
 	report    atomic.Pointer[kafka.TopicReport]
 }
@@ -32,6 +33,9 @@ type TopicSettings struct {
 
 	// Required refuses a topic that is weaker. Otherwise it is logged and measured.
 	Required bool
+	// CheckPartitions refuses another number of partitions than the feed was written from: events of a tenant would be in
+	// another partition than its earlier ones.
+	CheckPartitions func(ctx context.Context, count int) error
 }
 
 // NewTopic makes a topic. It does not connect before the first Publish.
@@ -53,7 +57,26 @@ func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
 	if err := t.Ensure(ctx); err != nil {
 		return err
 	}
+	if err := t.checkPartitions(ctx); err != nil {
+		return err
+	}
 	return t.producer.Publish(ctx, msgs)
+}
+
+// checkPartitions checks the number of partitions once: the producer refuses a later change itself.
+func (t *Topic) checkPartitions(ctx context.Context) error {
+	if t.counted.Load() {
+		return nil
+	}
+	count, err := t.producer.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.settings.CheckPartitions(ctx, count); err != nil {
+		return err
+	}
+	t.counted.Store(true)
+	return nil
 }
 
 // Message implements Publisher.

@@ -40,7 +40,10 @@ func setupTopic(t *testing.T, settings TopicSettings) topicFixture {
 }
 
 func weakSettings(required bool) TopicSettings {
-	return TopicSettings{Required: required, TopicSettings: kafka.TopicSettings{Retention: 48 * time.Hour}}
+	return TopicSettings{
+		Required: required, TopicSettings: kafka.TopicSettings{Retention: 48 * time.Hour},
+		CheckPartitions: func(context.Context, int) error { return nil },
+	}
 }
 
 func TestATopicThatIsWeakerThanRequired(t *testing.T) {
