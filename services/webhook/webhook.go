@@ -71,7 +71,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex)
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce)
 	if err != nil {
 		return nil, err
 	}
