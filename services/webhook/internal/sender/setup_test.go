@@ -156,7 +156,7 @@ func (f *fixture) due(keys ...int32) []store.Due {
 // claimDue claims what is due, as another sender.
 func claimDue(t *testing.T, st *store.Store, lease time.Duration) []store.Delivery {
 	t.Helper()
-	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10, PerEndpoint: 8} //nolint:gosec // Any number.
+	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10, PerEndpoint: 8}
 	require.NoError(t, st.Register(t.Context(), r.Sender))
 	found, registered, err := st.Discover(t.Context(), r.Sender)
 	require.NoError(t, err)

@@ -201,6 +201,12 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	f.add(t, tenantB, noon.Add(-time.Minute), 3)
 	require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: 2 * time.Hour}, waiting())
 
+	t.Run("endpoints beyond the counted deliveries are looked at too", func(t *testing.T) {
+		const limit = 1
+		var w Waiting
+		require.NoError(t, f.pool.QueryRow(t.Context(), selectWaiting, noon, limit).Scan(&w.Deliveries, &w.Oldest, &w.Due))
+		require.Equal(t, Waiting{Deliveries: limit, Oldest: time.Hour, Due: 2 * time.Hour}, w)
+	})
 	t.Run("a delivery that is tried again later waits but is not due", func(t *testing.T) {
 		taken := f.claim(t, noon, 1, 1)
 		require.Equal(t, int32(2), taken[0].KeyID)

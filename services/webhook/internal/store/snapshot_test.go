@@ -39,26 +39,26 @@ func setupOld(t *testing.T) *old {
 // finish stores deliveries to the endpoints, which the sender leases and delivers.
 func (o *old) finish(sender int64, deliveries int, keys ...int32) {
 	o.t.Helper()
-	for _, step := range []struct {
-		sql  string
-		args []any
-	}{
-		{`WITH made AS (
+	const (
+		insert = `WITH made AS (
   INSERT INTO events (tenant_id, event_id, type, body, created_at)
   SELECT $1, gen_random_uuid(), 'order.created', '', now() FROM generate_series(1, $2::int)
   RETURNING tenant_id, event_id
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
-SELECT tenant_id, event_id, ($3::int[])[1 + (row_number() OVER () % $4::int)], now() - random() * interval '1 s', now() FROM made`,
-			[]any{tenantA, deliveries, keys, len(keys)}},
-		{`UPDATE deliveries SET lease_token = gen_random_uuid(), leased_by = $1, next_attempt_at = next_attempt_at + interval '30 s'
- WHERE state = 'PENDING'`, []any{sender}},
-		{`UPDATE deliveries SET state = 'DELIVERED', lease_token = NULL, leased_by = 0, next_attempt_at = NULL, finished_at = clock_timestamp()
- WHERE state = 'PENDING'`, nil},
-	} {
-		_, err := o.pool.Exec(o.t.Context(), step.sql, step.args...)
+SELECT tenant_id, event_id, ($3::int[])[1 + (row_number() OVER () % $4::int)], now() - random() * interval '1 s', now() FROM made`
+		lease = `UPDATE deliveries SET lease_token = gen_random_uuid(), leased_by = $1, next_attempt_at = next_attempt_at + interval '30 s'
+ WHERE state = 'PENDING'`
+		finish = `UPDATE deliveries SET state = 'DELIVERED', lease_token = NULL, leased_by = 0, next_attempt_at = NULL,
+  finished_at = clock_timestamp() WHERE state = 'PENDING'`
+	)
+	exec := func(sql string, args ...any) {
+		_, err := o.pool.Exec(o.t.Context(), sql, args...)
 		require.NoError(o.t, err)
 	}
+	exec(insert, tenantA, deliveries, keys, len(keys))
+	exec(lease, sender)
+	exec(finish)
 }
 
 // entries returns how many index entries work reads.
@@ -109,7 +109,7 @@ func TestDeletingReadsNoEntriesOfDeletedDeliveries(t *testing.T) {
 	o := setupOld(t)
 	o.finish(7, deliveries, 1)
 	var since time.Time
-	delete := func() {
+	next := func() {
 		deleted, last, err := o.DeleteFinished(t.Context(), -time.Minute, since, limit)
 		require.NoError(t, err)
 		require.Equal(t, limit, deleted)
@@ -117,8 +117,8 @@ func TestDeletingReadsNoEntriesOfDeletedDeliveries(t *testing.T) {
 		since = last
 	}
 	for range deliveries/limit - 1 {
-		delete()
+		next()
 	}
 	// Each deleted delivery is found by its own entry and by those of its attempts and its event.
-	require.Less(t, o.entries(delete), 10*limit)
+	require.Less(t, o.entries(next), 10*limit)
 }
