@@ -33,6 +33,9 @@ type Result struct {
 var ErrLeaseLost = errors.New("the delivery's lease was lost")
 
 // A row in a final state has finished_at and no next_attempt_at. A pending row has next_attempt_at and no finished_at.
+//
+// The token is compared by IS NOT DISTINCT FROM, because "=" would let the server look for the row among all leases of the
+// endpoint in deliveries_leased_by.
 const recordResults = `
 WITH result AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
@@ -45,7 +48,7 @@ WITH result AS MATERIALIZED (
          next_attempt_at = CASE WHEN r.state = 'PENDING' THEN ` + now + ` + r.wait_us * interval '1 microsecond' END,
          finished_at = CASE WHEN r.state <> 'PENDING' THEN ` + now + ` END
     FROM result r
-   WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token = r.token
+   WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token IS NOT DISTINCT FROM r.token
   RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before + d.attempts AS number
 ), logged AS (
   INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body)
@@ -88,9 +91,9 @@ func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, 
 const releaseRows = `
 UPDATE deliveries
    SET next_attempt_at = ` + now + ` + $6::interval, lease_token = NULL, leased_by = 0
-  FROM unnest($2::uuid[], $3::uuid[], $4::int[]) AS r (tenant_id, event_id, key_id)
+  FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[]) AS r (tenant_id, event_id, key_id, token)
  WHERE deliveries.tenant_id = r.tenant_id AND deliveries.event_id = r.event_id
-   AND deliveries.key_id = r.key_id AND deliveries.lease_token = ANY ($5::uuid[])`
+   AND deliveries.key_id = r.key_id AND deliveries.lease_token IS NOT DISTINCT FROM r.token`
 
 const insertPause = `
 INSERT INTO pauses (tenant_id, key_id, until)
