@@ -19,7 +19,7 @@ const (
 	lockWriters = `LOCK TABLE feed_writers IN EXCLUSIVE MODE`
 
 	insertEpoch = `INSERT INTO feed_epochs (number, id, survived, server, reason)
-SELECT e.number + 1, $1, p.last_value, ` + postgres.ServerIdentity + `, $2
+SELECT e.number + 1, $1, p.last_value - CASE WHEN p.is_called THEN 0 ELSE 1 END, ` + postgres.ServerIdentity + `, $2
   FROM feed_position p, (SELECT number, server FROM feed_epochs ORDER BY number DESC LIMIT 1) e
  WHERE $3 OR e.server <> ` + postgres.ServerIdentity
 

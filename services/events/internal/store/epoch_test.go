@@ -52,6 +52,17 @@ func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T
 	require.Equal(t, int64(2), epochOf(t, New(checked(t, url))))
 }
 
+func TestAnEpochOfAFeedWithoutEventsHasNoPositionThatSurvived(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	require.NoError(t, s.beginEpoch(t.Context(), "test"))
+	b, err := s.Bounds(t.Context(), tenantA, 0)
+	require.NoError(t, err)
+	require.Zero(t, b.Survived)
+	appendAt(t, s, today, batch(0, changes(tenantA, 0, 1)))
+	require.Positive(t, feedOf(t, s, tenantA)[0].Position.Number)
+}
+
 // Positions that were taken before an epoch begins must be visible before it, and those taken later must be greater than what
 // survived: otherwise a cursor of the earlier epoch could skip an event.
 func TestAnEpochBeginsBetweenAppends(t *testing.T) {

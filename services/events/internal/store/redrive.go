@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
@@ -18,6 +19,7 @@ func (s *Store) Missing(ctx context.Context, b Batch) ([]Change, error) {
 	if err := s.pool.SendBatch(ctx, read).Close(); err != nil {
 		return nil, fmt.Errorf("look for events in the feed: %w", err)
 	}
+	w.stored[b.Partition] = kafka.Stored{} // Nothing is written, so no lock is needed.
 	return w.admit(p), nil
 }
 
@@ -30,6 +32,9 @@ func (s *Store) Redrive(ctx context.Context, b Batch) (Appended, error) {
 	p := &pendingBatch{Batch: b, redrive: true}
 	if err := s.appends.Do(ctx, p); err != nil {
 		return Appended{}, fmt.Errorf("append to feed: %w", err)
+	}
+	if p.refused {
+		return Appended{}, fmt.Errorf("partition %d: %w", b.Partition, ErrNoTopic)
 	}
 	return p.done, nil
 }

@@ -104,7 +104,7 @@ func (w *writers) admit(b *pendingBatch) (admitted []Change) {
 	oldest := Day(w.now.Add(-b.Retention))
 	stored, ok := w.stored[b.Partition]
 	b.done = Appended{}
-	if b.refused = !b.redrive && (!ok || b.Changes[0].Offset > stored.Next); b.refused {
+	if b.refused = !ok || !b.redrive && b.Changes[0].Offset > stored.Next; b.refused {
 		return nil
 	}
 	for _, c := range unknown(b.Changes, w.known) {

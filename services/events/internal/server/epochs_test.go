@@ -1,0 +1,87 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	"github.com/partnergifting/platform/services/events/internal/store"
+)
+
+// beginEpoch makes the feed believe that its database went back.
+func (f *fixture) beginEpoch(t *testing.T) {
+	t.Helper()
+	_, err := store.Offsets{Store: f.store}.Stored(t.Context(), 0, f.offset+1)
+	require.NoError(t, err)
+}
+
+func (f *fixture) requireRefused(t *testing.T, p store.Position, why string) {
+	t.Helper()
+	cursor := encode(binding(f.tenant), p)
+	_, err := f.ListEvents(f.key(t, nil), &eventsv1.ListEventsRequest{After: &cursor})
+	require.Equal(t, map[string]string{"after": setBack}, violations(t, err), why)
+}
+
+func TestCursorsOfEpochs(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx := f.key(t, nil)
+	want := f.add(t, today, 10, nil)
+	first := f.list(ctx, t, nil, 4).NextCursor
+	last := f.list(ctx, t, nil, 10).NextCursor
+	survived, err := decode(binding(f.tenant), *last)
+	require.NoError(t, err)
+	require.Zero(t, survived.Epoch)
+
+	f.beginEpoch(t)
+	require.Equal(t, want[4:], ids(f.list(ctx, t, first, 0)), "a fail-over without loss troubles nobody")
+	require.Equal(t, *last, f.list(ctx, t, last, 0).GetNextCursor(), "a cursor that does not move keeps its epoch")
+	lost := survived
+	lost.Number++
+	f.requireRefused(t, lost, "a position that was lost and is not used again yet")
+
+	more := f.add(t, today, 3, nil)
+	f.requireRefused(t, lost, "a position that belongs to another event now")
+	page := f.list(ctx, t, last, 0)
+	require.Equal(t, more, ids(page))
+	now, err := decode(binding(f.tenant), page.GetNextCursor())
+	require.NoError(t, err)
+	require.NotZero(t, now.Epoch)
+
+	f.beginEpoch(t)
+	require.Equal(t, want[4:], ids(f.list(ctx, t, first, 0))[:6])
+	f.requireRefused(t, lost, "it was lost in an earlier epoch")
+	again := f.add(t, today, 1, nil)
+	require.Equal(t, again, ids(f.list(ctx, t, page.NextCursor, 0)), "a cursor of the second epoch")
+	now.Epoch++
+	f.requireRefused(t, now, "an epoch that is unknown, as after a restore to a state before it")
+}
+
+func TestACursorFromAServerWhoseClockWasAheadFindsWhatFollows(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, today, 3, nil)
+	cursor, err := decode(binding(f.tenant), f.list(f.key(t, nil), t, nil, 3).GetNextCursor())
+	require.NoError(t, err)
+	f.beginEpoch(t)
+	more := f.add(t, today, 2, nil)
+	cursor.Day = cursor.Day.AddDate(0, 0, 1)
+	text := encode(binding(f.tenant), cursor)
+	require.Equal(t, more, ids(f.list(f.key(t, nil), t, &text, 0)))
+}
+
+func TestABoundOfTwoEpochsIsTheSmallerOne(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, today, 2, nil)
+	f.beginEpoch(t)
+	bounds, err := f.store.Bounds(t.Context(), f.tenant, 0)
+	require.NoError(t, err)
+	f.add(t, today, 2, nil)
+	f.beginEpoch(t)
+	later, err := f.store.Bounds(t.Context(), uuid.NewString(), 0)
+	require.NoError(t, err)
+	require.Equal(t, bounds.Survived, later.Survived)
+}
