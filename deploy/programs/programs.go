@@ -23,17 +23,19 @@ import (
 func All() []Program {
 	return []Program{
 		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"versions"}}, tenants.Migrate, tenants.New),
-		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance"}}, catalog.Migrate, catalog.New),
+		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance", "retention clock"}}, catalog.Migrate, catalog.New),
 		define(Program{
 			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
-			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention"},
+			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock"},
 		}, orders.Migrate, orders.New),
 		define(Program{
-			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention"},
+			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock"},
 		}, personallinks.Migrate, personallinks.New),
-		define(Program{Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance"}}, events.Migrate, events.New),
 		define(Program{
-			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention"},
+			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock"},
+		}, events.Migrate, events.New),
+		define(Program{
+			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock"},
 		}, webhook.Migrate, webhook.New),
 		define(Program{Name: identity.Gateway}, nil, gateway.New),
 	}

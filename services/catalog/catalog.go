@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -44,12 +45,12 @@ type Config struct {
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Pending(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // Service is the running catalog.
@@ -59,6 +60,7 @@ type Service struct {
 	tenants     *grpc.ClientConn
 	files       *images.Files
 	server      *rpc.Server
+	clock       *retentionclock.Clock
 	maintenance daemon.Part
 }
 
@@ -85,7 +87,10 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	records := store.New(s.pool)
-	if s.maintenance, err = maintenance.New(records, cfg.AuditRetention, s.tel); err != nil {
+	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
+	if s.maintenance, err = maintenance.New(records, s.clock, cfg.AuditRetention, s.tel); err != nil {
 		return err
 	}
 	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
@@ -101,6 +106,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
 		daemon.Part{Name: "grpc", Run: s.server.Run},
+		s.clock.Part(s.tel),
 		s.maintenance,
 		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
 	)

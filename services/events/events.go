@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -31,18 +32,19 @@ type Service struct {
 	topic    *relay.Topic
 	relay    *relay.Relay
 	consumer *kafka.Consumer
-	// maintenance creates and drops the feed's partitions.
+	// maintenance, by the clock, creates and drops the feed's partitions.
 	maintenance daemon.Part
+	clock       *retentionclock.Clock
 }
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Pending(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // New opens the service's database, which must be migrated. Kafka and the outboxes may be down.
@@ -74,7 +76,10 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err := feed.Observe(events, s.tel); err != nil {
 		return err
 	}
-	s.maintenance = feed.Maintenance(events, cfg.Retention, s.tel)
+	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
+	s.maintenance = feed.Maintenance(events, s.clock, cfg.Retention, s.tel)
 	s.consumer, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
 		Offsets: store.Offsets{Store: events}, ID: feed.EventID, CheckPartitions: events.CheckPartitions,
@@ -121,6 +126,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)
 		}},
+		s.clock.Part(s.tel),
 		s.maintenance,
 	)
 	s.relay.Close()

@@ -18,6 +18,7 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -70,6 +71,7 @@ type Service struct {
 	rpc          *rpc.Server
 	reservations *reservations.Reconciler
 	answers      daemon.Part
+	clock        *retentionclock.Clock
 	retention    *retention.Retention
 	waker        *outbox.Waker
 }
@@ -86,7 +88,7 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 
 // schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
-	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), store.Migrations()}
+	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations(), store.Migrations()}
 }
 
 // New builds the service. It opens the database and fails if that cannot be reached.
@@ -124,6 +126,9 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	orders, catalog := store.New(s.pool, ring), catalogv1.NewOrderingServiceClient(catalogConn)
+	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
 	s.retention, err = retention.New(
 		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Audit: cfg.AuditRetention},
 	)
@@ -131,7 +136,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.reservations = reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.tel.Logger})
-	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel)
+	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
@@ -169,9 +174,10 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel, s.reservations.Reconcile),
-		daemon.Every("reservation outcomes", time.Hour, s.tel, s.reservations.DeleteOutcomes),
+		s.clock.Part(s.tel),
+		s.clock.Every("reservation outcomes", time.Hour, s.tel, s.reservations.DeleteOutcomes),
 		s.answers,
-		daemon.Every("retention", time.Hour, s.tel, s.retention.Sweep),
+		s.clock.Every("retention", time.Hour, s.tel, s.retention.Sweep),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)
 }

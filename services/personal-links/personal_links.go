@@ -20,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -72,6 +73,7 @@ type Service struct {
 	links   *store.Store
 	claims  *claims.Saga
 	answers daemon.Part
+	clock   *retentionclock.Clock
 }
 
 // Migrate brings the database up to date.
@@ -86,7 +88,7 @@ func Pending(ctx context.Context, cfg Config) ([]string, error) {
 
 // schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
-	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations()}
+	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations()}
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -134,7 +136,10 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	s.answers = idempotency.Retention(s.pool, s.cfg.Idempotency, s.tel)
+	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
+	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
 	s.links = store.New(s.pool, ring)
 	s.claims = claims.New(claims.Deps{
 		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
@@ -171,13 +176,14 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel, s.claims.ReconcileExpired),
 		s.answers,
-		daemon.Every("retention", time.Hour, s.tel, s.eraseDetails),
+		s.clock.Part(s.tel),
+		s.clock.Every("retention", time.Hour, s.tel, s.eraseDetails),
 	)
 }
 
-func (s *Service) eraseDetails(ctx context.Context) error {
+func (s *Service) eraseDetails(ctx context.Context, lag time.Duration) error {
 	return daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
-		return s.links.EraseDetails(ctx, s.cfg.DetailsRetention, limit)
+		return s.links.EraseDetails(ctx, s.cfg.DetailsRetention+lag, limit)
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -48,19 +49,20 @@ type Service struct {
 	server  *rpc.Server
 	sender  *sender.Sender
 	changes *kafka.Consumer
-	// answers and log delete rows past retention.
+	// answers and log delete rows past retention, by the clock.
+	clock   daemon.Part
 	answers daemon.Part
 	log     daemon.Part
 }
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, idempotency.Migrations(), store.Migrations())
+	return postgres.Pending(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -119,14 +121,19 @@ func (s *Service) assemble(cfg Config) error {
 		return err
 	}
 
-	s.answers = idempotency.Retention(s.pool, cfg.Idempotency, s.tel)
-	s.log = daemon.Every("retention", retentionInterval, s.tel, func(ctx context.Context) error {
+	clock, err := retentionclock.New(s.pool, s.tel)
+	if err != nil {
+		return err
+	}
+	s.clock = clock.Part(s.tel)
+	s.answers = idempotency.Retention(s.pool, clock, cfg.Idempotency, s.tel)
+	s.log = clock.Every("retention", retentionInterval, s.tel, func(ctx context.Context, lag time.Duration) error {
 		if err := deliveries.ForgetSenders(ctx); err != nil {
 			return err
 		}
 		var since time.Time
 		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (deleted int, err error) {
-			deleted, since, err = deliveries.DeleteFinished(ctx, cfg.LogRetention, since, limit)
+			deleted, since, err = deliveries.DeleteFinished(ctx, cfg.LogRetention+lag, since, limit)
 			return deleted, err
 		})
 	})
@@ -151,6 +158,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
+		s.clock,
 		s.answers,
 		s.log,
 	)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
@@ -26,24 +27,25 @@ const (
 var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
-func New(s *store.Store, auditRetention time.Duration, tel *telemetry.Telemetry) (daemon.Part, error) {
+func New(s *store.Store, clock *retentionclock.Clock, auditRetention time.Duration, tel *telemetry.Telemetry) (daemon.Part, error) {
 	if auditRetention < minAudit {
 		return daemon.Part{}, ErrAuditRetention
 	}
-	return daemon.Every("maintenance", interval, tel, func(ctx context.Context) error {
-		return Run(ctx, s, auditRetention)
+	return clock.Every("maintenance", interval, tel, func(ctx context.Context, lag time.Duration) error {
+		return Run(ctx, s, auditRetention, lag)
 	}), nil
 }
 
-// Run does all work that is due by the database's clock. If one kind of work fails, the others still run.
-func Run(ctx context.Context, s *store.Store, auditRetention time.Duration) error {
+// Run does all work that is due by the database's clock, and keeps rows longer by the lag of the retention clock. If one kind of
+// work fails, the others still run.
+func Run(ctx context.Context, s *store.Store, auditRetention, lag time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, s.CompleteExpired),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return s.DeleteReleased(ctx, keepReleased, limit)
+			return s.DeleteReleased(ctx, keepReleased+lag, limit)
 		}),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return s.DeleteAudit(ctx, auditRetention, limit)
+			return s.DeleteAudit(ctx, auditRetention+lag, limit)
 		}),
 	)
 }

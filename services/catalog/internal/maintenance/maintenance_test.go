@@ -35,7 +35,7 @@ func setup(t *testing.T) *fixture {
 
 func (f *fixture) maintain() {
 	f.t.Helper()
-	require.NoError(f.t, maintenance.Run(f.t.Context(), f.store, auditRetention))
+	require.NoError(f.t, maintenance.Run(f.t.Context(), f.store, auditRetention, 0))
 }
 
 func (f *fixture) exec(sql string, args ...any) {
@@ -128,6 +128,6 @@ VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT
 
 func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {
 	t.Parallel()
-	_, err := maintenance.New(nil, 365*day, telemetry.Discard())
+	_, err := maintenance.New(nil, nil, 365*day, telemetry.Discard())
 	require.ErrorIs(t, err, maintenance.ErrAuditRetention)
 }

@@ -42,10 +42,10 @@ func (r *Reconciler) Reconcile(ctx context.Context) error {
 	)
 }
 
-// DeleteOutcomes deletes outcomes older than keepOutcomes.
-func (r *Reconciler) DeleteOutcomes(ctx context.Context) error {
+// DeleteOutcomes deletes outcomes older than keepOutcomes and the lag of the retention clock.
+func (r *Reconciler) DeleteOutcomes(ctx context.Context, lag time.Duration) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-		return r.deps.Store.DeleteOutcomes(ctx, keepOutcomes, limit)
+		return r.deps.Store.DeleteOutcomes(ctx, keepOutcomes+lag, limit)
 	})
 }
 

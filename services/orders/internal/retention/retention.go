@@ -47,18 +47,18 @@ func New(deps Deps, cfg Config) (*Retention, error) {
 	return &Retention{deps: deps, cfg: cfg}, nil
 }
 
-// Sweep erases and deletes everything that is due.
-func (r *Retention) Sweep(ctx context.Context) error {
+// Sweep erases and deletes everything that is due, later by the lag of the retention clock.
+func (r *Retention) Sweep(ctx context.Context, lag time.Duration) error {
 	var now *time.Time
 	if r.deps.Clock != nil {
 		now = new(r.deps.Clock())
 	}
 	return errors.Join(
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return r.deps.Store.EraseDetails(ctx, now, r.cfg.Details, limit)
+			return r.deps.Store.EraseDetails(ctx, now, r.cfg.Details+lag, limit)
 		}),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return r.deps.Store.DeleteAudit(ctx, now, r.cfg.Audit, limit)
+			return r.deps.Store.DeleteAudit(ctx, now, r.cfg.Audit+lag, limit)
 		}),
 	)
 }

@@ -183,7 +183,7 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 	}
 	r, err := retention.New(deps, cfg)
 	require.NoError(t, err)
-	return r.Sweep(t.Context())
+	return r.Sweep(t.Context(), 0)
 }
 
 // event is a row of the outbox.

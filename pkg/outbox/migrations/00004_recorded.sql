@@ -1,0 +1,4 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+
+DROP INDEX CONCURRENTLY IF EXISTS outbox_recorded;
