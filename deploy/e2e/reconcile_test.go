@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +57,29 @@ func TestReconcile(t *testing.T) {
 	t.Run("catalog set back", s.testCatalogSetBack)
 	t.Run("an event that the feed has lost", s.testLostEvent)
 	t.Run("orders set back", s.testOrdersSetBack)
+	t.Run("the commands of the runbook", s.testRunbook)
+}
+
+// command is a call of the command in a runbook.
+var command = regexp.MustCompile(`(?m)^ *program orders reconcile(.*)$`)
+
+func (s reconciled) testRunbook(t *testing.T) {
+	text, err := os.ReadFile("../runbooks/records-set-back.md")
+	require.NoError(t, err)
+	found := command.FindAllStringSubmatch(string(text), -1)
+	require.Len(t, found, 4)
+	for _, call := range found {
+		var out, log bytes.Buffer
+		var left orders.DifferencesError
+		require.ErrorAs(t, orders.Reconcile(t.Context(), s.config(t), strings.Fields(call[1]), &out, &log), &left)
+		require.Contains(t, out.String(), "events_without_order", "the differences of lost orders stay")
+		require.NotContains(t, out.String(), "%!")
+	}
+	var out bytes.Buffer
+	_ = orders.Reconcile(t.Context(), s.config(t), nil, &out, io.Discard)
+	for _, difference := range regexp.MustCompile("(?m)^ *\\| `([a-z_]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		require.Contains(t, out.String(), difference[1]+" ", "the table lists every kind")
+	}
 }
 
 // reconciled is a platform with a backup, and what changed after it.
@@ -65,14 +92,18 @@ type reconciled struct {
 	cancelled, dispatched, placed, claimed string
 }
 
+func (s reconciled) config(t *testing.T) (cfg orders.Config) {
+	t.Helper()
+	env := s.Programs[identity.Orders]
+	require.NoError(t, settings.LoadFrom(&cfg, func(variable string) string { return env[variable] }))
+	return cfg
+}
+
 // reconcile runs the command and returns the differences that are left.
 func (s reconciled) reconcile(t *testing.T, flags ...string) found {
 	t.Helper()
-	var cfg orders.Config
-	env := s.Programs[identity.Orders]
-	require.NoError(t, settings.LoadFrom(&cfg, func(variable string) string { return env[variable] }))
 	var out, log bytes.Buffer
-	err := orders.Reconcile(t.Context(), cfg, append(flags, "--json", "--pages-per-second=1000"), &out, &log)
+	err := orders.Reconcile(t.Context(), s.config(t), append(flags, "--json", "--pages-per-second=1000"), &out, &log)
 	if left := orders.DifferencesError(0); errors.As(err, &left) {
 		require.Equal(t, 3, daemon.ExitCoder(left).ExitCode())
 	} else {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -141,8 +142,13 @@ func (s *Service) assemble(ctx context.Context) error {
 	}
 	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
 	s.links = store.New(s.pool, ring)
+	lostClaim, err := countLostClaims(s.tel)
+	if err != nil {
+		return err
+	}
 	s.claims = claims.New(claims.Deps{
 		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
+		LostClaim: lostClaim,
 	}, claims.Config{Lease: claims.Lease})
 	srv := server.New(server.Deps{
 		Store: s.links, Ring: ring, Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenants)),
@@ -157,6 +163,17 @@ func (s *Service) assemble(ctx context.Context) error {
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
 	return nil
+}
+
+// countLostClaims registers the metric of claims that a link had lost. It should stay zero: such a link went back in time.
+func countLostClaims(tel *telemetry.Telemetry) (func(ctx context.Context), error) {
+	lost, err := tel.Meters.Meter("github.com/partnergifting/platform/services/personal-links").Int64Counter(
+		"gifting.links.lost_claims", metric.WithDescription("Claims of a link that already had an order and had lost it."))
+	if err != nil {
+		return nil, fmt.Errorf("metrics of personal links: %w", err)
+	}
+	lost.Add(context.Background(), 0) // The series exists before the first one.
+	return func(ctx context.Context) { lost.Add(ctx, 1) }, nil
 }
 
 func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {

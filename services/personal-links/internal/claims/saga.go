@@ -49,6 +49,8 @@ type Deps struct {
 	Log    *slog.Logger
 	// Wake is called when a claim was finished outside of a call, so that its event is published immediately.
 	Wake func()
+	// LostClaim is called when a link has lost its claim and gets its order back.
+	LostClaim func(ctx context.Context)
 }
 
 // Config of a saga.
@@ -128,6 +130,7 @@ func (s *Saga) finish(ctx context.Context, link *rules.Link, order *ordersv1.Ord
 	claimID, outcome := *link.ClaimOrderID, rules.ClaimOutcome{OrderID: order.GetId()}
 	if order.GetId() != claimID {
 		outcome.PlacedAt = order.GetCreatedAt().AsTime()
+		s.deps.LostClaim(ctx)
 		s.deps.Log.WarnContext(ctx, "the link has lost its claim and gets its order back",
 			"link_id", link.Record.GetId(), "order_id", order.GetId())
 	}

@@ -133,7 +133,7 @@ func setup(t *testing.T) *fixture {
 func (f *fixture) instance(b *failure) *claims.Saga {
 	return claims.New(claims.Deps{
 		Links: failingLinks{f.store, b}, Orders: failingOrders{f.orders, b},
-		Clock: time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {},
+		Clock: time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) {},
 	}, claims.Config{Lease: time.Hour})
 }
 

@@ -84,7 +84,7 @@ func (f *fixture) serve() {
 	srv := server.New(server.Deps{
 		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now,
 		Claims: claims.New(claims.Deps{
-			Links: f.store, Orders: f.orders, Clock: time.Now, Log: log, Wake: func() {},
+			Links: f.store, Orders: f.orders, Clock: time.Now, Log: log, Wake: func() {}, LostClaim: func(context.Context) {},
 		}, claims.Config{Lease: claims.Lease}),
 	}, server.Config{ClaimURL: "https://gifts.example.com/c"})
 	linksv1.RegisterPersonalLinksServiceServer(s, srv)
