@@ -46,6 +46,7 @@ type fixture struct {
 	client          linksv1.PersonalLinksServiceClient
 	site            linksv1.GiftSiteServiceClient
 	operations      linksv1.PersonalLinkOperationsServiceClient
+	claimRecords    linksv1.ClaimRecordsServiceClient
 	store           *store.Store
 	tenant          string
 	brand, campaign string
@@ -90,6 +91,7 @@ func (f *fixture) serve() {
 	linksv1.RegisterPersonalLinksServiceServer(s, srv)
 	linksv1.RegisterGiftSiteServiceServer(s, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s, srv)
+	linksv1.RegisterClaimRecordsServiceServer(s, srv)
 	listener, err := (&net.ListenConfig{}).Listen(f.t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(f.t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -98,7 +100,7 @@ func (f *fixture) serve() {
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { _ = conn.Close() })
 	f.client, f.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
-	f.operations = linksv1.NewPersonalLinkOperationsServiceClient(conn)
+	f.operations, f.claimRecords = linksv1.NewPersonalLinkOperationsServiceClient(conn), linksv1.NewClaimRecordsServiceClient(conn)
 }
 
 // The team of the tenant.
