@@ -1,5 +1,5 @@
 // Package delivery measures how fast changes reach the feed and the receivers of webhooks: at fixed rates, while other
-// endpoints are dead or slow, and from a backlog.
+// endpoints are dead or slow, beside a backup, and from a backlog.
 //
 // Changes are made at fixed times, even if earlier ones have no response yet: for the feed as orders of the orders service,
 // otherwise as rows of its outbox. A latency begins at one of three times. from-record is when the outbox row was inserted,

@@ -144,7 +144,7 @@ func Here(ctx context.Context, server, kafka string) (Machine, error) {
 // String implements fmt.Stringer.
 func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, "+
-		"Kafka %s for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others",
+		"Kafka %s for ChangeTo…, Beside…, BacklogOf… and Footprint, an embedded one in the process for all others",
 		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
 }
 

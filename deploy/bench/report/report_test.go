@@ -132,7 +132,7 @@ func TestThereIsNoPlotWithoutAResult(t *testing.T) {
 func TestTheMachineNamesTheBenchmarksOfEachKafka(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, report.Machine{Kafka: "apache"}.String(),
-		"Kafka apache for ChangeTo…, BesideBadEndpoints, BacklogOf… and Footprint, an embedded one in the process for all others")
+		"Kafka apache for ChangeTo…, Beside…, BacklogOf… and Footprint, an embedded one in the process for all others")
 }
 
 func requireXML(t *testing.T, file string) {
