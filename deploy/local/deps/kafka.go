@@ -25,7 +25,16 @@ type KafkaConfig struct {
 	// embedded broker runs.
 	PreferApache bool
 	JarsDir      string // keeps the fetched jars for later runs
-	Log          *slog.Logger
+	// Listeners and Properties are further listeners on loopback and further settings, of Apache Kafka only.
+	Listeners  []Listener
+	Properties []string
+	Log        *slog.Logger
+}
+
+// Listener is one more listener of a broker.
+type Listener struct {
+	Protocol string // the security protocol, such as SASL_SSL, which is also the listener's name
+	Port     int
 }
 
 var errAdvertise = errors.New("the embedded broker cannot advertise another address")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -72,15 +73,20 @@ func (k apacheKafka) prepare(ctx context.Context, cfg KafkaConfig, dir string) e
 
 // properties are the settings of a single small node. Like a production broker it does not create topics automatically.
 func properties(cfg KafkaConfig, controller int, data string) string {
-	return strings.Join([]string{
+	var listeners, protocols string
+	for _, l := range cfg.Listeners {
+		listeners += fmt.Sprintf(",%s://%s", l.Protocol, loopback(l.Port))
+		protocols += fmt.Sprintf(",%s:%s", l.Protocol, l.Protocol)
+	}
+	return strings.Join(slices.Concat([]string{
 		"process.roles=broker,controller",
 		fmt.Sprintf("node.id=%d", nodeID),
 		fmt.Sprintf("controller.quorum.voters=%d@%s", nodeID, loopback(controller)),
-		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", loopback(cfg.Port), loopback(controller)),
-		"advertised.listeners=PLAINTEXT://" + cfg.advertised(),
+		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://%s", loopback(cfg.Port), loopback(controller)) + listeners,
+		"advertised.listeners=PLAINTEXT://" + cfg.advertised() + listeners,
 		"controller.listener.names=CONTROLLER",
 		"inter.broker.listener.name=PLAINTEXT",
-		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT" + protocols,
 		"log.dirs=" + data,
 		"auto.create.topics.enable=false",
 		"default.replication.factor=1",
@@ -95,8 +101,7 @@ func properties(cfg KafkaConfig, controller int, data string) string {
 		"num.network.threads=2",
 		"num.io.threads=4",
 		"background.threads=2",
-		"",
-	}, "\n")
+	}, cfg.Properties, []string{""}), "\n")
 }
 
 var errNoBroker = errors.New("no broker has registered")

@@ -70,6 +70,8 @@ func (a *Authority) Until() time.Time { return a.cert.NotAfter }
 
 // Request is what a certificate says.
 type Request struct {
+	// Name is the common name, which may be empty.
+	Name string
 	// URIs hold the identity.
 	URIs []string
 	// Hosts are the addresses and names of a server; without one the certificate is a client's only.
@@ -80,6 +82,7 @@ type Request struct {
 // Issue makes a certificate.
 func (a *Authority) Issue(r Request) (Pair, error) {
 	template := &x509.Certificate{
+		Subject:   pkix.Name{CommonName: r.Name},
 		NotBefore: r.From, NotAfter: r.Until, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
