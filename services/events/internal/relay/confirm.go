@@ -34,6 +34,7 @@ type sent struct {
 	eventID   string
 	partition int
 	offset    int64
+	at        time.Time
 }
 
 // outstanding holds the rows that were published and that not all readers have stored. It is safe for concurrent use.
@@ -73,8 +74,9 @@ func (o *outstanding) forget(source int) {
 func (o *outstanding) add(items []item, msgs []kafka.Message) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
+	now := time.Now()
 	for i, it := range items {
-		s := sent{id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset}
+		s := sent{id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset, at: now}
 		o.newest[s.partition] = s
 		if o.count >= maxOutstanding {
 			o.overflow = true
@@ -92,6 +94,19 @@ func (o *outstanding) now() outstandingRows {
 	now := o.outstandingRows
 	now.rows, now.newest = slices.Clone(o.rows), maps.Clone(o.newest)
 	return now
+}
+
+// age returns for how long the oldest row has been outstanding.
+func (o *outstanding) age() time.Duration {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	var age time.Duration
+	for _, rows := range o.rows {
+		if len(rows) > 0 {
+			age = max(age, time.Since(rows[0].at))
+		}
+	}
+	return age
 }
 
 // keep replaces the rows of a source as they were before with those that are left of them.

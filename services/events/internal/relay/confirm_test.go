@@ -19,18 +19,23 @@ import (
 
 func TestARowStaysUntilAllReadersHaveStoredIt(t *testing.T) {
 	t.Parallel()
-	f := setup(t, Config{}, telemetry.Discard())
+	tel := telemetrytest.New()
+	f := setup(t, Config{}, tel.Telemetry)
+	f.metrics.lead(true)
+	age := func() float64 { return tel.Values(t, "gifting.relay.unconfirmed_age")[""] }
 	behind := int64(0)
 	f.readers = append(f.readers, func(context.Context) (map[int]int64, error) { return map[int]int64{0: behind}, nil })
 	want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
 	require.Equal(t, 3, f.publish(t))
 	require.Equal(t, 3, f.left(t))
+	require.Positive(t, age())
 	behind = 2
 	require.Zero(t, f.publish(t), "what was published is not published again")
 	require.Equal(t, 1, f.left(t))
 	behind = 3
 	require.Zero(t, f.publish(t))
 	require.Zero(t, f.left(t))
+	require.Zero(t, age())
 	require.Equal(t, want, f.published.subjects(t))
 }
 

@@ -9,6 +9,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
+const scope = "github.com/partnergifting/platform/services/events/relay"
+
 // metrics of the relay. Only the leader reports ages; the others report that they do not lead.
 type metrics struct {
 	published, failures, lostTails metric.Int64Counter
@@ -41,7 +43,7 @@ func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Sour
 		label := metric.WithAttributeSet(attribute.NewSet(attribute.String("source", s.Name)))
 		m.sources = append(m.sources, sourceState{label: label})
 	}
-	meter := meters.Meter("github.com/partnergifting/platform/services/events/relay")
+	meter := meters.Meter(scope)
 	var err error
 	m.published, err = meter.Int64Counter("gifting.relay.published",
 		metric.WithDescription("Changes published to Kafka, duplicates included."))
@@ -61,11 +63,18 @@ func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Sour
 	m.published.Add(ctx, 0)
 	m.failures.Add(ctx, 0)
 	m.lostTails.Add(ctx, 0)
-	return m, m.observeState(meter)
+	return m, nil
 }
 
-// observeState registers what is read at each scrape.
-func (m *metrics) observeState(meter metric.Meter) error {
+// observeState registers what is read at each scrape. unconfirmed is the age of the oldest change that is published and not
+// confirmed.
+func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() time.Duration) error {
+	meter := meters.Meter(scope)
+	waiting, err := meter.Float64ObservableGauge("gifting.relay.unconfirmed_age", metric.WithUnit("s"),
+		metric.WithDescription("How long the oldest published change has waited for all readers to store it."))
+	if err != nil {
+		return err
+	}
 	age, err := meter.Float64ObservableGauge("gifting.relay.oldest_age", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest change of a source that is not published."))
 	if err != nil {
@@ -94,6 +103,7 @@ func (m *metrics) observeState(meter metric.Meter) error {
 			return nil
 		}
 		o.ObserveInt64(leads, 1)
+		o.ObserveFloat64(waiting, unconfirmed().Seconds())
 		for _, s := range m.sources {
 			o.ObserveFloat64(age, s.oldestAge(time.Since(m.readAt)), s.label)
 			if s.read {
@@ -102,7 +112,7 @@ func (m *metrics) observeState(meter metric.Meter) error {
 			}
 		}
 		return nil
-	}, age, held, ahead, leads)
+	}, waiting, age, held, ahead, leads)
 	return err
 }
 

@@ -107,6 +107,10 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		r.sources = append(r.sources, opened)
 	}
 	r.reset()
+	if err := m.observeState(tel.Meters, r.outstanding.age); err != nil {
+		r.Close()
+		return nil, err
+	}
 	return r, nil
 }
 
