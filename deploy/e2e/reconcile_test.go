@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
@@ -40,6 +41,7 @@ func TestReconcile(t *testing.T) {
 	require.Empty(t, s.reconcile(t), "a platform that was never set back has no differences")
 
 	s.campaign = s.newCampaign(t)
+	t.Run("while the platform is used", s.testInUse)
 	s.cancelled, s.dispatched = s.place(t, s.campaign), s.place(t, "")
 	s.link = s.newLink(t)
 	s.await(t, s.cancelled, s.dispatched, s.link["id"].(string))
@@ -126,6 +128,40 @@ func (s reconciled) reconcile(t *testing.T, flags ...string) found {
 	t.Logf("reconcile %v: %s", flags, out.String())
 	return left
 }
+
+// testInUse repairs again and again while orders are placed, changed and cancelled and links are claimed. Nothing differs, so any
+// repair would be wrong.
+func (s reconciled) testInUse(t *testing.T) {
+	cfg, done := s.config(t), make(chan struct{})
+	var runs errgroup.Group
+	runs.Go(func() error {
+		for {
+			var out bytes.Buffer
+			if err := orders.Reconcile(t.Context(), cfg, []string{"--repair", "--pages-per-second=1000"}, &out, &out); err != nil {
+				return fmt.Errorf("%w: %s", err, out.String())
+			}
+			if strings.Contains(out.String(), "reconciled a difference") {
+				return fmt.Errorf("%w: %s", errRepaired, out.String())
+			}
+			select {
+			case <-done:
+				return nil
+			default:
+			}
+		}
+	})
+	for range 15 {
+		id := s.place(t, s.campaign)
+		s.dispatch(t, s.place(t, ""))
+		s.link = s.newLink(t)
+		require.NotEmpty(t, s.claim(t))
+		s.OK(t, id, ":cancel")
+	}
+	close(done)
+	require.NoError(t, runs.Wait())
+}
+
+var errRepaired = errors.New("repaired what was right")
 
 func (s reconciled) testLinksSetBack(t *testing.T) {
 	s.setBack(t, "links")
@@ -217,7 +253,7 @@ func (s reconciled) testOrdersSetBack(t *testing.T) {
 	})
 }
 
-// newCampaign makes a campaign with ten units of the demo's gift.
+// newCampaign makes a campaign with units of the demo's gift.
 func (s reconciled) newCampaign(t *testing.T) string {
 	t.Helper()
 	id := uuid.NewString()
@@ -226,7 +262,7 @@ func (s reconciled) newCampaign(t *testing.T) string {
 		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
 		Offerings: []*catalogv1.OfferingInput{{
 			ProductId: s.Env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
-			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(10)}},
+			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(100)}},
 		}},
 	})
 	require.NoError(t, err)

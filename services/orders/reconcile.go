@@ -158,6 +158,10 @@ func lockRepairs(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err er
 		conn.Release()
 		return nil, err
 	}
-	// Closing the connection releases the lock.
-	return func() { _ = conn.Hijack().Close(context.WithoutCancel(ctx)) }, nil
+	return func() {
+		ctx := context.WithoutCancel(ctx)
+		// Closing the connection releases the lock too, but not before the server has noticed.
+		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(reconcileLock))
+		_ = conn.Hijack().Close(ctx)
+	}, nil
 }
