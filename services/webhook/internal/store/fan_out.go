@@ -224,7 +224,9 @@ func queueOffsets(b *pgx.Batch, messages []Messages, refused map[int]bool) {
 	}
 	partitions := postgres.Column(messages, func(m Messages) int { return m.Partition })
 	next := postgres.Column(messages, func(m Messages) int64 { return m.Next })
-	b.Queue(lockOffsets, partitions)
+	if len(messages) > 1 {
+		b.Queue(lockOffsets, partitions)
+	}
 	b.Queue(moveOffsets, partitions,
 		postgres.Column(messages, func(m Messages) int64 { return m.First }), next,
 		postgres.Column(messages, func(m Messages) string { return m.LastID }),
