@@ -38,6 +38,16 @@ const (
 type Table struct {
 	Name    string
 	Columns []Column
+	// IntegerID means that id is an integer and not a UUID.
+	IntegerID bool
+}
+
+// idType is the SQL type of id, and least is not greater than any id.
+func (t Table) idType() (name, least string) {
+	if t.IntegerID {
+		return "int", "0"
+	}
+	return "uuid", uuid.Nil.String()
 }
 
 // Column holds sealed values. One that is empty or NULL is skipped.
@@ -73,7 +83,10 @@ type run struct {
 // position of a row in the order of a pass.
 type position struct{ tenantID, id string }
 
-var start = position{uuid.Nil.String(), uuid.Nil.String()}
+func (t Table) start() position {
+	_, least := t.idType()
+	return position{uuid.Nil.String(), least}
+}
 
 // counts of a batch or a pass.
 type counts struct {
@@ -101,7 +114,7 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("estimate rows: %w", err)
 	}
 	var total counts
-	for at := start; ; {
+	for at := r.table.start(); ; {
 		last, c, err := r.step(ctx, at)
 		if err != nil {
 			return false, err
@@ -166,7 +179,7 @@ func (r *run) selectSealed() string {
 	for _, c := range r.table.Columns {
 		columns = append(columns, fmt.Sprintf("CASE WHEN substring(%[1]s FOR length($4::bytea)) = $4 THEN NULL ELSE %[1]s END", c.Name))
 	}
-	return fmt.Sprintf("SELECT tenant_id, id, %s FROM %s WHERE (tenant_id, id) > ($1, $2) ORDER BY tenant_id, id LIMIT $3",
+	return fmt.Sprintf("SELECT tenant_id, id::text AS row_id, %s FROM %s WHERE (tenant_id, id) > ($1, $2) ORDER BY tenant_id, id LIMIT $3",
 		strings.Join(columns, ", "), r.table.Name)
 }
 
@@ -192,9 +205,10 @@ func (r *run) replace(ctx context.Context, column string, c change) (replaced in
 	if len(c.ids) == 0 {
 		return 0, nil
 	}
+	idType, _ := r.table.idType()
 	sql := fmt.Sprintf(`UPDATE %[1]s SET %[2]s = r.after
-FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS r (tenant_id, id, before, after)
-WHERE %[1]s.tenant_id = r.tenant_id AND %[1]s.id = r.id AND %[1]s.%[2]s = r.before`, r.table.Name, column)
+FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[]) AS r (tenant_id, id, before, after)
+WHERE %[1]s.tenant_id = r.tenant_id AND %[1]s.id = r.id::%[3]s AND %[1]s.%[2]s = r.before`, r.table.Name, column, idType)
 	tag, err := r.pool.Exec(ctx, sql, c.tenants, c.ids, c.before, c.after)
 	if err != nil {
 		return 0, fmt.Errorf("re-encrypt: %w", err)

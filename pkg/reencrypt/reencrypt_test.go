@@ -95,7 +95,7 @@ func TestARotatedKeyCanLeaveTheRing(t *testing.T) {
 	f := setup(t, 24)
 	require.Equal(t, 24+12, f.under(t, "k1"))
 	var out bytes.Buffer
-	_, first, err := f.run(t, 10, &out, "n2", "k1").step(t.Context(), start)
+	_, first, err := f.run(t, 10, &out, "n2", "k1").step(t.Context(), f.table.start())
 	require.NoError(t, err)
 	require.Equal(t, 10, first.rows)
 	require.Equal(t, first.values, f.under(t, "n2"), "stopped half way")
@@ -109,6 +109,22 @@ func TestARotatedKeyCanLeaveTheRing(t *testing.T) {
 		require.Equal(t, "Marked name", f.open(t, ring(t, "n2"), id))
 	}
 	require.ErrorIs(t, Run(t.Context(), database, "k1", f.table, &out), seal.ErrRing)
+}
+
+func TestIdsMayBeIntegers(t *testing.T) {
+	t.Parallel()
+	f := &fixture{pool: pgtest.New(t), table: Table{Name: "gifts", IntegerID: true, Columns: []Column{{"name", associated("name")}}}}
+	_, err := f.pool.Exec(t.Context(), "CREATE TABLE gifts (tenant_id uuid, id int PRIMARY KEY, name bytea, note bytea)")
+	require.NoError(t, err)
+	tenant, old := uuid.NewString(), ring(t, "k1")
+	for id := range 25 {
+		_, err = f.pool.Exec(t.Context(), "INSERT INTO gifts VALUES ($1, $2, $3)", tenant, id+1, old.Seal([]byte("Marked name"), fmt.Sprintf("name/%d", id+1)))
+		require.NoError(t, err)
+	}
+	var out bytes.Buffer
+	require.NoError(t, f.run(t, 4, &out, "n2", "k1").all(t.Context()), "each batch begins after the last, 10 after 9")
+	require.Equal(t, 25, f.under(t, "n2"))
+	require.Equal(t, "Marked name", f.open(t, ring(t, "n2"), "25"))
 }
 
 func TestNoChangeMadeMeanwhileIsUndone(t *testing.T) {
@@ -161,7 +177,7 @@ func TestAChangeMadeBetweenReadingAndReplacingStays(t *testing.T) {
 	var c counts
 	var step errgroup.Group
 	step.Go(func() (err error) {
-		_, c, err = f.run(t, 10, &bytes.Buffer{}, "n2", "k1").step(t.Context(), start)
+		_, c, err = f.run(t, 10, &bytes.Buffer{}, "n2", "k1").step(t.Context(), f.table.start())
 		return err
 	})
 	require.Eventually(t, func() bool {

@@ -16,5 +16,8 @@ func main() {
 		New:       tenants.New,
 		Migrate:   tenants.Migrate,
 		Pending:   tenants.Pending,
+		Tasks: []daemon.Task[tenants.Config]{
+			{Name: "re-encrypt", Short: "re-encrypt all signing secrets under the first of the seal keys", Run: tenants.Reencrypt},
+		},
 	}))
 }

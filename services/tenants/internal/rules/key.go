@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/netguard"
@@ -85,6 +84,6 @@ func NewWebhookSecret() string {
 
 // SecretData is the associated data with which the signing secret of a key is sealed, so that it cannot be
 // opened for another key.
-func SecretData(keyID int32) string {
-	return "api_key/" + strconv.Itoa(int(keyID)) + "/webhook_secret"
+func SecretData[ID int32 | string](keyID ID) string {
+	return fmt.Sprintf("api_key/%v/webhook_secret", keyID)
 }

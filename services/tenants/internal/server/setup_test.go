@@ -41,9 +41,14 @@ type fixture struct {
 
 func ringOf(t *testing.T, id, fill string) *seal.Ring {
 	t.Helper()
-	ring, err := seal.ParseRing(id + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32))))
+	ring, err := seal.ParseRing(keyOf(id, fill))
 	require.NoError(t, err)
 	return ring
+}
+
+// keyOf is an entry of a key ring.
+func keyOf(id, fill string) string {
+	return id + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
 }
 
 func setup(t *testing.T) *fixture {

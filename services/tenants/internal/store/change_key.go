@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
 const (
@@ -74,4 +77,11 @@ func (s *Store) SetWebhookSecret(ctx context.Context, keyID int32, sealed []byte
 		}
 		return true, err
 	})
+}
+
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() reencrypt.Table {
+	return reencrypt.Table{Name: "api_keys", IntegerID: true, Columns: []reencrypt.Column{
+		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
+	}}
 }
