@@ -109,6 +109,15 @@ faults: c-compiler ## Use the platform for MINUTES (10) while servers and networ
 	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
 	@$(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
+# Servers go back in time. DISASTER chooses disasters by a pattern of their names, SEEDS runs several seeds one after another.
+DISASTER :=
+SEEDS    := $(SEED)
+.PHONY: disasters
+disasters: ## Let servers go back in time under load: nothing may be lost or doubled, and no cursor may skip
+	@for seed in $(or $(SEEDS),$$(date +%s)); do \
+		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/$(DISASTER)' ./deploy/faults || exit 1; \
+	done
+
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-planted
 faults-planted: ## Show that `make faults` finds bugs: build in one bug at a time, which its checks must find

@@ -104,8 +104,9 @@ func (c *checker) checkFollower(f *follower) {
 			c.failed(leak, from, to, "follower %s: got %s, which is not for it", f.name, e.name)
 		case at < len(want) && want[at].id == e.id:
 			c.passed(leak, from, to)
+			c.passed(cursor, from, to)
 		case at < len(want):
-			c.failed(order, from, to, "follower %s: got %s instead of %s", f.name, e.name, want[at].name)
+			c.failed(cursor, from, to, "follower %s: got %s instead of %s", f.name, e.name, want[at].name)
 		}
 		if allowed[e.id] {
 			at++
@@ -113,7 +114,7 @@ func (c *checker) checkFollower(f *follower) {
 	}
 	for _, e := range want[min(at, len(want)):] {
 		from, to := c.span(e.name, e.id)
-		c.failed(lost, from, to, "follower %s: did not get %s", f.name, e.name)
+		c.failed(cursor, from, to, "follower %s: did not get %s", f.name, e.name)
 	}
 }
 

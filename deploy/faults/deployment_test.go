@@ -49,15 +49,17 @@ type options struct {
 	// slowCommits makes it more likely that changes commit in another order than they were recorded.
 	slowCommits bool
 	logs        string
-	// env has further variables of all instances.
-	env []string
+	// env has further variables of all instances, settings further settings of PostgreSQL, serverEnv variables of its servers.
+	env, settings, serverEnv []string
+	// ownServers are the databases that have a PostgreSQL server of their own.
+	ownServers []string
 }
 
 // Ports of a deployment, in a row: those of a stack, those of the second instances, the servers, the network.
 const (
-	portsOfServers = 3
+	portsOfServers = 9
 	portsOfNetwork = 2*local.PortSpan + portsOfServers
-	allPorts       = portsOfNetwork + 40
+	allPorts       = portsOfNetwork + 60
 )
 
 // newDeployment prepares the databases and the demo with a stack in this process, then starts the instances.
@@ -70,11 +72,14 @@ func newDeployment(t *testing.T, o options) *deployment {
 	if !o.direct {
 		d.network = newNetwork(t, first+portsOfNetwork)
 	}
-	d.servers = startServers(t, dir, first+2*local.PortSpan, d.network)
+	d.servers = startServers(t, dir, first+2*local.PortSpan, d.network, o)
 	d.config = local.Config{
 		Dir: filepath.Join(dir, "stack"), PortBase: first, Name: "faults",
 		PostgresURL: d.postgres.instance.Address, RedisURL: d.redis.instance.Address,
-		KafkaBrokers: []string{d.kafka.instance.Address},
+		KafkaBrokers: []string{d.kafka.instance.Address}, OwnServers: map[string]string{},
+	}
+	for database, own := range d.own {
+		d.config.OwnServers[database] = own.instance.Address
 	}
 	stack, err := local.Start(t.Context(), d.config)
 	require.NoError(t, err)
@@ -130,21 +135,17 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 		}
 		peers[settings.Prefix+program.Peer()] = strings.Join(routes, ",")
 	}
-	postgres, redis := hostOf(t, d.config.PostgresURL), hostOf(t, d.config.RedisURL)
+	redis := hostOf(t, d.config.RedisURL)
 	for _, i := range d.instances {
-		env := maps.Clone(stack.Programs[i.program.Name])
+		env, routed := maps.Clone(stack.Programs[i.program.Name]), d.routesToPostgres(t, i)
 		for name, value := range env {
 			switch name {
 			case "GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR":
 				env[name] = i.addr
 			case "GIFTING_METRICS_ADDR":
 				env[name] = i.metrics
-			case "GIFTING_DATABASE_URL":
-				route := d.network.to(t, toPostgres, i.name+" to PostgreSQL", postgres)
-				env[name] = strings.Replace(value, postgres, route, 1)
-				if sources, relays := env["GIFTING_OUTBOX_SOURCES"]; relays {
-					env["GIFTING_OUTBOX_SOURCES"] = strings.ReplaceAll(sources, postgres, route)
-				}
+			case "GIFTING_DATABASE_URL", "GIFTING_OUTBOX_SOURCES":
+				env[name] = routed(value)
 			case "GIFTING_REDIS_URL":
 				env[name] = strings.Replace(value, redis, d.network.to(t, toRedis, i.name+" to Redis", redis), 1)
 			default:
@@ -161,6 +162,25 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 	}
 }
 
+// routesToPostgres returns a function that replaces the addresses of PostgreSQL servers in a text by the instance's routes to them.
+func (d *deployment) routesToPostgres(t *testing.T, i *instance) func(text string) string {
+	t.Helper()
+	routes := map[string]string{}
+	return func(text string) string {
+		for _, s := range append([]*server{d.postgres}, slices.Collect(maps.Values(d.own))...) {
+			host := hostOf(t, s.instance.Address)
+			if !strings.Contains(text, host) {
+				continue
+			}
+			if routes[host] == "" {
+				routes[host] = d.network.to(t, toPostgres, i.name+" to "+s.name, host)
+			}
+			text = strings.ReplaceAll(text, host, routes[host])
+		}
+		return text
+	}
+}
+
 func hostOf(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -173,13 +193,19 @@ func (d *deployment) of(program identity.Name) []*instance {
 	return slices.DeleteFunc(slices.Clone(d.instances), func(i *instance) bool { return i.program.Name != program })
 }
 
-// connect connects directly to a database, until the test ends.
-func (d *deployment) connect(t *testing.T, name string) *pgx.Conn {
+// urlOf is the direct address of a database, with a superuser.
+func (d *deployment) urlOf(t *testing.T, database string) string {
 	t.Helper()
-	u, err := url.Parse(d.config.PostgresURL)
+	u, err := url.Parse(d.postgresOf(database).instance.Address)
 	require.NoError(t, err)
-	u.Path = "/" + d.config.Name + "_" + name
-	conn, err := pgx.Connect(t.Context(), u.String())
+	u.Path = "/" + d.config.Name + "_" + database
+	return u.String()
+}
+
+// connect connects directly to a database, until the test ends.
+func (d *deployment) connect(t *testing.T, database string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), d.urlOf(t, database))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	return conn

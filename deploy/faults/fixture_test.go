@@ -173,13 +173,24 @@ func (f *fixture) addReader(t *testing.T, r reader) {
 // use runs all users for a time, while faults are injected.
 func (f *fixture) use(t *testing.T, d time.Duration, injectFaults func(ctx context.Context)) {
 	t.Helper()
+	f.useDuring(t, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		injectFaults(ctx)
+		<-ctx.Done()
+	})
+}
+
+// useDuring runs all users until do returns.
+func (f *fixture) useDuring(t *testing.T, do func(ctx context.Context)) {
+	t.Helper()
 	f.began = time.Now()
 	following, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	for _, reader := range f.followers {
 		go reader.run(following)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var group sync.WaitGroup
 	for _, w := range f.writers {
@@ -191,6 +202,7 @@ func (f *fixture) use(t *testing.T, d time.Duration, injectFaults func(ctx conte
 	watcher := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
 	group.Go(func() { watchStock(ctx, watcher, f.campaign) })
 	group.Go(func() { f.revokeKeys(ctx) })
-	injectFaults(ctx)
+	do(ctx)
+	cancel()
 	group.Wait()
 }

@@ -12,6 +12,10 @@ const (
 	order
 	// delivery: each event reaches every receiver that should get it.
 	delivery
+	// cursor: a follower misses nothing. Its cursor is refused only if the feed went back to an earlier state.
+	cursor
+	// loss: the platform's own commands report exactly the changes that were lost.
+	loss
 	// stock: remaining and held units add up, and at no time are more units held than exist.
 	stock
 	// leak: no key sees another tenant's or brand's records; personal data is nowhere outside the sealed columns.
@@ -23,5 +27,5 @@ const (
 )
 
 func (i invariant) String() string {
-	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "stock", "leak", "answers"}[i]
+	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "cursor", "loss", "stock", "leak", "answers"}[i]
 }

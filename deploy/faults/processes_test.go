@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -181,23 +183,50 @@ func (s *server) pause(ctx context.Context, d time.Duration) error {
 }
 
 // servers are the servers of the platform.
-type servers struct{ postgres, redis, kafka *server }
+type servers struct {
+	postgres, redis, kafka *server
+	// own are the PostgreSQL servers that have a single database, by its name.
+	own map[string]*server
+}
 
-func (s servers) all() []*server { return []*server{s.kafka, s.redis, s.postgres} }
+func (s servers) all() []*server {
+	return slices.AppendSeq([]*server{s.kafka, s.redis, s.postgres}, maps.Values(s.own))
+}
+
+// postgresOf returns the PostgreSQL server of a database.
+func (s servers) postgresOf(database string) *server {
+	if own := s.own[database]; own != nil {
+		return own
+	}
+	return s.postgres
+}
+
+// kafkaData is the folder of Kafka's logs, if the servers have their data below dir.
+func kafkaData(dir string) string { return filepath.Join(dir, "kafka", string(deps.Apache), "data") }
 
 // startServers starts them on ports from the first on, with their data below dir. Kafka advertises its address on the
 // network.
-func startServers(t *testing.T, dir string, first int, n *network) servers {
+func startServers(t *testing.T, dir string, first int, n *network, o options) servers {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	postgres := deps.PostgreSQLConfig{Dir: filepath.Join(dir, "postgres"), Port: first, Ephemeral: true, Log: log}
+	newPostgres := func(name, folder string, port int) *server {
+		config := deps.PostgreSQLConfig{
+			Dir: filepath.Join(dir, folder), Port: port, Ephemeral: true, Log: log, Settings: o.settings, Env: o.serverEnv,
+		}
+		return &server{name: name, launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, config) }}
+	}
 	redis := deps.RedisConfig{Dir: filepath.Join(dir, "redis"), Port: first + 1, Ephemeral: true, RequireReal: true, Log: log}
 	kafka := deps.KafkaConfig{
 		Dir: filepath.Join(dir, "kafka"), Port: first + 2, PreferApache: true, JarsDir: filepath.Join(root(t), ".local", "kafka"), Log: log,
 		Advertise: n.to(t, toKafka, "to Kafka", loopback(first+2)),
 	}
-	s := servers{postgres: &server{name: "PostgreSQL"}, redis: &server{name: "Redis"}, kafka: &server{name: "Kafka"}}
-	s.postgres.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, postgres) }
+	s := servers{
+		postgres: newPostgres("PostgreSQL", "postgres", first), redis: &server{name: "Redis"}, kafka: &server{name: "Kafka"},
+		own: map[string]*server{},
+	}
+	for i, database := range o.ownServers {
+		s.own[database] = newPostgres("PostgreSQL of "+database, "postgres-"+database, first+3+i)
+	}
 	s.redis.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartRedis(ctx, redis) }
 	s.kafka.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartKafka(ctx, kafka) }
 	t.Cleanup(func() { require.NoError(t, s.stop(context.WithoutCancel(t.Context()), dir)) })

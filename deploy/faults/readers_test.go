@@ -16,7 +16,8 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// follower reads the feed while it grows, and checks that no event appears twice or before an older one.
+// follower reads the feed while it grows, and checks that no event appears twice or before an older one. If its cursor is refused, it
+// does a full sync: the feed still has every event, so it reads it again from the start.
 type follower struct {
 	reader
 	client *client
@@ -28,6 +29,8 @@ type follower struct {
 	// at is when each event was first seen, step the last step of each record.
 	at   map[string]time.Time
 	step map[string]int64
+	// syncs counts the full syncs, of which maySync are allowed.
+	syncs, maySync int
 }
 
 func newFollower(r reader, c *client, random *mathrand.Rand) *follower {
@@ -48,17 +51,21 @@ var errNoPage = errors.New("no page")
 // readPage reads the next page, of a random size, and reports whether it was full.
 func (f *follower) readPage(ctx context.Context) (full bool, err error) {
 	began, limit := time.Now(), 1+f.random.IntN(100)
-	path := fmt.Sprintf("/events?limit=%d", limit)
+	what := call{method: http.MethodGet, path: fmt.Sprintf("/events?limit=%d", limit)}
 	if f.cursor != "" {
-		path += "&after=" + f.cursor
+		what.path, what.problems = what.path+"&after="+f.cursor, []string{invalidRequest}
 	}
-	a, err := f.client.try(ctx, call{method: http.MethodGet, path: path})
+	a, err := f.client.try(ctx, what)
+	if err == nil && a.code() == invalidRequest {
+		f.fullSync(began, a)
+		return true, nil
+	}
 	if err != nil || !a.success() {
 		return false, errors.Join(errNoPage, err)
 	}
 	events, next, err := parsePage(a.body, parseEvent)
 	if err != nil {
-		f.client.results.failed(answers, began, time.Now(), "%s: %v: %s", path, err, a.body)
+		f.client.results.failed(answers, began, time.Now(), "%s: %v: %s", what.path, err, a.body)
 		return false, err
 	}
 	f.lock.Lock()
@@ -70,6 +77,26 @@ func (f *follower) readPage(ctx context.Context) (full bool, err error) {
 		f.cursor = next
 	}
 	return len(events) == limit, nil
+}
+
+// invalidRequest is the problem of a cursor that points at what is gone.
+const invalidRequest = "invalid_request"
+
+// fullSync forgets what was read, and begins again.
+func (f *follower) fullSync(began time.Time, refusal answer) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.syncs++
+	f.client.results.require(f.syncs <= f.maySync, cursor, began, time.Now(), "follower %s: its cursor is refused: %s", f.name, refusal.body)
+	f.cursor, f.events, f.step = "", nil, map[string]int64{}
+	clear(f.at)
+}
+
+// allowSync allows one more full sync.
+func (f *follower) allowSync() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.maySync++
 }
 
 func (f *follower) add(e event, requested time.Time) {

@@ -83,6 +83,13 @@ type injected struct {
 // cell counts the checks whose time overlaps a fault.
 type cell struct{ checks, failed int }
 
+func (c *cell) add(one check) {
+	c.checks++
+	if one.violation != "" {
+		c.failed++
+	}
+}
+
 func (c cell) String() string {
 	switch {
 	case c.checks == 0:
@@ -107,10 +114,7 @@ func table(faults []injected, checks []check) string {
 		if cells[kind] == nil {
 			cells[kind] = &[invariants]cell{}
 		}
-		cells[kind][c.of].checks++
-		if c.violation != "" {
-			cells[kind][c.of].failed++
-		}
+		cells[kind][c.of].add(c)
 	}
 	for _, c := range checks {
 		overlaps := false
@@ -125,24 +129,34 @@ func table(faults []injected, checks []check) string {
 		}
 		count("all", c)
 	}
-	return formatTable(byKind, cells)
+	var rows []row
+	for _, kind := range append(slices.Sorted(maps.Keys(byKind)), "(none)", "all") {
+		r := row{label: fmt.Sprintf("%s\t%d", kind, len(byKind[kind]))}
+		if cells[kind] != nil {
+			r.cells = *cells[kind]
+		}
+		rows = append(rows, r)
+	}
+	return formatTable("fault\ttimes", rows)
 }
 
-func formatTable(byKind map[string][]injected, cells map[string]*[invariants]cell) string {
+// row of a table has a cell for each invariant.
+type row struct {
+	label string
+	cells [invariants]cell
+}
+
+func formatTable(header string, rows []row) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	header := "fault\ttimes\t"
+	line := header + "\t"
 	for i := range invariants {
-		header += i.String() + "\t"
+		line += i.String() + "\t"
 	}
-	_, _ = fmt.Fprintln(w, header) // Writing to a builder does not fail.
-	for _, kind := range append(slices.Sorted(maps.Keys(byKind)), "(none)", "all") {
-		line := fmt.Sprintf("%s\t%d\t", kind, len(byKind[kind]))
-		row := cells[kind]
-		if row == nil {
-			row = &[invariants]cell{}
-		}
-		for _, c := range row {
+	_, _ = fmt.Fprintln(w, line) // Writing to a builder does not fail.
+	for _, r := range rows {
+		line := r.label + "\t"
+		for _, c := range r.cells {
 			line += c.String() + "\t"
 		}
 		_, _ = fmt.Fprintln(w, line)

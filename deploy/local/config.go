@@ -36,6 +36,8 @@ type Config struct {
 	PostgresURL  string   `env:"POSTGRES_URL" check:"url=postgres|postgresql" secret:"true" doc:"URL of a PostgreSQL to use, with a superuser; empty: one is started."`
 	RedisURL     string   `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"URL of a Redis to use; empty: one is started."`
 	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of the Kafka brokers to use; empty: one is started."`
+	// OwnServers are the URLs of further PostgreSQL servers, by the database that each of them has alone.
+	OwnServers map[string]string
 
 	// Out receives messages for the user. Nil discards them.
 	Out io.Writer

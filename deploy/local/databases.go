@@ -26,30 +26,47 @@ func Databases(name string) []string {
 // RelayRole is the database login of the relay in a stack with the name.
 func RelayRole(name string) string { return name + "_relay_login" }
 
-// databases is the PostgreSQL server of the stack.
+// databases are on the PostgreSQL server of the stack, or on servers of their own.
 type databases struct {
-	server   url.URL // a superuser's
+	server   *url.URL // a superuser's, like those of the others
+	others   map[string]*url.URL
 	name     string
 	password string // of the relay's login
 }
 
-func newDatabases(serverURL, name, relayPassword string) (*databases, error) {
-	server, err := url.Parse(serverURL)
-	if err != nil {
+func newDatabases(serverURL string, others map[string]string, name, relayPassword string) (*databases, error) {
+	d := &databases{others: map[string]*url.URL{}, name: name, password: relayPassword}
+	var failed error
+	if d.server, failed = url.Parse(serverURL); failed == nil {
+		for db, other := range others {
+			if d.others[db], failed = url.Parse(other); failed != nil {
+				break
+			}
+		}
+	}
+	if failed != nil {
 		return nil, errors.New("the URL of PostgreSQL is malformed") // The cause repeats the URL with its password.
 	}
-	return &databases{server: *server, name: name, password: relayPassword}, nil
+	return d, nil
+}
+
+// serverOf returns a copy of the URL of the database's server.
+func (d *databases) serverOf(db string) url.URL {
+	if own := d.others[db]; own != nil {
+		return *own
+	}
+	return *d.server
 }
 
 func (d *databases) url(db string) string {
-	u := d.server
+	u := d.serverOf(db)
 	u.Path = "/" + d.name + "_" + db
 	return u.String()
 }
 
 // relayURL has the relay's login, which can only read and delete rows of the outbox.
 func (d *databases) relayURL(db string) string {
-	u := d.server
+	u := d.serverOf(db)
 	u.Path = "/" + d.name + "_" + db
 	u.User = url.UserPassword(RelayRole(d.name), d.password)
 	return u.String()
@@ -57,16 +74,14 @@ func (d *databases) relayURL(db string) string {
 
 // create creates the missing databases.
 func (d *databases) create(ctx context.Context) error {
-	return d.asSuperuser(ctx, func(conn *pgx.Conn) error {
-		for _, db := range Databases(d.name) {
-			_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(db))
-			if err != nil && !isCode(err, duplicateDatabase) {
-				return fmt.Errorf("create database %s: %w", db, err)
-			}
-			// Only the superuser and logins with a grant may connect.
-			if _, err := conn.Exec(ctx, "REVOKE CONNECT, TEMPORARY ON DATABASE "+quoted(db)+" FROM PUBLIC"); err != nil {
-				return fmt.Errorf("close database %s: %w", db, err)
-			}
+	return d.each(ctx, func(_ programs.Program, name string, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name))
+		if err != nil && !isCode(err, duplicateDatabase) {
+			return fmt.Errorf("create database %s: %w", name, err)
+		}
+		// Only the superuser and logins with a grant may connect.
+		if _, err := conn.Exec(ctx, "REVOKE CONNECT, TEMPORARY ON DATABASE "+quoted(name)+" FROM PUBLIC"); err != nil {
+			return fmt.Errorf("close database %s: %w", name, err)
 		}
 		return nil
 	})
@@ -74,7 +89,10 @@ func (d *databases) create(ctx context.Context) error {
 
 // admitRelay creates the relay's login. Its role is created by the migration of the outbox, which must run first.
 func (d *databases) admitRelay(ctx context.Context) error {
-	return d.asSuperuser(ctx, func(conn *pgx.Conn) error {
+	return d.each(ctx, func(p programs.Program, name string, conn *pgx.Conn) error {
+		if !p.Outbox {
+			return nil
+		}
 		role := quoted(RelayRole(d.name))
 		_, err := conn.Exec(ctx, "CREATE ROLE "+role+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE INHERIT IN ROLE gifting_relay")
 		if err != nil && !isCode(err, duplicateObject) {
@@ -84,20 +102,31 @@ func (d *databases) admitRelay(ctx context.Context) error {
 		if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" PASSWORD '"+d.password+"'"); err != nil {
 			return errors.New("the relay's password could not be set") // The cause repeats the statement.
 		}
-		for _, p := range programs.All() {
-			if !p.Outbox {
-				continue
-			}
-			if _, err := conn.Exec(ctx, "GRANT CONNECT ON DATABASE "+quoted(d.name+"_"+p.Database)+" TO "+role); err != nil {
-				return fmt.Errorf("admit the relay to %s: %w", p.Database, err)
-			}
+		if _, err := conn.Exec(ctx, "GRANT CONNECT ON DATABASE "+quoted(name)+" TO "+role); err != nil {
+			return fmt.Errorf("admit the relay to %s: %w", p.Database, err)
 		}
 		return nil
 	})
 }
 
-func (d *databases) asSuperuser(ctx context.Context, do func(conn *pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, d.server.String())
+// each calls do for each program with a database, with a connection to the database's server.
+func (d *databases) each(ctx context.Context, do func(p programs.Program, name string, conn *pgx.Conn) error) error {
+	for _, p := range programs.All() {
+		if p.Database == "" {
+			continue
+		}
+		err := d.asSuperuser(ctx, p.Database, func(conn *pgx.Conn) error { return do(p, d.name+"_"+p.Database, conn) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asSuperuser connects to the server of a database.
+func (d *databases) asSuperuser(ctx context.Context, db string, do func(conn *pgx.Conn) error) error {
+	server := d.serverOf(db)
+	conn, err := pgx.Connect(ctx, server.String())
 	if err != nil {
 		return fmt.Errorf("reach PostgreSQL: %w", err)
 	}

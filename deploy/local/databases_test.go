@@ -21,7 +21,7 @@ func setupDatabases(t *testing.T) *databases {
 	suffix := make([]byte, 6)
 	_, err := rand.Read(suffix)
 	require.NoError(t, err)
-	d, err := newDatabases(server, "local_"+hex.EncodeToString(suffix), rand.Text())
+	d, err := newDatabases(server, nil, "local_"+hex.EncodeToString(suffix), rand.Text())
 	require.NoError(t, err)
 	t.Cleanup(func() { drop(t, d) })
 	require.NoError(t, d.create(t.Context()))
@@ -35,7 +35,7 @@ func setupDatabases(t *testing.T) *databases {
 func drop(t *testing.T, d *databases) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	require.NoError(t, d.asSuperuser(ctx, func(conn *pgx.Conn) error {
+	require.NoError(t, d.asSuperuser(ctx, "orders", func(conn *pgx.Conn) error {
 		for _, db := range Databases(d.name) {
 			if _, err := conn.Exec(ctx, "DROP DATABASE "+quoted(db)+" WITH (FORCE)"); err != nil {
 				return err

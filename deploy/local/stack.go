@@ -139,7 +139,7 @@ func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 	if err := deps.CreateTopics(ctx, w.brokers, deps.Topic{Name: cfg.Topic(), Partitions: partitions}); err != nil {
 		return err
 	}
-	w.databases, err = newDatabases(servers.PostgreSQL.Address, cfg.Name, w.secrets[relayPassword])
+	w.databases, err = newDatabases(servers.PostgreSQL.Address, cfg.OwnServers, cfg.Name, w.secrets[relayPassword])
 	return err
 }
 

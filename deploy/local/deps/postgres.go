@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -23,7 +24,10 @@ type PostgreSQLConfig struct {
 	Port int
 	// Ephemeral switches off syncing to disk and the password, for temporary data.
 	Ephemeral bool
-	Log       *slog.Logger
+	// Settings are further settings, as name=value, and Env further variables of the server's environment.
+	Settings []string
+	Env      []string
+	Log      *slog.Logger
 }
 
 // superuser is the role in the address that StartPostgreSQL returns.
@@ -105,12 +109,12 @@ func (c *cluster) server() server {
 		settings = append(settings, "fsync=off", "full_page_writes=off")
 	}
 	args := []string{"-D", c.data()}
-	for _, setting := range settings {
+	for _, setting := range slices.Concat(settings, c.Settings) {
 		args = append(args, "-c", setting)
 	}
 	return server{
 		name: "PostgreSQL", address: c.url(), kind: Server, port: c.Port, ready: c.ping,
-		path: filepath.Join(c.programs, "postgres"), args: args, dir: c.data(), user: c.user,
+		path: filepath.Join(c.programs, "postgres"), args: args, env: c.Env, dir: c.data(), user: c.user,
 		quit: syscall.SIGINT, // Ends sessions and writes a checkpoint.
 		log:  filepath.Join(c.home, "postgres.log"), pidFile: filepath.Join(c.data(), "postmaster.pid"), writesPID: true,
 	}

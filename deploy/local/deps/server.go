@@ -30,6 +30,7 @@ type server struct {
 	path string
 	as   string // the name the program is called by, when not path
 	args []string
+	env  []string // further variables
 	dir  string // its working directory, which no other server uses
 	user *serverUser
 	quit syscall.Signal // for an orderly stop
@@ -82,6 +83,9 @@ func (s server) run(ctx context.Context) (*process, error) {
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), s.path, s.args...) //nolint:gosec // Programs found or installed here.
 	cmd.Dir = s.dir
+	if len(s.env) > 0 {
+		cmd.Env = append(os.Environ(), s.env...)
+	}
 	if s.as != "" {
 		cmd.Args[0] = s.as
 	}

@@ -1,0 +1,46 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"testing"
+)
+
+// eventDisasters are those of the databases, the topic and the clocks on the way from an outbox to the feed and the webhooks.
+func eventDisasters() []disaster {
+	feed, queue := map[string]string{"events": "feed"}, map[string]string{"webhook": "deliveries"}
+	both := map[string]string{"events": "feed", "webhook": "deliveries"}
+	return []disaster{
+		databaseBack("events database back", feed),
+		databaseBack("webhook database back", queue),
+		databaseBack("events and webhook databases back", both),
+	}
+}
+
+// databaseBack sets databases back, each of which is named with a table that grows. The readers find the loss by themselves and read
+// it again.
+func databaseBack(name string, tables map[string]string) disaster {
+	one := disaster{name: name, prepare: backUp(tables), after: redriveFindsNothing}
+	for database := range tables {
+		one.options.ownServers = append(one.options.ownServers, database)
+	}
+	one.goBack = func(ctx context.Context, t *testing.T, d *drill) {
+		t.Helper()
+		if tables["events"] != "" {
+			d.allowSync()
+		}
+		restoreAll(ctx, t, d)
+	}
+	return one
+}
+
+// redriveFindsNothing follows the runbook, whose commands report what is still missing: nothing.
+func redriveFindsNothing(ctx context.Context, t *testing.T, d *drill) {
+	t.Helper()
+	d.awaitReaders(ctx, t)
+	for _, ran := range d.follow(ctx, t, "database-set-back", "program events redrive", "program webhook redrive") {
+		missing := ran.missing(t)
+		d.require(missing == 0, loss, d.prepared, d.wentBack, "%s reports %d missing:\n%s", ran.command, missing, ran.output)
+	}
+}

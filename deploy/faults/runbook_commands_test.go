@@ -1,0 +1,86 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/identity"
+)
+
+var (
+	// shellBlock is a block of commands. In a list it is indented.
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	// instant is a time in a command of a runbook. The first of a command is replaced by the beginning of the disaster, the second
+	// by its end.
+	instant = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	// missingChanges are what redrive of events and of webhook print.
+	missingChanges = regexp.MustCompile(`(?m)^(?:all +\d+ +|missing: +)(\d+)`)
+)
+
+// ran is a command of a runbook with its output.
+type ran struct{ command, output string }
+
+// missing is how many changes a redrive has found to be missing.
+func (r ran) missing(t *testing.T) int {
+	t.Helper()
+	found := missingChanges.FindStringSubmatch(r.output)
+	require.NotNil(t, found, "%s prints no number of missing changes:\n%s", r.command, r.output)
+	missing, err := strconv.Atoi(found[1])
+	require.NoError(t, err)
+	return missing
+}
+
+// follow runs the commands of a runbook that begin with one of the texts, in the order of the page, each of which the page must have.
+func (d *drill) follow(ctx context.Context, t *testing.T, page string, beginnings ...string) (all []ran) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "runbooks", page+".md"))
+	require.NoError(t, err)
+	used := map[string]bool{}
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSpace(line)
+			at := slices.IndexFunc(beginnings, func(b string) bool { return line == b || strings.HasPrefix(line, b+" ") })
+			if at >= 0 {
+				used[beginnings[at]] = true
+				all = append(all, d.runCommand(ctx, t, line))
+			}
+		}
+	}
+	for _, beginning := range beginnings {
+		require.True(t, used[beginning], "the runbook %s has no command %q", page, beginning)
+	}
+	return all
+}
+
+// runCommand runs a line of a runbook. program runs a command of a program in the environment of its instances.
+func (d *drill) runCommand(ctx context.Context, t *testing.T, line string) ran {
+	t.Helper()
+	times := []time.Time{d.prepared.Truncate(time.Second), time.Now().Add(time.Second)}
+	line = instant.ReplaceAllStringFunc(line, func(string) string {
+		next := times[0]
+		times = times[1:]
+		return next.UTC().Format(time.RFC3339)
+	})
+	words := strings.Fields(line)
+	require.Greater(t, len(words), 2, line)
+	require.Equal(t, "program", words[0], line)
+	i := d.of(identity.Name(words[1]))[0]
+	command := exec.CommandContext(ctx, i.path, words[2:]...)
+	command.Env = i.env
+	output, err := command.CombinedOutput()
+	d.printf("$ %s\n%s", line, output)
+	require.NoError(t, err, "%s", output)
+	return ran{line, string(output)}
+}
