@@ -116,6 +116,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 		case err != nil:
 			c.log.WarnContext(ctx, "cannot join the consumer group, trying again", "error", err)
 		default:
+			if len(generation.Assignments[c.opts.Topic]) == 0 {
+				c.awaitTopic(ctx) // It may have been deleted. The library waits with the next generation until this one is taken.
+			}
 			generation.Start(func(ended context.Context) { c.consume(ctx, ended, generation) })
 		}
 	}

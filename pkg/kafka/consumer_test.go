@@ -120,6 +120,26 @@ func TestConsumer(t *testing.T) {
 		s.waitFor(t, len(msgs))
 	})
 
+	t.Run("the consumer waits for a topic that was deleted, and reads the one that replaces it", func(t *testing.T) {
+		cluster, cfg, topic := setupFake(t, 1)
+		msgs := numbered(5, 1)
+		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
+		var s sink
+		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
+		s.waitFor(t, len(msgs))
+		require.NoError(t, cluster.DeleteTopic(topic))
+		joins := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
+		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
+		require.Eventually(t, func() bool { return joins.Hits() > 0 }, patience, 10*time.Millisecond, "the group notices it")
+		before := asked.Hits()
+		require.Eventually(t, func() bool { return asked.Hits() > before+10 }, patience, 10*time.Millisecond)
+		require.Less(t, joins.Hits(), 10, "it does not join again and again")
+
+		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}))
+		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), numbered(7, 1)))
+		s.waitFor(t, len(msgs)+7)
+	})
+
 	t.Run("handled messages are not handled again by the next member", func(t *testing.T) {
 		cfg, topic := setup(t, 3)
 		p, group := newProducer(t, cfg, topic), newGroup()

@@ -38,6 +38,9 @@ func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
 	return cluster.awaitLeaders(ctx, topic.Name)
 }
 
+// IsMissing reports whether an error of a Producer means that the topic does not exist.
+func IsMissing(err error) bool { return errors.Is(err, kafkago.UnknownTopicOrPartition) }
+
 // client returns a client for one topic, and what closes its connections.
 func (c *cluster) client(topic string) (*kafkago.Client, func()) {
 	transport := c.transport(topic)

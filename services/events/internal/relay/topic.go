@@ -54,13 +54,18 @@ func NewTopic(cfg kafka.Config, settings TopicSettings, tel *telemetry.Telemetry
 
 // Publish implements Publisher.
 func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
-	if err := t.Ensure(ctx); err != nil {
-		return err
+	err := t.Ensure(ctx)
+	if err == nil {
+		err = t.checkPartitions(ctx)
 	}
-	if err := t.checkPartitions(ctx); err != nil {
-		return err
+	if err == nil {
+		err = t.producer.Publish(ctx, msgs)
 	}
-	return t.producer.Publish(ctx, msgs)
+	if kafka.IsMissing(err) { // The topic was deleted, or Kafka was replaced by an empty one.
+		t.exists.Store(false)
+		t.counted.Store(false)
+	}
+	return err
 }
 
 // checkPartitions checks the number of partitions once: the producer refuses a later change itself.

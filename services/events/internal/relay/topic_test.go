@@ -16,8 +16,9 @@ import (
 
 type topicFixture struct {
 	*Topic
-	tel *telemetrytest.Record
-	log *strings.Builder
+	cluster *kfake.Cluster
+	tel     *telemetrytest.Record
+	log     *strings.Builder
 }
 
 // setupTopic returns a topic that exists with another retention than it must have.
@@ -31,7 +32,7 @@ func setupTopic(t *testing.T, settings TopicSettings) topicFixture {
 	existing := settings.TopicSettings
 	existing.Retention = 24 * time.Hour
 	require.NoError(t, kafka.EnsureTopic(t.Context(), cfg, existing))
-	f := topicFixture{tel: telemetrytest.New(), log: &strings.Builder{}}
+	f := topicFixture{cluster: cluster, tel: telemetrytest.New(), log: &strings.Builder{}}
 	f.tel.Logger = slog.New(slog.NewTextHandler(f.log, nil))
 	f.Topic, err = NewTopic(cfg, settings, f.tel.Telemetry)
 	require.NoError(t, err)
@@ -81,6 +82,19 @@ func TestATopicThatIsWeakerThanRequired(t *testing.T) {
 		require.InDelta(t, 0, found["setting=replication factor"], 0)
 		require.InDelta(t, (8 * 24 * time.Hour).Seconds(), f.tel.Values(t, "gifting.kafka.topic.max_age")[""], 0, "and a segment of a week")
 	})
+}
+
+func TestATopicThatWasDeletedIsCreatedAgain(t *testing.T) {
+	t.Parallel()
+	checks := 0
+	settings := weakSettings(false)
+	settings.CheckPartitions = func(context.Context, int) error { checks++; return nil }
+	f := setupTopic(t, settings)
+	msgs := []kafka.Message{{Key: []byte("k"), Value: []byte("v")}}
+	require.NoError(t, f.Publish(t.Context(), msgs))
+	require.NoError(t, f.cluster.DeleteTopic("changes"))
+	require.Eventually(t, func() bool { return f.Publish(t.Context(), msgs) == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Equal(t, 2, checks, "the new topic may have another number of partitions")
 }
 
 func TestAProgramIsReadyWithoutKafka(t *testing.T) {
