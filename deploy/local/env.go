@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,14 +63,40 @@ func quoteWord(text string) string {
 // EnvFile is the demo.env of a stack in the folder. It exists while the stack is ready.
 func EnvFile(dir string) string { return filepath.Join(dir, "demo.env") }
 
+// exports sets the variables in a shell.
+func exports(variables map[string]string) []byte {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		text.WriteString("export " + name + "=" + quoteWord(variables[name]) + "\n")
+	}
+	return []byte(text.String())
+}
+
+// ProgramEnvFile has the environment of a program of a stack in the folder, in which its commands can be run.
+func ProgramEnvFile(dir string, name identity.Name) string {
+	return filepath.Join(dir, "programs", string(name)+".env")
+}
+
+func (s *Stack) writeEnvironments(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "programs"), 0o700); err != nil {
+		return fmt.Errorf("environments of the programs: %w", err)
+	}
+	for name, env := range s.Programs {
+		if err := writeFile(ProgramEnvFile(dir, name), exports(env)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // announce writes demo.env and shows how to place a first order.
 func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
-	s.Env = w.variables(d)
-	var text, services strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		text.WriteString("export " + name + "=" + quoteWord(s.Env[name]) + "\n")
+	if err := s.writeEnvironments(w.Dir); err != nil {
+		return err
 	}
-	if err := writeFile(EnvFile(w.Dir), []byte(text.String())); err != nil {
+	s.Env = w.variables(d)
+	var services strings.Builder
+	if err := writeFile(EnvFile(w.Dir), exports(s.Env)); err != nil {
 		return err
 	}
 	for _, p := range programs.All() {
