@@ -15,9 +15,12 @@ const (
 	stateSerializationFailure = "40001"
 	stateDeadlockDetected     = "40P01"
 	stateIdleInTransaction    = "25P03"
-	classConnection           = "08"
-	classOperator             = "57"
-	classResources            = "53"
+	// A replica that is not promoted yet refuses to write, and to say where it writes.
+	stateReadOnly          = "25006"
+	stateNotInPrerequisite = "55000"
+	classConnection        = "08"
+	classOperator          = "57"
+	classResources         = "53"
 )
 
 // UniqueViolation returns the name of the constraint that err violates.
@@ -45,13 +48,14 @@ func Retryable(err error) bool {
 // Unavailable reports whether err means that the database cannot be reached or does not work now. It is false if the database
 // refused the statement.
 func Unavailable(err error) bool {
+	// The server may have refused the connection, for example because the database is being restored and does not exist.
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		class := pe.Code[:2]
 		return class == classConnection || class == classOperator || class == classResources ||
-			pe.Code == stateIdleInTransaction
-	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
+			pe.Code == stateIdleInTransaction || pe.Code == stateReadOnly || pe.Code == stateNotInPrerequisite
 	}
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true

@@ -103,6 +103,12 @@ func TestAnUnavailableDatabaseIsDistinguishedFromARefusedStatement(t *testing.T)
 	conn.Release()
 	_, err = postgres.Open(t.Context(), postgres.Config{URL: "postgres://nobody@127.0.0.1:1/x"})
 	require.True(t, postgres.Unavailable(err))
+	missing := pool.Config().ConnConfig.Copy()
+	missing.Database = "being_restored"
+	_, err = pgx.ConnectConfig(t.Context(), missing)
+	require.True(t, postgres.Unavailable(err), "%v", err)
+	_, err = pool.Exec(t.Context(), "START TRANSACTION READ ONLY; CREATE TABLE t ()")
+	require.True(t, postgres.Unavailable(err), "a replica that is not promoted yet: %v", err)
 }
 
 func TestReadThenWriteWritesWhatTheReadRowsDecide(t *testing.T) {
