@@ -58,7 +58,9 @@ func (r *Relay) publishBatch(ctx context.Context) (int, error) {
 			return 0, err
 		}
 		r.metrics.published.Add(ctx, int64(len(msgs)))
-		r.outstanding.add(b.items, msgs)
+		if lost := r.outstanding.add(b.items, msgs); lost != nil {
+			r.lost(ctx, *lost, "")
+		}
 	}
 	for i := range r.windows {
 		r.windows[i].advance(b.readings[i], b.taken[i])

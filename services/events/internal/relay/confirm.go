@@ -58,6 +58,11 @@ type outstandingRows struct {
 func (o *outstanding) reset(sources int) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
+	o.clear(sources)
+}
+
+// clear needs the lock.
+func (o *outstanding) clear(sources int) {
 	o.outstandingRows = outstandingRows{rows: make([][]sent, sources), newest: map[int]sent{}, resets: o.resets + 1}
 }
 
@@ -70,13 +75,18 @@ func (o *outstanding) forget(source int) {
 	o.resets++
 }
 
-// add notes the rows with the positions of their messages.
-func (o *outstanding) add(items []item, msgs []kafka.Message) {
+// add notes the rows with the positions of their messages. If a message got an offset up to that of an earlier one, Kafka has lost
+// that one: add forgets all rows instead, because the offsets of lost messages would soon be confirmed, and returns what was lost.
+func (o *outstanding) add(items []item, msgs []kafka.Message) (lost *sent) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	now := time.Now()
 	for i, it := range items {
 		s := sent{id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset, at: now}
+		if before, known := o.newest[s.partition]; known && s.offset <= before.offset {
+			o.clear(len(o.rows))
+			return &before
+		}
 		o.newest[s.partition] = s
 		if o.count >= maxOutstanding {
 			o.overflow = true
@@ -85,6 +95,7 @@ func (o *outstanding) add(items []item, msgs []kafka.Message) {
 		o.rows[it.source] = append(o.rows[it.source], s)
 		o.count++
 	}
+	return nil
 }
 
 // now returns what is outstanding.
@@ -155,13 +166,8 @@ func (r *Relay) confirm(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	intact, err := r.intact(ctx, now)
-	if err != nil {
+	if intact, err := r.intact(ctx, now); err != nil || !intact {
 		return err
-	}
-	if !intact {
-		r.again.Store(true)
-		return nil
 	}
 	return r.forEachSource(ctx, func(ctx context.Context, i int, s *source) error {
 		var done, left []sent
@@ -224,9 +230,7 @@ func (r *Relay) intact(ctx context.Context, now outstandingRows) (bool, error) {
 				return err
 			}
 			if found != newest.eventID {
-				r.metrics.lostTails.Add(ctx, 1)
-				r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
-					"partition", partition, "offset", newest.offset, "event_id", newest.eventID, "found_event_id", found)
+				r.lost(ctx, newest, found)
 				lock.Lock()
 				defer lock.Unlock()
 				intact = false
@@ -235,6 +239,14 @@ func (r *Relay) intact(ctx context.Context, now outstandingRows) (bool, error) {
 		})
 	}
 	return intact, group.Wait()
+}
+
+// lost reports that Kafka no longer has a row's message, and requests that all rows are published again.
+func (r *Relay) lost(ctx context.Context, s sent, found string) {
+	r.metrics.lostTails.Add(ctx, 1)
+	r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
+		"partition", s.partition, "offset", s.offset, "event_id", s.eventID, "found_event_id", found)
+	r.again.Store(true)
 }
 
 // eventAt returns the id of the event at a row's position, or nothing if there is no message.

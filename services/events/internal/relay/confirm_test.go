@@ -83,6 +83,32 @@ func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
 	}
 }
 
+// TestMessagesThatAreWrittenOverThoseThatKafkaLost lets the relay itself use the offsets of lost messages, before it asks for these.
+func TestMessagesThatAreWrittenOverThoseThatKafkaLost(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	f := setup(t, Config{}, tel.Telemetry)
+	f.published.stored = 0
+	publish := func() {
+		_, err := f.publishBatch(t.Context())
+		require.NoError(t, err)
+	}
+	first, second := f.add(t, 0), f.add(t, 1)
+	publish()
+	f.published.lose(0)
+	third, fourth := f.add(t, 0), f.add(t, 1)
+	publish()
+	f.published.stored = 2 // The readers have stored the messages that are there now.
+	require.NoError(t, f.confirm(t.Context()))
+	require.Equal(t, 4, f.left(t), "the offsets of lost messages confirm nothing")
+	publish()
+	require.Equal(t, []string{third, fourth, first, second, third, fourth}, f.published.subjects(t))
+	f.published.stored = -1
+	require.NoError(t, f.confirm(t.Context()))
+	require.Zero(t, f.left(t))
+	require.InDelta(t, 1, tel.Values(t, "gifting.relay.lost_tails")[""], 0)
+}
+
 func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
