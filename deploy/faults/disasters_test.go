@@ -39,6 +39,8 @@ type drill struct {
 	printf func(format string, args ...any)
 	// draw makes the choices that the disaster leaves to the seed.
 	draw *mathrand.Rand
+	// topic is the topic of changes.
+	topic string
 	// prepared is when the state was taken, wentBack when it was restored.
 	prepared, wentBack time.Time
 	// restores are what restoreAll runs.
@@ -81,7 +83,7 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 	t.Helper()
 	one.options.binaries, one.options.logs, one.options.slowCommits = binaries, r.dir, true
 	f := newFixture(t, newDeployment(t, one.options), seeded, 0)
-	d := &drill{fixture: f, printf: r.printf, draw: mathrand.New(mathrand.NewPCG(uint64(seeded), nameSeed(one.name)))}
+	d := &drill{fixture: f, printf: r.printf, topic: f.config.Topic(), draw: mathrand.New(mathrand.NewPCG(uint64(seeded), nameSeed(one.name)))}
 	supervised := &injector{deployment: f.deployment, printf: r.printf, restarts: map[string]int{}}
 	run := func(ctx context.Context, name string, do step) {
 		if do != nil {

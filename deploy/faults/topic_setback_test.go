@@ -36,16 +36,15 @@ func (d *drill) ends(ctx context.Context, t *testing.T) map[int]int64 {
 	t.Helper()
 	ends := map[int]int64{}
 	d.inKafka(t, func(client *kafka.Client) {
-		topic := d.config.Topic()
-		metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+		metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{d.topic}})
 		require.NoError(t, err)
 		var asked []kafka.OffsetRequest
 		for _, p := range metadata.Topics[0].Partitions {
 			asked = append(asked, kafka.LastOffsetOf(p.ID))
 		}
-		listed, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
+		listed, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{d.topic: asked}})
 		require.NoError(t, err)
-		for _, p := range listed.Topics[topic] {
+		for _, p := range listed.Topics[d.topic] {
 			require.NoError(t, p.Error)
 			ends[p.Partition] = p.LastOffset
 		}

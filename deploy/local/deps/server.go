@@ -31,7 +31,7 @@ type server struct {
 	as   string // the name the program is called by, when not path
 	args []string
 	env  []string // further variables
-	dir  string // its working directory, which no other server uses
+	dir  string   // its working directory, which no other server uses
 	user *serverUser
 	quit syscall.Signal // for an orderly stop
 	log  string
