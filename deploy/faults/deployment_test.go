@@ -49,10 +49,12 @@ type options struct {
 	// slowCommits makes it more likely that changes commit in another order than they were recorded.
 	slowCommits bool
 	logs        string
-	// env has further variables of all instances, settings further settings of PostgreSQL, serverEnv variables of its servers.
-	env, settings, serverEnv []string
-	// ownServers are the databases that have a PostgreSQL server of their own.
+	// env has further variables of all instances, settings further settings of PostgreSQL.
+	env, settings []string
+	// ownServers are the databases that have a PostgreSQL server of their own. With fakeClock, the file clock says how far the clocks
+	// of these servers are ahead.
 	ownServers []string
+	fakeClock  bool
 }
 
 // Ports of a deployment, in a row: those of a stack, those of the second instances, the servers, the network.

@@ -15,7 +15,7 @@ func eventDisasters() []disaster {
 		databaseBack("events database back", feed),
 		databaseBack("webhook database back", queue),
 		databaseBack("events and webhook databases back", both),
-		lostTail(), newTopic(), morePartitions(),
+		lostTail(), newTopic(), morePartitions(), clocksDiffer(), openSnapshot(),
 	}
 }
 

@@ -22,6 +22,8 @@ type disaster struct {
 	name string
 	// options of the deployment, such as the databases with a server of their own.
 	options options
+	// variant is one of setbacks; if it is empty, the seed decides.
+	variant string
 	// prepare takes the state to which goBack returns.
 	prepare, goBack step
 	// recover is what a person does, by the commands of a runbook. Without it, the platform recovers by itself.
@@ -39,6 +41,8 @@ type drill struct {
 	printf func(format string, args ...any)
 	// draw makes the choices that the disaster leaves to the seed.
 	draw *mathrand.Rand
+	// variant is that of the disaster.
+	variant string
 	// topic is the topic of changes.
 	topic string
 	// prepared is when the state was taken, wentBack when it was restored.
@@ -83,7 +87,7 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 	t.Helper()
 	one.options.binaries, one.options.logs, one.options.slowCommits = binaries, r.dir, true
 	f := newFixture(t, newDeployment(t, one.options), seeded, 0)
-	d := &drill{fixture: f, printf: r.printf, topic: f.config.Topic(), draw: mathrand.New(mathrand.NewPCG(uint64(seeded), nameSeed(one.name)))}
+	d := &drill{fixture: f, printf: r.printf, variant: one.variant, topic: f.config.Topic(), draw: mathrand.New(mathrand.NewPCG(uint64(seeded), nameSeed(one.name)))}
 	supervised := &injector{deployment: f.deployment, printf: r.printf, restarts: map[string]int{}}
 	run := func(ctx context.Context, name string, do step) {
 		if do != nil {

@@ -37,6 +37,21 @@ func TestMutationsOfThePlatformAreFound(t *testing.T) {
 	}
 }
 
+// TestMutationsAreFoundByDisasters shows the same for the defences against servers that go back in time.
+func TestMutationsAreFoundByDisasters(t *testing.T) {
+	unchanged, all := buildPrograms(t, "", nil), disasters()
+	for _, m := range disasterMutations {
+		t.Run(m.name, func(t *testing.T) {
+			one := all[slices.IndexFunc(all, func(d disaster) bool { return d.name == m.disaster })]
+			one.variant = m.variant
+			r := newReport(t, 1)
+			found := one.run(t, m.build(t, unchanged), 1, r)
+			r.summary(found, nil)
+			require.NotEmpty(t, found.violations()[m.breaks], "the mutation is not found")
+		})
+	}
+}
+
 // build returns a folder of programs with the mutation. Programs that it does not change are links to the unchanged ones.
 func (m mutation) build(t *testing.T, unchanged string) string {
 	t.Helper()

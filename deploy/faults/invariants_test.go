@@ -16,6 +16,8 @@ const (
 	cursor
 	// loss: the platform's own commands report exactly the changes that were lost.
 	loss
+	// flat: no read gets slower with the rows that have come and gone.
+	flat
 	// stock: remaining and held units add up, and at no time are more units held than exist.
 	stock
 	// leak: no key sees another tenant's or brand's records; personal data is nowhere outside the sealed columns.
@@ -27,5 +29,5 @@ const (
 )
 
 func (i invariant) String() string {
-	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "cursor", "loss", "stock", "leak", "answers"}[i]
+	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "cursor", "loss", "flat", "stock", "leak", "answers"}[i]
 }

@@ -187,6 +187,8 @@ type servers struct {
 	postgres, redis, kafka *server
 	// own are the PostgreSQL servers that have a single database, by its name.
 	own map[string]*server
+	// clock is the file that sets the clocks of these servers, if there is one.
+	clock string
 }
 
 func (s servers) all() []*server {
@@ -209,9 +211,9 @@ func kafkaData(dir string) string { return filepath.Join(dir, "kafka", string(de
 func startServers(t *testing.T, dir string, first int, n *network, o options) servers {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	newPostgres := func(name, folder string, port int) *server {
+	newPostgres := func(name, folder string, port int, env ...string) *server {
 		config := deps.PostgreSQLConfig{
-			Dir: filepath.Join(dir, folder), Port: port, Ephemeral: true, Log: log, Settings: o.settings, Env: o.serverEnv,
+			Dir: filepath.Join(dir, folder), Port: port, Ephemeral: true, Log: log, Settings: o.settings, Env: env,
 		}
 		return &server{name: name, launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, config) }}
 	}
@@ -224,8 +226,12 @@ func startServers(t *testing.T, dir string, first int, n *network, o options) se
 		postgres: newPostgres("PostgreSQL", "postgres", first), redis: &server{name: "Redis"}, kafka: &server{name: "Kafka"},
 		own: map[string]*server{},
 	}
+	var env []string
+	if o.fakeClock {
+		s.clock, env = fakeClock(t)
+	}
 	for i, database := range o.ownServers {
-		s.own[database] = newPostgres("PostgreSQL of "+database, "postgres-"+database, first+3+i)
+		s.own[database] = newPostgres("PostgreSQL of "+database, "postgres-"+database, first+3+i, env...)
 	}
 	s.redis.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartRedis(ctx, redis) }
 	s.kafka.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartKafka(ctx, kafka) }

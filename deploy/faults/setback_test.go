@@ -30,9 +30,9 @@ type setback struct {
 
 // setbacks are all that a platform meets. They differ in what the server says of itself afterwards.
 var setbacks = []setback{
-	{"a dump restored into a new database", (*drill).dump},
-	{"a replica that was behind is promoted", (*drill).promoteCopy},
-	{"the volume is set back", (*drill).copyVolume},
+	{dumpRestored, (*drill).dump},
+	{replicaPromoted, (*drill).promoteCopy},
+	{volumeSetBack, (*drill).copyVolume},
 }
 
 // backUp takes a backup of databases, in a way that the seed decides, for restoreAll. The tables grow under load: a test fails if
@@ -41,6 +41,9 @@ func backUp(tables map[string]string) step {
 	return func(ctx context.Context, t *testing.T, d *drill) {
 		t.Helper()
 		how := setbacks[d.draw.IntN(len(setbacks))]
+		if at := slices.IndexFunc(setbacks, func(s setback) bool { return s.name == d.variant }); at >= 0 {
+			how = setbacks[at]
+		}
 		d.printf("variant: %s", how.name)
 		for database, table := range tables {
 			before := d.count(ctx, t, database, table)

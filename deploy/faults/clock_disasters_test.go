@@ -1,0 +1,131 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/pkg/identity"
+)
+
+const (
+	// clockAhead is how far the clock of the orders database goes ahead, and clockBehind how far that of its replica is behind.
+	clockAhead, clockBehind = 40 * time.Second, -3 * time.Second
+	clockSource             = "orders"
+)
+
+// clocksDiffer lets the clock of the orders database go ahead under load. Then its replica, whose clock is behind, takes over without
+// a loss.
+func clocksDiffer() disaster {
+	return disaster{
+		name:    "clock ahead and then behind",
+		options: options{ownServers: []string{clockSource}, fakeClock: true},
+		prepare: func(ctx context.Context, t *testing.T, d *drill) {
+			t.Helper()
+			d.setClock(ctx, t, clockAhead)
+		},
+		goBack: func(ctx context.Context, t *testing.T, d *drill) {
+			t.Helper()
+			d.checkClock(ctx, t, clockAhead)
+			own := d.own[clockSource]
+			own.busy.Lock()
+			defer own.busy.Unlock()
+			var data string
+			d.withConn(ctx, t, own.instance.Address, func(conn *pgx.Conn) {
+				require.NoError(t, conn.QueryRow(ctx, "SHOW data_directory").Scan(&data))
+			})
+			require.NoError(t, own.end(ctx, syscall.SIGINT))
+			writeClock(t, d.clock, clockBehind)
+			require.NoError(t, os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600))
+			require.NoError(t, own.start(ctx))
+			d.exec(ctx, t, own.instance.Address, "SELECT pg_promote()")
+		},
+		after: func(ctx context.Context, t *testing.T, d *drill) {
+			t.Helper()
+			d.checkClock(ctx, t, clockBehind)
+		},
+	}
+}
+
+// fakeClock returns a file that says how far the clocks of servers with the environment are ahead.
+func fakeClock(t *testing.T) (file string, env []string) {
+	t.Helper()
+	library, err := deps.Faketime(t.Context())
+	require.NoError(t, err)
+	dir, err := os.MkdirTemp("", "clock") //nolint:usetesting // The user of the server cannot enter the folders of a test.
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // The same.
+	file = filepath.Join(dir, "faketime")
+	writeClock(t, file, 0)
+	return file, []string{
+		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
+	}
+}
+
+// writeClock replaces the file: a server never reads half of it.
+func writeClock(t *testing.T, file string, ahead time.Duration) {
+	t.Helper()
+	text := fmt.Sprintf("%+d\n", int(ahead.Seconds()))
+	require.NoError(t, os.WriteFile(file+".new", []byte(text), 0o644)) //nolint:gosec // The user of the server reads it.
+	require.NoError(t, os.Rename(file+".new", file))
+}
+
+// setClock sets the clock of the running server.
+func (d *drill) setClock(ctx context.Context, t *testing.T, ahead time.Duration) {
+	t.Helper()
+	writeClock(t, d.clock, ahead)
+	var now time.Time
+	d.withConn(ctx, t, d.own[clockSource].instance.Address, func(conn *pgx.Conn) {
+		require.NoError(t, conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now))
+	})
+	require.InDelta(t, ahead.Seconds(), time.Until(now).Seconds(), 1)
+}
+
+// checkClock requires that the relay has measured the clock.
+func (d *drill) checkClock(ctx context.Context, t *testing.T, ahead time.Duration) {
+	t.Helper()
+	var measured []float64
+	for _, i := range d.of(identity.Events) {
+		measured = append(measured, i.metric(ctx, t, `gifting_relay_clock_offset_seconds{`, `source="`+clockSource+`"`)...)
+	}
+	found := false
+	for _, seconds := range measured {
+		found = found || seconds > ahead.Seconds()-1 && seconds < ahead.Seconds()+1
+	}
+	d.require(found, loss, d.prepared, time.Now(), "the relay measures a clock that is %s ahead as %v", ahead, measured)
+}
+
+// metric returns the values of the series that begin with the name and have the label.
+func (i *instance) metric(ctx context.Context, t *testing.T, name, label string) (values []float64) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.metrics+"/metrics", http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		line := lines.Text()
+		if !strings.HasPrefix(line, name) || !strings.Contains(line, label) {
+			continue
+		}
+		var value float64
+		_, err := fmt.Sscan(line[strings.LastIndex(line, " ")+1:], &value)
+		require.NoError(t, err, line)
+		values = append(values, value)
+	}
+	return values
+}

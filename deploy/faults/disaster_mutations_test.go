@@ -1,0 +1,65 @@
+package faults_test
+
+// disasterMutation is a bug of the defences against servers that go back in time.
+type disasterMutation struct {
+	mutation
+
+	// disaster finds it, in a variant if that is not empty.
+	disaster, variant string
+}
+
+const (
+	kafkaOffsets   = "pkg/kafka/offsets.go"
+	kafkaPartition = "pkg/kafka/partition_client.go"
+	feedWriters    = "services/events/internal/store/writers.go"
+	feedEpoch      = "services/events/internal/store/epoch.go"
+	relayConfirm   = "services/events/internal/relay/confirm.go"
+	relayClock     = "services/events/internal/relay/clock.go"
+)
+
+// The ways in which a database goes back.
+const (
+	dumpRestored    = "a dump is restored into a new database"
+	replicaPromoted = "a replica that was behind is promoted"
+	volumeSetBack   = "the volume is set back"
+)
+
+// disasterMutations has a bug of each defence.
+var disasterMutations = []disasterMutation{
+	{disaster: "events database back", variant: dumpRestored, mutation: mutation{
+		"the feed begins at the offset of its group", lost, []replacement{
+			{kafkaOffsets, `	if stored.Next < p.reached {`, `	if stored.Next < p.reached {
+		stored = Stored{Next: p.reached}
+	}
+	if stored.Next < p.reached {`},
+			{feedWriters, `b.Changes[0].Offset > stored.Next`, `b.Changes[0].Offset < 0`},
+		},
+	}},
+	{disaster: "events database back", variant: volumeSetBack, mutation: mutation{
+		"no epoch begins", cursor, []replacement{{feedEpoch, `insertNextEpoch(ctx, tx, reason, true)`, `insertNextEpoch(ctx, tx, reason, false)`}},
+	}},
+	{disaster: "topic deleted and made anew", mutation: mutation{
+		"rows are deleted once Kafka has them", loss, []replacement{
+			{relayConfirm, `row.offset < stored[row.partition]`, `row.offset < stored[row.partition] || row.offset >= 0`},
+		},
+	}},
+	{disaster: "topic deleted and made anew", mutation: mutation{
+		"the relay trusts the offsets of lost messages", loss, []replacement{
+			{relayConfirm, `known && s.offset <= before.offset`, `known && s.offset < 0`},
+		},
+	}},
+	{disaster: "Kafka loses its newest messages", mutation: mutation{
+		"readers do not compare the last message", lost, []replacement{
+			{kafkaPartition, `	case end < at.next:
+		return false, nil
+`, ``},
+			{kafkaPartition, `return c.id(m) == at.id, nil`, `return c.id(m) != "", nil`},
+		},
+	}},
+	{disaster: "clock ahead and then behind", mutation: mutation{
+		"clocks are not measured", order, []replacement{{relayClock, `return (o.low + o.high) / 2 }`, `return 0 * (o.low + o.high) }`}},
+	}},
+	{disaster: "a snapshot held open", mutation: mutation{
+		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last)`, `min(w.low, 0), limit, first, last)`}},
+	}},
+}
