@@ -80,7 +80,7 @@ func fakeClock(t *testing.T) (file string, env []string) {
 func writeClock(t *testing.T, file string, ahead time.Duration) {
 	t.Helper()
 	text := fmt.Sprintf("%+d\n", int(ahead.Seconds()))
-	require.NoError(t, os.WriteFile(file+".new", []byte(text), 0o644)) //nolint:gosec // The user of the server reads it.
+	require.NoError(t, os.WriteFile(file+".new", []byte(text), 0o644))
 	require.NoError(t, os.Rename(file+".new", file))
 }
 

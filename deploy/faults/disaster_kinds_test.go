@@ -28,10 +28,21 @@ func databaseBack(name string, tables map[string]string) disaster {
 	}
 	one.goBack = func(ctx context.Context, t *testing.T, d *drill) {
 		t.Helper()
-		if tables["events"] != "" {
-			d.allowSync()
+		if tables["events"] == "" {
+			restoreAll(ctx, t, d)
+			return
+		}
+		// Half of the followers come back when the feed has grown beyond their cursors again.
+		for i, f := range d.followers {
+			f.allowSync()
+			if i%2 == 0 {
+				f.busy.Lock()
+				defer f.busy.Unlock()
+			}
 		}
 		restoreAll(ctx, t, d)
+		sleep(ctx, behind)
+		d.awaitReaders(ctx, t)
 	}
 	return one
 }

@@ -27,7 +27,7 @@ const (
 // disasterMutations has a bug of each defence.
 var disasterMutations = []disasterMutation{
 	{disaster: "events database back", variant: dumpRestored, mutation: mutation{
-		"the feed begins at the offset of its group", lost, []replacement{
+		"the feed begins at the offset of its group", loss, []replacement{
 			{kafkaOffsets, `	if stored.Next < p.reached {`, `	if stored.Next < p.reached {
 		stored = Stored{Next: p.reached}
 	}

@@ -131,13 +131,6 @@ func restoreAll(ctx context.Context, t *testing.T, d *drill) {
 	}
 }
 
-// allowSync allows each follower one full sync.
-func (d *drill) allowSync() {
-	for _, f := range d.followers {
-		f.allowSync()
-	}
-}
-
 // stop stops the instances of a program until start is called.
 func (d *drill) stop(ctx context.Context, program identity.Name) (start func() error) {
 	instances := d.of(program)

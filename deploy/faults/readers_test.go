@@ -22,6 +22,8 @@ type follower struct {
 	reader
 	client *client
 	random *mathrand.Rand
+	// busy is held while a page is read, or by a disaster while the follower does not read.
+	busy sync.Mutex
 
 	lock   sync.Mutex
 	cursor string
@@ -39,7 +41,10 @@ func newFollower(r reader, c *client, random *mathrand.Rand) *follower {
 
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if more, err := f.readPage(ctx); err == nil && more {
+		f.busy.Lock()
+		more, err := f.readPage(ctx)
+		f.busy.Unlock()
+		if err == nil && more {
 			continue
 		}
 		sleep(ctx, 500*time.Millisecond)
