@@ -33,6 +33,18 @@ type Option func(pc *pgxpool.Config)
 // such as a queue's.
 func ByIndex(pc *pgxpool.Config) {
 	pc.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	// A bitmap is made of all entries, however few rows the statement wants.
+	pc.ConnConfig.RuntimeParams["enable_bitmapscan"] = "off"
+}
+
+// NewestVersion selects the row whose key has the value, an expression, in a table whose rows are updated all the time. It needs
+// ByIndex.
+//
+// While an old snapshot is open, as of a backup, every version of such a row stays, and a plain comparison reads them all:
+// 50 ms after a million updates. Backwards, the index leads to the newest version first.
+func NewestVersion(columns, table, key, value string) string {
+	return "SELECT " + columns + " FROM " + table + " WHERE " + key + " >= " + value + " AND " + key + " <= " + value +
+		" ORDER BY " + key + " DESC LIMIT 1"
 }
 
 // PlanOnce keeps one plan of each statement, whatever its values. It is for services where one plan is always the best and

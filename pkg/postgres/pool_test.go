@@ -19,7 +19,9 @@ func TestOptionsOfAServiceHoldForItsStatements(t *testing.T) {
 		postgres.ByIndex, postgres.PlanOnce)
 	require.NoError(t, err)
 	defer pool.Close()
-	for setting, wanted := range map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan", "jit": "off"} {
+	for setting, wanted := range map[string]string{
+		"enable_seqscan": "off", "enable_bitmapscan": "off", "plan_cache_mode": "force_generic_plan", "jit": "off",
+	} {
 		var is string
 		require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_setting($1)", setting).Scan(&is))
 		require.Equal(t, wanted, is, setting)

@@ -113,11 +113,10 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	// again, and readers drop the duplicates.
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	// Reads follow the primary key from the low end of their window. A bitmap would be made of a whole other index. Each plan is
-	// kept, because planning takes longer than reading a few rows.
+	// Reads follow the primary key from the low end of their window. Each plan is kept, because planning takes longer than reading a
+	// few rows.
 	postgres.ByIndex(cfg)
 	postgres.PlanOnce(cfg)
-	cfg.ConnConfig.RuntimeParams["enable_bitmapscan"] = "off"
 	cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	opened := &source{name: s.Name}
 	cfg.AfterConnect = opened.identify

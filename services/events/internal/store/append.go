@@ -130,9 +130,10 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 
 // The search begins one day before the oldest event was recorded, because clocks differ, or one day before the writers' last
 // day if that is earlier because a source's clock is ahead.
-const knownIDs = `SELECT event_id FROM feed
+var knownIDs = `SELECT event_id FROM feed
 WHERE event_id = ANY($1)
-  AND day >= least($2::date, (SELECT min(last_day) - 1 FROM feed_writers WHERE kafka_partition = ANY($3)))`
+  AND day >= least($2::date, (
+    SELECT min(w.last_day) - 1 FROM unnest($3::int[]) AS p (partition) CROSS JOIN LATERAL (` + writerOf("p.partition", "last_day") + `) w))`
 
 // idsAndFirstDay returns the events' ids and the first day on which one of them may have been inserted.
 func idsAndFirstDay(in []*pendingBatch) (ids postgres.UUIDs, from time.Time) {
@@ -160,7 +161,12 @@ func unknown(changes []Change, known map[string]bool) []Change {
 	return fresh
 }
 
-const (
+// lastOf selects columns of a tenant's row in feed_tenants, which every append for the tenant updates.
+func lastOf(tenant, columns string) string {
+	return postgres.NewestVersion(columns, "feed_tenants", "tenant_id", tenant)
+}
+
+var (
 	// The inner query is sorted before the outer one takes values from the sequence, so that
 	// positions follow the order of the arrays.
 	insertRows = `WITH inserted AS (
@@ -176,15 +182,23 @@ const (
     ORDER BY n
   ) ordered
   RETURNING tenant_id, position
+), last AS (
+  SELECT tenant_id, max(position) AS position FROM inserted GROUP BY tenant_id
+), updated AS (
+  UPDATE feed_tenants t SET last_position = last.position
+    FROM last CROSS JOIN LATERAL (` + lastOf("last.tenant_id", "ctid") + `) found
+   WHERE t.ctid = found.ctid
+  RETURNING t.tenant_id
 )
 INSERT INTO feed_tenants (tenant_id, last_position)
-SELECT tenant_id, max(position) FROM inserted GROUP BY tenant_id
+SELECT tenant_id, position FROM last WHERE tenant_id NOT IN (SELECT tenant_id FROM updated)
 ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 
 	moveWriters = `UPDATE feed_writers w
    SET next_offset = m.next, last_offset = m.next - 1, last_id = m.id, last_time = m.at, last_day = $5
-  FROM unnest($1::int[], $2::bigint[], $3::text[], $4::timestamptz[]) AS m (kafka_partition, next, id, at)
- WHERE w.kafka_partition = m.kafka_partition`
+  FROM unnest($1::int[], $2::bigint[], $3::text[], $4::timestamptz[]) AS m (partition, next, id, at)
+ CROSS JOIN LATERAL (` + writerOf("m.partition", "ctid") + `) locked
+ WHERE w.ctid = locked.ctid`
 )
 
 // queueInsert adds the changes in their order and updates the writers' offsets.

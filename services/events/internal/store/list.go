@@ -55,8 +55,8 @@ func (b Bounds) Holds(p Position) bool {
 	return p.Number == 0 || p.Number <= b.Survived && (p.Epoch != b.Epoch || p.Number <= b.Last)
 }
 
-const bounds = `SELECT
-  coalesce((SELECT last_position FROM feed_tenants WHERE tenant_id = $1), 0),
+var bounds = `SELECT
+  coalesce((` + lastOf("$1", "last_position") + `), 0),
   coalesce((SELECT position FROM feed_dropped WHERE tenant_id = $1), 0),
   (SELECT id FROM feed_epochs ORDER BY number DESC LIMIT 1),
   coalesce((SELECT coalesce(min(later.survived), 9223372036854775807)

@@ -27,9 +27,14 @@ func newWriters(partitions int) *writers {
 	return &writers{stored: make(map[int]kafka.Stored, partitions), known: map[string]bool{}}
 }
 
+// writerOf selects columns of a partition's row, which every append updates.
+func writerOf(partition, columns string) string {
+	return postgres.NewestVersion(columns, "feed_writers", "kafka_partition", partition)
+}
+
 // The order is fixed, so that transactions do not deadlock.
-const lockWriterRows = `SELECT kafka_partition, last_day, ` + storedColumns + ` FROM feed_writers
-WHERE kafka_partition = ANY($1) ORDER BY kafka_partition FOR UPDATE`
+var lockWriterRows = `SELECT w.* FROM (SELECT partition FROM unnest($1::int[]) AS u (partition) ORDER BY partition) p
+ CROSS JOIN LATERAL (` + writerOf("p.partition", "kafka_partition, last_day, "+storedColumns) + ` FOR UPDATE) w`
 
 func partitionsOf(of []*pendingBatch) []int {
 	return postgres.Column(of, func(b *pendingBatch) int { return b.Partition })
@@ -72,9 +77,14 @@ func (s *Store) queueKnown(b *pgx.Batch, of []*pendingBatch, w *writers) {
 	})
 }
 
+var nextOffsets = `SELECT w.kafka_partition, w.next_offset
+  FROM feed_topic t
+ CROSS JOIN generate_series(0, t.partitions - 1) AS p (partition)
+ CROSS JOIN LATERAL (` + writerOf("p.partition", "kafka_partition, next_offset") + `) w`
+
 // NextOffsets returns of each partition the offset after the last message that the feed has stored.
 func (s *Store) NextOffsets(ctx context.Context) (map[int]int64, error) {
-	rows, err := s.pool.Query(ctx, "SELECT kafka_partition, next_offset FROM feed_writers")
+	rows, err := s.pool.Query(ctx, nextOffsets)
 	if err != nil {
 		return nil, fmt.Errorf("read offsets of feed: %w", err)
 	}

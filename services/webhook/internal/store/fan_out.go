@@ -41,32 +41,39 @@ type Messages struct {
 	LastTime time.Time
 }
 
-const (
-	// Rows are locked in a fixed order, so that transactions do not deadlock.
-	lockOffsets = `SELECT FROM fan_out_offsets WHERE kafka_partition = ANY ($1) ORDER BY kafka_partition FOR UPDATE`
+// offsetOf selects columns of a partition's row, which every batch updates.
+func offsetOf(partition, columns string) string {
+	return postgres.NewestVersion(columns, "fan_out_offsets", "kafka_partition", partition)
+}
+
+var (
+	// Rows are locked in a fixed order, so that transactions do not deadlock. The next statements see what the last holders of the
+	// locks have committed.
+	lockOffsets = `SELECT FROM (SELECT partition FROM unnest($1::int[]) AS u (partition) ORDER BY partition) p
+ CROSS JOIN LATERAL (` + offsetOf("p.partition", "next_offset") + ` FOR UPDATE) o`
 
 	// The offset of a partition moves unless its messages begin after it. It never moves back.
 	moveOffsets = `UPDATE fan_out_offsets o
    SET next_offset = m.next, last_id = m.last_id, last_time = m.last_time
   FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
-    AS m (kafka_partition, first, next, last_id, last_time)
- WHERE o.kafka_partition = m.kafka_partition AND m.first <= o.next_offset AND o.next_offset < m.next`
+    AS m (partition, first, next, last_id, last_time)
+ CROSS JOIN LATERAL (` + offsetOf("m.partition", "ctid") + `) locked
+ WHERE o.ctid = locked.ctid AND m.first <= o.next_offset AND o.next_offset < m.next`
 
 	// Messages that begin after the offset were not moved past: they are refused, and so are their events below.
-	refusedPartitions = `SELECT m.kafka_partition FROM unnest($1::int[], $2::bigint[]) AS m (kafka_partition, next)
- WHERE NOT EXISTS (SELECT FROM fan_out_offsets o WHERE o.kafka_partition = m.kafka_partition AND o.next_offset >= m.next)`
+	refusedPartitions = `SELECT m.partition FROM unnest($1::int[], $2::bigint[]) AS m (partition, next)
+ WHERE coalesce((` + offsetOf("m.partition", "next_offset") + `), -1) < m.next`
 )
 
 // An event that is already stored has been fanned out. It gets no further deliveries, even if more keys subscribe now. An event
 // of messages that are refused is not stored.
-const insertEvents = `
+var insertEvents = `
 WITH fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
   SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `
     FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[], $10::int[], $11::bigint[])
-      AS e (tenant_id, event_id, type, body, traceparent, kafka_partition, next)
-   WHERE e.next < 0 OR EXISTS (
-     SELECT FROM fan_out_offsets o WHERE o.kafka_partition = e.kafka_partition AND o.next_offset >= e.next)
+      AS e (tenant_id, event_id, type, body, traceparent, partition, next)
+   WHERE e.next < 0 OR (` + offsetOf("e.partition", "next_offset") + `) >= e.next
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
 )
@@ -224,9 +231,7 @@ func queueOffsets(b *pgx.Batch, messages []Messages, refused map[int]bool) {
 	}
 	partitions := postgres.Column(messages, func(m Messages) int { return m.Partition })
 	next := postgres.Column(messages, func(m Messages) int64 { return m.Next })
-	if len(messages) > 1 {
-		b.Queue(lockOffsets, partitions)
-	}
+	b.Queue(lockOffsets, partitions)
 	b.Queue(moveOffsets, partitions,
 		postgres.Column(messages, func(m Messages) int64 { return m.First }), next,
 		postgres.Column(messages, func(m Messages) string { return m.LastID }),

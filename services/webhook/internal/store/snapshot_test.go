@@ -1,11 +1,10 @@
 package store
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -25,11 +24,7 @@ type old struct {
 func setupOld(t *testing.T) *old {
 	t.Helper()
 	url := pgtest.NewURL(t, Migrations())
-	backup, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, backup.Close(context.WithoutCancel(t.Context()))) })
-	_, err = backup.Exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-	require.NoError(t, err)
+	pgtest.HoldSnapshot(t, url)
 	// One connection makes and reads the statistics.
 	tel := telemetrytest.New().Telemetry
 	pool, err := postgres.OpenObserved(t.Context(), postgres.Config{URL: url, MaxConns: 1}, tel, postgres.ByIndex, postgres.PlanOnce)
@@ -131,4 +126,27 @@ func TestDeletingReadsNoEntriesOfDeletedDeliveries(t *testing.T) {
 	}
 	// Each deleted delivery is found by its own entry and by those of its attempts and its event.
 	require.Less(t, o.entries(next), 10*limit)
+}
+
+func TestFanningOutReadsTheNewestVersionOfAnOffset(t *testing.T) {
+	t.Parallel()
+	const updates, few = 3000, 30
+	o := setupOld(t)
+	_, err := Offsets{o.Store}.Stored(t.Context(), 0, 0)
+	require.NoError(t, err)
+	var next int64
+	fanOut := func() {
+		event := Event{TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}}
+		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{event}, nil)
+		require.NoError(t, err)
+		next++
+	}
+	for range updates {
+		fanOut()
+	}
+	require.Less(t, pgtest.Pages(t, o.pool, "fan_out_offsets", fanOut), few)
+	require.Greater(t, pgtest.Pages(t, o.pool, "fan_out_offsets", func() {
+		_, err := Offsets{o.Store}.Stored(t.Context(), 0, 0)
+		require.NoError(t, err)
+	}), few, "the old versions are there: a reader that starts reads them")
 }
