@@ -49,7 +49,7 @@ var disasterMutations = []disasterMutation{
 		},
 	}},
 	{disaster: "Kafka loses its newest messages", mutation: mutation{
-		"readers do not compare the last message", lost, []replacement{
+		"readers do not compare the last message", order, []replacement{
 			{kafkaPartition, `	case end < at.next:
 		return false, nil
 `, ``},
