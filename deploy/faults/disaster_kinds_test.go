@@ -4,7 +4,13 @@ package faults_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 // eventDisasters are those of the databases, the topic and the clocks on the way from an outbox to the feed and the webhooks.
@@ -23,13 +29,11 @@ func eventDisasters() []disaster {
 // it again.
 func databaseBack(name string, tables map[string]string) disaster {
 	one := disaster{name: name, prepare: backUp(tables), after: redriveFindsNothing}
-	for database := range tables {
-		one.options.ownServers = append(one.options.ownServers, database)
-	}
+	one.options.ownServers = slices.Sorted(maps.Keys(tables))
 	one.goBack = func(ctx context.Context, t *testing.T, d *drill) {
 		t.Helper()
 		if tables["events"] == "" {
-			restoreAll(ctx, t, d)
+			d.restoreAndRestart(ctx, t, one.options.ownServers)
 			return
 		}
 		// Half of the followers come back when the feed has grown beyond their cursors again.
@@ -40,11 +44,30 @@ func databaseBack(name string, tables map[string]string) disaster {
 				defer f.busy.Unlock()
 			}
 		}
-		restoreAll(ctx, t, d)
+		d.restoreAndRestart(ctx, t, one.options.ownServers)
 		sleep(ctx, behind)
 		d.awaitReaders(ctx, t)
 	}
 	return one
+}
+
+// restoreAndRestart restores databases. In half of the cases their programs do not run meanwhile: then only Kafka knows how far they
+// had read.
+func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases []string) {
+	t.Helper()
+	var starts []func() error
+	if d.draw.IntN(2) == 0 {
+		d.printf("variant: the programs are stopped")
+		for _, p := range programs.All() {
+			if slices.Contains(databases, p.Database) {
+				starts = append(starts, d.stop(ctx, p.Name))
+			}
+		}
+	}
+	restoreAll(ctx, t, d)
+	for _, start := range starts {
+		require.NoError(t, start())
+	}
 }
 
 // redriveFindsNothing follows the runbook, whose commands report what is still missing: nothing.

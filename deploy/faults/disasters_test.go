@@ -39,8 +39,9 @@ type step func(ctx context.Context, t *testing.T, d *drill)
 type drill struct {
 	*fixture
 	printf func(format string, args ...any)
-	// draw makes the choices that the disaster leaves to the seed.
+	// draw makes the choices that the disaster leaves to the seed. turn chooses among variants, so that consecutive seeds use all.
 	draw *mathrand.Rand
+	turn uint64
 	// variant is that of the disaster.
 	variant string
 	// topic is the topic of changes.
@@ -87,8 +88,15 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 	t.Helper()
 	one.options.binaries, one.options.logs, one.options.slowCommits = binaries, r.dir, true
 	f := newFixture(t, newDeployment(t, one.options), seeded, 0)
-	d := &drill{fixture: f, printf: r.printf, variant: one.variant, topic: f.config.Topic(), draw: mathrand.New(mathrand.NewPCG(uint64(seeded), nameSeed(one.name)))}
+	turn := uint64(seeded) + nameSeed(one.name)
+	d := &drill{
+		fixture: f, printf: r.printf, variant: one.variant, topic: f.config.Topic(),
+		turn: turn, draw: mathrand.New(mathrand.NewPCG(turn, 0)),
+	}
 	supervised := &injector{deployment: f.deployment, printf: r.printf, restarts: map[string]int{}}
+	supervising, stop := context.WithCancel(t.Context())
+	defer stop()
+	go supervised.supervise(supervising)
 	run := func(ctx context.Context, name string, do step) {
 		if do != nil {
 			r.printf("%s %s", time.Now().Format("15:04:05.000"), name)
@@ -96,7 +104,6 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 		}
 	}
 	f.useDuring(t, func(ctx context.Context) {
-		go supervised.supervise(ctx)
 		sleep(ctx, d.about(loadBefore))
 		d.prepared = time.Now()
 		run(ctx, "prepare: "+one.name, one.prepare)
@@ -106,10 +113,11 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 		run(ctx, "recover", one.recover)
 		sleep(ctx, d.about(loadAfter))
 	})
-	supervised.restartEnded(t.Context())
-	require.NoError(t, supervised.err)
 	run(t.Context(), "after the load", one.after)
 	f.checkAll(t, timeouts{feed: time.Minute, webhooks: 2 * time.Minute, stock: time.Minute}, r.printf)
+	supervised.lock.Lock()
+	defer supervised.lock.Unlock()
+	require.NoError(t, supervised.err)
 	return f.results
 }
 

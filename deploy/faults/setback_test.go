@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -40,12 +41,13 @@ var setbacks = []setback{
 func backUp(tables map[string]string) step {
 	return func(ctx context.Context, t *testing.T, d *drill) {
 		t.Helper()
-		how := setbacks[d.draw.IntN(len(setbacks))]
+		how := setbacks[d.turn%uint64(len(setbacks))]
 		if at := slices.IndexFunc(setbacks, func(s setback) bool { return s.name == d.variant }); at >= 0 {
 			how = setbacks[at]
 		}
 		d.printf("variant: %s", how.name)
-		for database, table := range tables {
+		for _, database := range slices.Sorted(maps.Keys(tables)) {
+			table := tables[database]
 			before := d.count(ctx, t, database, table)
 			restore := how.take(d, ctx, t, database)
 			d.restores = append(d.restores, func(ctx context.Context, t *testing.T) {

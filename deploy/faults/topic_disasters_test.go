@@ -29,7 +29,7 @@ func lostTail() disaster {
 		prepare: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
 			before, pattern := d.ends(ctx, t), d.topic+"-*"
-			if d.draw.IntN(2) == 0 {
+			if d.turn%2 == 0 {
 				d.printf("variant: the offsets of the groups are lost too")
 				pattern = "*-[0-9]*"
 			}
@@ -111,7 +111,7 @@ func newTopic() disaster {
 			sleep(ctx, behind)
 			partitions := len(d.ends(ctx, t))
 			d.deleteTopic(ctx, t)
-			if d.draw.IntN(2) == 0 {
+			if d.turn%2 == 0 {
 				d.printf("variant: the relay makes the topic")
 			} else {
 				d.createTopic(ctx, t, partitions)
