@@ -49,7 +49,7 @@ fmt: $(BIN)/.golangci-lint ## Format the Go files of all modules or MODULE
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Build .local/bin/grpcurl, to call the services from a terminal
 
-CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-arrows lint-go lint-chart
+CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-arrows lint-go lint-chart lint-shell
 .PHONY: lint
 lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; with MODULE only the Go code of that module
 
@@ -202,6 +202,11 @@ lint-chart:
 	@echo "the Helm chart and the compose file"
 	@go test -count=1 -tags manifests ./deploy/chart/... ./deploy/compose/... ./deploy/programs/...
 
+.PHONY: lint-shell
+lint-shell: $(BIN)/shellcheck
+	@echo "shellcheck: the scripts"
+	@$(BIN)/shellcheck .ci/run deploy/backup/backup.sh
+
 # The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
 lint-openapi: node
@@ -286,6 +291,15 @@ $(BIN)/promtool:
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install promtool, of Prometheus" >&2; exit 1; }; \
 		apt-get update -q && cd $(LOCAL)/prometheus && apt-get download -q -o APT::Sandbox::User=root prometheus && \
 			dpkg -x prometheus_*.deb . && mv usr/bin/promtool $@ && rm -rf $(LOCAL)/prometheus; \
+	fi
+
+# Unpacked for the same reason as promtool: nothing else of the machine changes.
+$(BIN)/shellcheck:
+	@mkdir -p $(BIN) $(LOCAL)/shellcheck
+	@if found=$$(command -v shellcheck); then ln -sf "$$found" $@; else \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install shellcheck" >&2; exit 1; }; \
+		apt-get update -q && cd $(LOCAL)/shellcheck && apt-get download -q -o APT::Sandbox::User=root shellcheck && \
+			dpkg -x shellcheck_*.deb . && mv usr/bin/shellcheck $@ && rm -rf $(LOCAL)/shellcheck; \
 	fi
 
 .PHONY: chromium
