@@ -18,22 +18,23 @@ func eventDisasters() []disaster {
 	feed, queue := map[string]string{"events": "feed"}, map[string]string{"webhook": "deliveries"}
 	both := map[string]string{"events": "feed", "webhook": "deliveries"}
 	return []disaster{
-		databaseBack("events database back", feed),
-		databaseBack("webhook database back", queue),
-		databaseBack("events and webhook databases back", both),
+		databaseBack("events database back", feed, nil),
+		databaseBack("webhook database back", queue, nil),
+		databaseBack("events and webhook databases back", both, nil),
+		databaseBack("events and webhook databases and groups back", both, deleteGroups),
 		lostTail(), newTopic(), morePartitions(), clocksDiffer(), openSnapshot(),
 	}
 }
 
 // databaseBack sets databases back, each of which is named with a table that grows. The readers find the loss by themselves and read
-// it again.
-func databaseBack(name string, tables map[string]string) disaster {
+// it again. Their programs may be stopped meanwhile, and must be if there is more to do.
+func databaseBack(name string, tables map[string]string, whileStopped step) disaster {
 	one := disaster{name: name, prepare: backUp(tables), after: redriveFindsNothing}
 	one.options.ownServers = slices.Sorted(maps.Keys(tables))
 	one.goBack = func(ctx context.Context, t *testing.T, d *drill) {
 		t.Helper()
 		if tables["events"] == "" {
-			d.restoreAndRestart(ctx, t, one.options.ownServers)
+			d.restoreAndRestart(ctx, t, one.options.ownServers, whileStopped)
 			return
 		}
 		// Half of the followers come back when the feed has grown beyond their cursors again.
@@ -44,7 +45,7 @@ func databaseBack(name string, tables map[string]string) disaster {
 				defer f.busy.Unlock()
 			}
 		}
-		d.restoreAndRestart(ctx, t, one.options.ownServers)
+		d.restoreAndRestart(ctx, t, one.options.ownServers, whileStopped)
 		sleep(ctx, behind)
 		d.awaitReaders(ctx, t)
 	}
@@ -53,10 +54,10 @@ func databaseBack(name string, tables map[string]string) disaster {
 
 // restoreAndRestart restores databases. In half of the cases their programs do not run meanwhile: then only Kafka knows how far they
 // had read.
-func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases []string) {
+func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases []string, whileStopped step) {
 	t.Helper()
 	var starts []func() error
-	if d.draw.IntN(2) == 0 {
+	if d.draw.IntN(2) == 0 || whileStopped != nil {
 		d.printf("variant: the programs are stopped")
 		for _, p := range programs.All() {
 			if slices.Contains(databases, p.Database) {
@@ -65,6 +66,9 @@ func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases [
 		}
 	}
 	restoreAll(ctx, t, d)
+	if whileStopped != nil {
+		whileStopped(ctx, t, d)
+	}
 	for _, start := range starts {
 		require.NoError(t, start())
 	}

@@ -52,6 +52,24 @@ func (d *drill) ends(ctx context.Context, t *testing.T) map[int]int64 {
 	return ends
 }
 
+// deleteGroups deletes the offsets of the readers' groups, when their sessions have ended. Then Kafka does not know how far they had
+// read.
+func deleteGroups(ctx context.Context, t *testing.T, d *drill) {
+	t.Helper()
+	d.inKafka(t, func(client *kafka.Client) {
+		for _, group := range []string{d.config.Name + "-feed", d.config.Name + "-webhook"} {
+			var deleted *kafka.DeleteGroupsResponse
+			var err error
+			waitFor(catchUp, func() bool {
+				deleted, err = client.DeleteGroups(ctx, &kafka.DeleteGroupsRequest{GroupIDs: []string{group}})
+				return err == nil && deleted.Errors[group] == nil
+			})
+			require.NoError(t, err)
+			require.NoError(t, deleted.Errors[group])
+		}
+	})
+}
+
 // awaitReaders waits until the feed and the webhook service have stored what Kafka has now.
 func (d *drill) awaitReaders(ctx context.Context, t *testing.T) {
 	t.Helper()

@@ -116,3 +116,45 @@ func TestAVolumeThatWasSetBackWhileTheServiceRuns(t *testing.T) {
 	require.Equal(t, want[35:], f.after(t, survived))
 	f.requireRefused(t, lost)
 }
+
+// Without the offsets of the group nobody knows what was read. But a volume is set back only while its server does not run, so the
+// backup has another start of the server.
+func TestAVolumeAndAGroupThatWereSetBack(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	stop := f.start(t)
+	want := f.add(t, 40)
+	f.requireFeed(t, want)
+	stop()
+	exec := func(sql ...string) {
+		conn, err := pgx.Connect(t.Context(), f.cfg.Database.URL)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, conn.Close(t.Context())) }()
+		for _, s := range sql {
+			_, err := conn.Exec(t.Context(), s)
+			require.NoError(t, err)
+		}
+	}
+	tables := []string{"feed", "feed_writers", "feed_tenants", "feed_epochs"}
+	exec("CREATE SCHEMA backup", "CREATE TABLE backup.feed_position AS SELECT last_value FROM feed_position")
+	for _, table := range tables {
+		exec("CREATE TABLE backup." + table + " AS TABLE " + table)
+	}
+	stop = f.start(t)
+	want = append(want, f.add(t, 30)...)
+	f.requireFeed(t, want)
+	survived, lost := f.cursorAt(t, 35), f.cursorAt(t, 60)
+	stop()
+	for _, table := range tables {
+		exec("DELETE FROM "+table, "INSERT INTO "+table+" SELECT * FROM backup."+table)
+	}
+	exec("SELECT setval('feed_position', last_value) FROM backup.feed_position",
+		`UPDATE feed_epochs SET server = regexp_replace(server, '^([^/]*/[^/]*/[^/]*)/.*$', '\1/the start before')`)
+	f.cfg.KafkaGroup += "-lost"
+
+	defer f.start(t)()
+	want = append(want, f.add(t, 20)...)
+	f.requireFeed(t, want)
+	require.Equal(t, want[35:], f.after(t, survived))
+	f.requireRefused(t, lost)
+}

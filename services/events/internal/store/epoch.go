@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	sameServer = `SELECT server = ` + postgres.ServerIdentity + ` FROM feed_epochs ORDER BY number DESC LIMIT 1`
+	sameServer = `SELECT server = ` + postgres.ServerStart + ` FROM feed_epochs ORDER BY number DESC LIMIT 1`
 
 	// The lock waits for the appends in flight and keeps others out: their positions become visible in the epoch in which they
 	// were taken.
 	lockWriters = `LOCK TABLE feed_writers IN EXCLUSIVE MODE`
 
 	insertEpoch = `INSERT INTO feed_epochs (number, id, survived, server, reason)
-SELECT e.number + 1, $1, p.last_value - CASE WHEN p.is_called THEN 0 ELSE 1 END, ` + postgres.ServerIdentity + `, $2
+SELECT e.number + 1, $1, p.last_value - CASE WHEN p.is_called THEN 0 ELSE 1 END, ` + postgres.ServerStart + `, $2
   FROM feed_position p, (SELECT number, server FROM feed_epochs ORDER BY number DESC LIMIT 1) e
- WHERE $3 OR e.server <> ` + postgres.ServerIdentity
+ WHERE $3 OR e.server <> ` + postgres.ServerStart
 
 	// otherServer is the reason of an epoch that begins because the server says something else of itself.
-	otherServer = "another server or timeline"
+	otherServer = "another server, timeline or start"
 )
 
 // CheckServer is an option of the feed's pool: each new connection is checked before it is used. If the server is another one
-// than before, or was restored or promoted, an epoch begins. So a position is never given to a second event within an epoch.
+// than before, or was restored, promoted or restarted, an epoch begins: while it did not run, its volume may have been set back. So a position is never given to a second event within an epoch.
 func CheckServer(pc *pgxpool.Config) {
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		var same bool

@@ -37,7 +37,7 @@ func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T
 	url := pgtest.NewURL(t)
 	require.NoError(t, postgres.Migrate(t.Context(), url, Migrations()))
 	first := checked(t, url)
-	require.Equal(t, int64(1), epochOf(t, New(first)))
+	before := epochOf(t, New(first))
 	first.Close()
 	restore := pgtest.Backup(t, url)
 	restore()
@@ -49,7 +49,7 @@ func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T
 		group.Go(func() error { return pool.Ping(context.Background()) })
 	}
 	require.NoError(t, group.Wait())
-	require.Equal(t, int64(2), epochOf(t, New(checked(t, url))))
+	require.Equal(t, before+1, epochOf(t, New(checked(t, url))))
 }
 
 func TestAnEpochOfAFeedWithoutEventsHasNoPositionThatSurvived(t *testing.T) {
