@@ -36,7 +36,7 @@ var disasterMutations = []disasterMutation{
 		},
 	}},
 	{disaster: "events database back", variant: volumeSetBack, mutation: mutation{
-		"no epoch begins", cursor, []replacement{{feedEpoch, `insertNextEpoch(ctx, tx, reason, true)`, `insertNextEpoch(ctx, tx, reason, false)`}},
+		"no epoch begins", cursor, []replacement{{feedEpoch, ` WHERE $3 OR e.server`, ` WHERE $3 AND false AND e.server`}},
 	}},
 	{disaster: "topic deleted and made anew", mutation: mutation{
 		"rows are deleted once Kafka has them", loss, []replacement{
