@@ -46,10 +46,12 @@ func TestEveryAlertHasItsRunbookAndEveryRunbookItsAlert(t *testing.T) {
 			require.Contains(t, string(text), "\n"+section+"\n", path)
 		}
 	}
-	found, err := filepath.Glob(runbooks + "/*.md")
+	index, err := os.ReadFile(runbooks + "/README.md")
 	require.NoError(t, err)
-	for _, path := range found {
-		require.Contains(t, alertOf, filepath.Base(path), "a runbook without an alert")
+	for _, path := range pages(t) {
+		_, found := alertOf[path]
+		require.True(t, found || strings.HasPrefix(path, "procedures/"), "%s: a runbook without an alert", path)
+		require.Contains(t, string(index), "("+path+")", "the index lacks a runbook")
 	}
 }
 

@@ -45,13 +45,17 @@ func (e example) fails() bool {
 	return len(e.want) > 0 && (strings.HasPrefix(e.want[0], "Code: ") || strings.HasPrefix(e.want[0], "Failed"))
 }
 
-// examplesIn reads the blocks of sh, and the blocks of text that show what the commands before them print. A block that cannot
-// run on one machine is marked: <!-- not run: the reason -->.
+// examplesIn reads the blocks of sh, and the blocks of text that show what the commands before them print. A block in a list is
+// indented. A block that cannot run on one machine is marked: <!-- not run: the reason -->.
 func examplesIn(page string) (found []example) {
 	var block []string
-	var fence, before string
+	var fence, before, indent string
 	for line := range strings.Lines(page) {
 		line = strings.TrimRight(line, "\n")
+		if fence == "" {
+			indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
+		}
+		line = strings.TrimPrefix(line, indent)
 		switch {
 		case fence != "" && line == "```":
 			switch {
@@ -175,7 +179,7 @@ func (s stack) likeRepository(t *testing.T) string {
 
 func TestExamplesAreReadFromAPage(t *testing.T) {
 	t.Parallel()
-	page := "# Title\n\n```sh\nmake a\nmake b\n```\n\nIt prints:\n\n```text\nCode: NotFound\n```\n\n<!-- not run: it needs a cluster -->\n\n" +
+	page := "# Title\n\n1. List:\n\n   ```sh\n   make a\n   make b\n   ```\n\nIt prints:\n\n```text\nCode: NotFound\n```\n\n<!-- not run: it needs a cluster -->\n\n" +
 		"```sh\nhelm install\n```\n\n```json\n{}\n```\n\n```sh\nlast\n```\n"
 	found := examplesIn(page)
 	require.Equal(t, []example{{"make a\nmake b", []string{"Code: NotFound"}}, {script: "last"}}, found)

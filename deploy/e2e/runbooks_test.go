@@ -11,15 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// runbooks returns the pages of alerts and procedures.
+func runbooks(t *testing.T) []string {
+	t.Helper()
+	alerts, err := filepath.Glob("../runbooks/*.md")
+	require.NoError(t, err)
+	procedures, err := filepath.Glob("../runbooks/procedures/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, procedures)
+	return append(alerts, procedures...)
+}
+
 // statement is a block of SQL whose first line names its database.
 var statement = regexp.MustCompile("(?s)```sql\\s+-- ([a-z]+)\n(.*?)```")
 
 // testRunbooks runs the SQL of the runbooks in transactions that may not write.
 func (s stack) testRunbooks(t *testing.T) {
-	paths, err := filepath.Glob("../runbooks/*.md")
-	require.NoError(t, err)
 	ran := 0
-	for _, path := range paths {
+	for _, path := range runbooks(t) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		found := statement.FindAllStringSubmatch(string(text), -1)

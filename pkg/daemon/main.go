@@ -66,7 +66,7 @@ func usage(name string, cfg any, commands []Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s COMMAND\n\ncommands:\n", name)
 	for _, c := range commands {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Short)
+		fmt.Fprintf(&b, "  %-12s %s\n", c.Name, c.Short)
 	}
 	variables, err := settings.Describe(cfg)
 	if err != nil {
