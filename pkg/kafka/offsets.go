@@ -50,17 +50,10 @@ type position struct {
 // begin returns the position from which to read: the stored one, or an earlier one if Kafka has lost messages after it.
 func (p *partition) begin(ctx context.Context) (position, error) {
 	c := p.consumer
-	stored, err := c.opts.Offsets.Stored(ctx, p.id, p.reached)
+	stored, err := p.stored(ctx)
 	if err != nil {
 		return position{}, err
 	}
-	if stored.Next < p.reached {
-		c.measured.setbacks()
-		c.log.ErrorContext(ctx, "the store went back to an earlier state, reading its messages again",
-			"partition", p.id, "offset", stored.Next, "reached", p.reached)
-		p.commits.handled(p.id, max(0, stored.Next))
-	}
-	p.reached = stored.Next
 	client := p.client()
 	defer client.close()
 	first, end, err := client.offsets(ctx)
@@ -88,6 +81,31 @@ func (p *partition) begin(ctx context.Context) (position, error) {
 	}
 	p.progress.begin(at.next, end)
 	return at, err
+}
+
+// stored returns how far the partition has been stored, and reports if that is less than it had reached.
+func (p *partition) stored(ctx context.Context) (Stored, error) {
+	c := p.consumer
+	stored, err := c.opts.Offsets.Stored(ctx, p.id, p.reached)
+	if err != nil {
+		return stored, err
+	}
+	if stored.Next < p.reached {
+		c.measured.setbacks()
+		c.log.ErrorContext(ctx, "the store went back to an earlier state, reading its messages again",
+			"partition", p.id, "offset", stored.Next, "reached", p.reached)
+		p.commits.handled(p.id, max(0, stored.Next))
+	}
+	p.reached = stored.Next
+	return stored, nil
+}
+
+// unmoved reports whether the store has stored what was handled, and no more. A store that went back to an earlier state refuses the
+// next batch, but in a quiet partition that may come days later.
+func (p *partition) unmoved(ctx context.Context) bool {
+	reached := p.reached
+	stored, err := p.stored(ctx)
+	return err != nil || stored.Next == reached
 }
 
 // rewind moves the stored offset back to the oldest message that can have been written after the loss. Messages that it

@@ -123,6 +123,18 @@ func TestAStoreThatGoesBackIsFilledAgain(t *testing.T) {
 		require.Zero(t, count("handler.errors"))
 	})
 
+	t.Run("although no message comes", func(t *testing.T) {
+		msgs := numbered(40, 1)
+		cfg, topic, _ := setupLedger(t, msgs)
+		l := newLedger()
+		c, count := countingConsumer(t, cfg, l.options(topic, newGroup()), l.handle)
+		start(t, c)
+		l.waitFor(t, msgs)
+		l.goBack(15)
+		l.waitFor(t, msgs)
+		require.Equal(t, 1, count("store.setbacks"))
+	})
+
 	t.Run("between two consumers, of which the second finds the offset that the first committed", func(t *testing.T) {
 		msgs := numbered(60, 1)
 		cfg, topic, p := setupLedger(t, msgs[:40])

@@ -16,10 +16,10 @@ const (
 	longestRetry = 5 * time.Second
 )
 
-// work passes batches to the handler until the context or the messages end, or the handler refuses a batch. It reports whether
-// it has handled one.
+// work passes batches to the handler until the context or the messages end, the handler refuses a batch, or the store has moved
+// while no message came. It reports whether it has handled one.
 func (p *partition) work(ctx context.Context, fetched <-chan kafkago.Message) (handled bool) {
-	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch}
+	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch, quiet: p.consumer.opts.StallAfter, goOn: p.unmoved}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {
@@ -67,10 +67,13 @@ type batch struct {
 	messages []Message
 	// held is a message that was taken but begins the next batch.
 	held *kafkago.Message
+	// goOn is asked whenever no message has come for so long. If it returns false, there is no next batch.
+	quiet time.Duration
+	goOn  func(ctx context.Context) bool
 }
 
 // gather fills the batch with what has been fetched: it waits for the first message, and for another only while the
-// broker is known to have more. It returns false when the context or the messages have ended.
+// broker is known to have more. It returns false when the context or the messages have ended, or goOn returns false.
 func (b *batch) gather(ctx context.Context) bool {
 	first, ok := b.first(ctx)
 	if !ok {
@@ -98,11 +101,19 @@ func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
 		b.held = nil
 		return m, true
 	}
-	select {
-	case m, ok := <-b.in:
-		return m, ok && ctx.Err() == nil
-	case <-ctx.Done():
-		return kafkago.Message{}, false
+	ticker := time.NewTicker(b.quiet)
+	defer ticker.Stop()
+	for {
+		select {
+		case m, ok := <-b.in:
+			return m, ok && ctx.Err() == nil
+		case <-ctx.Done():
+			return kafkago.Message{}, false
+		case <-ticker.C:
+			if !b.goOn(ctx) {
+				return kafkago.Message{}, false
+			}
+		}
 	}
 }
 
