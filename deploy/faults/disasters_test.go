@@ -48,6 +48,8 @@ type drill struct {
 	topic string
 	// prepared is when the state was taken, wentBack when it was restored.
 	prepared, wentBack time.Time
+	// left are the differences that no command repairs.
+	left reconciled
 	// restores are what restoreAll runs.
 	restores []restore
 }
@@ -81,7 +83,7 @@ func TestDisasters(t *testing.T) {
 }
 
 // disasters returns all disasters.
-func disasters() []disaster { return slices.Concat(eventDisasters()) }
+func disasters() []disaster { return slices.Concat(eventDisasters(), recordDisasters()) }
 
 // run runs the disaster under load and checks the invariants.
 func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) *results {

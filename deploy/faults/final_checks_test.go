@@ -86,7 +86,7 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 	by := f.client.with(r.key)
 	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
 	c := &checker{
-		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant), byEvent: map[eventName]change{},
+		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant), byEvent: map[eventName]change{}, brands: map[string]string{},
 		orders: f.list(t, by, "/orders"), links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
 	}
 	for _, of := range c.changes {
@@ -107,6 +107,11 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 		}
 	}
 	c.feed, c.seenAt = again.events, all.times()
+	for _, e := range c.feed {
+		if e.kind != messagePosted && e.record.BrandID != "" {
+			c.brands[e.subject] = e.record.BrandID
+		}
+	}
 	return c
 }
 

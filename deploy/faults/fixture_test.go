@@ -46,6 +46,8 @@ type fixture struct {
 	refuseIn  int
 	brands    map[string][]string
 	began     time.Time
+	// gate is held by a writer during a step, and by who lets all of them wait.
+	gate sync.RWMutex
 }
 
 func newFixture(t *testing.T, d *deployment, seeded int64, refuseIn int) *fixture {
@@ -56,7 +58,7 @@ func newFixture(t *testing.T, d *deployment, seeded int64, refuseIn int) *fixtur
 	}
 	f.client = d.newClient(t, f.results)
 	f.brands[seed.Direct], f.brands[seed.Approving] = f.brandsOf(t, d.env["GIFTING_KEY"]), f.brandsOf(t, d.env["GIFTING_KEY_APPROVAL"])
-	f.putCampaign(t)
+	f.putCampaign(t, f.campaign, units)
 	f.listen(t)
 	for i := range writers {
 		f.addWriter(t, i)
@@ -101,15 +103,15 @@ func (f *fixture) brandsOf(t *testing.T, key string) (ids []string) {
 	return ids
 }
 
-func (f *fixture) putCampaign(t *testing.T) {
+func (f *fixture) putCampaign(t *testing.T, id string, stock int32) {
 	t.Helper()
 	catalog := catalogv1.NewCatalogOperationsServiceClient(f.dial(t, identity.Catalog, 0))
 	_, err := catalog.PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
-		Id: f.campaign, TenantId: seed.Direct, BrandId: f.env["GIFTING_BRAND_ID"], Name: "Too few",
+		Id: id, TenantId: seed.Direct, BrandId: f.env["GIFTING_BRAND_ID"], Name: "Too few",
 		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
 		Offerings: []*catalogv1.OfferingInput{{
 			ProductId: f.env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
-			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(units)}},
+			Skus: []*catalogv1.SkuInput{{InitialStock: proto.Int32(stock)}},
 		}},
 	})
 	require.NoError(t, err)
@@ -128,7 +130,7 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 	r := f.newReader(t, fmt.Sprintf("writer %d", i), tenant, limited, allScopes...)
 	links := f.dial(t, identity.PersonalLinks, i)
 	w := &writer{
-		client: f.client.with(r.key), history: f.history, random: f.newRandom(),
+		gate: &f.gate, client: f.client.with(r.key), history: f.history, random: f.newRandom(),
 		orderOperations: ordersv1.NewOrderOperationsServiceClient(f.dial(t, identity.Orders, i)),
 		linkOperations:  linksv1.NewPersonalLinkOperationsServiceClient(links),
 		giftSite:        linksv1.NewGiftSiteServiceClient(links),

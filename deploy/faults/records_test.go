@@ -136,7 +136,10 @@ type eventName string
 func orderEvent(id string, version int64) eventName {
 	return eventName(fmt.Sprintf("order %s version %d", id, version))
 }
-func messageEvent(id string) eventName      { return eventName("message " + id) }
+func messageEvent(id string) eventName { return eventName("message " + id) }
+
+// record is the id of the record that was changed.
+func (e eventName) record() string          { return strings.Fields(string(e))[1] }
 func linkEvent(id, change string) eventName { return eventName("link " + id + " " + change) }
 
 // change is a successful change, as its writer knows it.

@@ -86,9 +86,11 @@ const burst = 100
 // sendBursts places orders, each by a burst of identical requests with its own API key.
 func (w *writer) sendBursts(ctx context.Context, d *deployment) {
 	for ctx.Err() == nil {
+		w.gate.RLock()
 		if r, err := d.createKey(ctx, "burst", w.tenant, "", allScopes...); err == nil {
 			w.sendBurst(context.WithoutCancel(ctx), w.with(r.key), r.keyID)
 		}
+		w.gate.RUnlock()
 		sleep(ctx, time.Duration(w.random.Int64N(int64(4*meanPause))))
 	}
 }
@@ -116,8 +118,22 @@ const (
 // revokeKeys makes keys, uses them, and revokes them. Once revoked and no longer cached, they must be refused.
 func (f *fixture) revokeKeys(ctx context.Context) {
 	for ctx.Err() == nil {
+		f.gate.RLock()
 		f.revokeKey(context.WithoutCancel(ctx))
+		f.gate.RUnlock()
 		sleep(ctx, meanPause)
+	}
+}
+
+func (f *fixture) revoke(ctx context.Context, r reader) {
+	for revoked := false; !revoked; {
+		try, cancel := context.WithTimeout(ctx, tryTimeout)
+		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{KeyId: r.keyID})
+		cancel()
+		f.count("revoke " + status.Code(err).String())
+		if revoked = err == nil || status.Code(err) == codes.NotFound; !revoked {
+			sleep(ctx, retryInterval)
+		}
 	}
 }
 
@@ -132,15 +148,7 @@ func (f *fixture) revokeKey(ctx context.Context) {
 			return
 		}
 	}
-	for revoked := false; !revoked; {
-		try, cancel := context.WithTimeout(ctx, tryTimeout)
-		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{KeyId: r.keyID})
-		cancel()
-		f.count("revoke " + status.Code(err).String())
-		if revoked = err == nil || status.Code(err) == codes.NotFound; !revoked {
-			sleep(ctx, retryInterval)
-		}
-	}
+	f.revoke(ctx, r)
 	sleep(ctx, cachedFor)
 	what.problems = []string{invalidKey}
 	for range by.bases {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -34,6 +35,7 @@ const (
 // requests, and tries to read records of others.
 type writer struct {
 	*client
+	gate            *sync.RWMutex
 	history         *history
 	random          *mathrand.Rand
 	orderOperations ordersv1.OrderOperationsServiceClient
@@ -56,7 +58,9 @@ type writer struct {
 // run makes steps until ctx ends, and finishes the last one.
 func (w *writer) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		w.gate.RLock()
 		w.step(context.WithoutCancel(ctx))
+		w.gate.RUnlock()
 		sleep(ctx, time.Duration(w.random.Int64N(int64(2*meanPause))))
 	}
 }
