@@ -15,6 +15,9 @@ const (
 	feedEpoch      = "services/events/internal/store/epoch.go"
 	relayConfirm   = "services/events/internal/relay/confirm.go"
 	relayClock     = "services/events/internal/relay/clock.go"
+	reconcileRun   = "services/orders/internal/reconcile/run.go"
+	reconcilePages = "services/orders/internal/reconcile/pages.go"
+	claimedOrder   = "services/orders/internal/store/reservations.go"
 )
 
 // The ways in which a database goes back.
@@ -58,6 +61,22 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "clock ahead and then behind", mutation: mutation{
 		"clocks are not measured", order, []replacement{{relayClock, `return (o.low + o.high) / 2 }`, `return 0 * (o.low + o.high) }`}},
+	}},
+	{disaster: "orders database back", mutation: mutation{
+		"reconcile skips a page", loss, []replacement{
+			{reconcileRun, `pageSize = 2000`, `pageSize = 10`},
+			{reconcilePages, `		if len(s.page) > 0 {
+			s.last = s.page[len(s.page)-1]
+		}`, `		if len(s.page) > 0 {
+			s.last = s.page[len(s.page)-1]
+		}
+		if skipped, err := s.read(ctx, s.last); !s.end && err == nil && len(skipped) > 0 {
+			s.last = skipped[len(skipped)-1]
+		}`},
+		},
+	}},
+	{disaster: "links database back", mutation: mutation{
+		"a claim does not find the first order", answers, []replacement{{claimedOrder, `NOT link_repeated AND id <> $2`, `NOT link_repeated AND id < $2 AND id > $2`}},
 	}},
 	{disaster: "a snapshot held open", mutation: mutation{
 		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last)`, `min(w.low, 0), limit, first, last)`}},
