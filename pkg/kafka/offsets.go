@@ -118,10 +118,10 @@ func (p *partition) rewind(ctx context.Context, client *partitionClient, stored 
 		if err != nil {
 			return position{}, err
 		}
-		if since < 0 { // All messages are older.
-			since = end
+		// If no message before the loss is as new, the clock of the last one was ahead, and times say nothing.
+		if since >= 0 && since < stored.Next-1 {
+			to = max(first, since)
 		}
-		to = max(first, min(since, end, stored.Next-1))
 	}
 	c.measured.lostTails()
 	c.log.ErrorContext(ctx, "the partition lost its newest messages or the topic was replaced, reading again",

@@ -186,6 +186,22 @@ func TestALostTailIsReadAgain(t *testing.T) {
 		})
 	}
 
+	t.Run("although the clock of the last message was ahead", func(t *testing.T) {
+		msgs := numbered(95, 1)
+		cfg, topic, _ := setupLedger(t, msgs[:40])
+		l, group := newLedger(), newGroup()
+		stop := start(t, newConsumer(t, cfg, l.options(topic, group), l.handle))
+		l.waitFor(t, msgs[:40])
+		stop()
+		last := l.at[0]
+		last.LastTime = last.LastTime.Add(time.Hour)
+		l.at[0] = last
+		replaceTopic(t, cfg, topic)
+		publishAsRelay(t, newProducer(t, cfg, topic).Publish, msgs[40:], 55)
+		start(t, newConsumer(t, cfg, l.options(topic, group), l.handle))
+		l.waitFor(t, msgs)
+	})
+
 	t.Run("while a consumer runs", func(t *testing.T) {
 		msgs := numbered(100, 1)
 		cfg, topic, _ := setupLedger(t, msgs[:40])
