@@ -28,7 +28,8 @@ SELECT e.number + 1, $1, p.last_value - CASE WHEN p.is_called THEN 0 ELSE 1 END,
 )
 
 // CheckServer is an option of the feed's pool: each new connection is checked before it is used. If the server is another one
-// than before, or was restored, promoted or restarted, an epoch begins: while it did not run, its volume may have been set back. So a position is never given to a second event within an epoch.
+// than before, or was restored, promoted or restarted, an epoch begins: while it did not run, its volume may have been set back.
+// So a position is never given to a second event within an epoch.
 func CheckServer(pc *pgxpool.Config) {
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		var same bool

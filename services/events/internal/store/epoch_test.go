@@ -52,6 +52,13 @@ func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T
 	require.Equal(t, before+1, epochOf(t, New(checked(t, url))))
 }
 
+func TestTheFirstStartAfterTheMigrationBeginsNoEpoch(t *testing.T) {
+	t.Parallel()
+	url := pgtest.NewURL(t)
+	require.NoError(t, postgres.Migrate(t.Context(), url, Migrations()))
+	require.EqualValues(t, 1, epochOf(t, New(checked(t, url))), "cursors of the previous version stay valid")
+}
+
 func TestAnEpochOfAFeedWithoutEventsHasNoPositionThatSurvived(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

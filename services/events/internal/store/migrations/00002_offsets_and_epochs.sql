@@ -17,7 +17,7 @@ CREATE TABLE feed_epochs (
     id       bigint      NOT NULL UNIQUE,
     -- The newest position that was used before the epoch began.
     survived bigint      NOT NULL,
-    -- What the server said of itself: system identifier, timeline, oid of the database.
+    -- What the server said of itself: system identifier, timeline, oid of the database, when it was started.
     server   text        NOT NULL,
     reason   text        NOT NULL,
     began_at timestamptz NOT NULL DEFAULT now()
@@ -25,7 +25,8 @@ CREATE TABLE feed_epochs (
 INSERT INTO feed_epochs (number, id, survived, server, reason)
 SELECT 1, 0, 0,
        concat_ws('/', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8),
-                 (SELECT oid FROM pg_database WHERE datname = current_database())),
+                 (SELECT oid FROM pg_database WHERE datname = current_database()),
+                 extract(epoch FROM pg_postmaster_start_time())),
        'first installation';
 
 -- The number of partitions of the topic when it was first used. The partition of a tenant follows from it.
