@@ -115,7 +115,9 @@ func (r *Relay) readClocks(ctx context.Context) ([]tick, error) {
 			offset = &clockOffset{}
 			r.offsets[t.server.instance] = offset
 		}
-		offset.observe(t.asked, t.answered, t.clock)
+		if offset.observe(t.asked, t.answered, t.clock) {
+			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
+		}
 	}
 	return ticks, nil
 }

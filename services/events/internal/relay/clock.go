@@ -18,15 +18,18 @@ type clockOffset struct {
 }
 
 // observe adds a reading of the server's clock. If it contradicts the earlier ones, the clock has stepped, and they are dropped.
-func (o *clockOffset) observe(asked, answered, reading time.Time) {
+func (o *clockOffset) observe(asked, answered, reading time.Time) (stepped bool) {
 	low, high := reading.Sub(answered), reading.Sub(asked)
 	if !o.at.IsZero() {
 		drift := time.Duration(float64(answered.Sub(o.at)) * maxDrift)
 		if l, h := max(low, o.low-drift), min(high, o.high+drift); l <= h {
 			low, high = l, h
+		} else {
+			stepped = true
 		}
 	}
 	o.low, o.high, o.at = low, high, answered
+	return stepped
 }
 
 // value is the best estimate.

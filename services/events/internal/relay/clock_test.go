@@ -37,6 +37,31 @@ func TestClockOffset(t *testing.T) {
 	})
 }
 
+func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
+	t.Parallel()
+	const size = 3
+	f := setup(t, Config{BatchSize: size}, telemetry.Discard())
+	setClocks := func(ahead string) {
+		for source := range f.sources {
+			f.setClock(t, source, ahead)
+		}
+	}
+	setClocks("10 minutes")
+	f.publish(t)
+	f.publish(t)
+	setClocks("0")
+	f.publish(t)
+	var want []string
+	for range 2 * size {
+		want = append(want, f.add(t, 0))
+	}
+	want = append(want, f.add(t, 1)) // It was requested when all others had been answered.
+	for range 2 * size {
+		f.publish(t)
+	}
+	require.Equal(t, want, f.published.subjects(t))
+}
+
 // setClock puts the clock of a source ahead. The relay and the outbox of the source then use it.
 func (f *fixture) setClock(t *testing.T, source int, ahead string) {
 	t.Helper()

@@ -20,8 +20,10 @@ import (
 type Reader func(ctx context.Context) (map[int]int64, error)
 
 const (
-	// maxOutstanding bounds the memory for rows that wait for the readers. Rows beyond it are published again afterwards.
+	// maxOutstanding bounds the memory for rows that wait for the readers. Rows beyond it are published again when only
+	// fewOutstanding are left.
 	maxOutstanding = 250_000
+	fewOutstanding = maxOutstanding / 10
 	// maxConfirmed is how many rows one statement confirms or deletes. It compares each of them with all.
 	maxConfirmed   = 500
 	confirmTimeout = 15 * time.Second
@@ -156,10 +158,11 @@ func (r *Relay) confirm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
 	now := r.outstanding.now()
+	if now.overflow && now.count < fewOutstanding {
+		r.again.Store(true)
+		return nil
+	}
 	if now.count == 0 {
-		if now.overflow {
-			r.again.Store(true)
-		}
 		return nil
 	}
 	stored, err := r.stored(ctx)

@@ -149,6 +149,47 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	require.Zero(t, f.left(t))
 }
 
+func TestRowsBeyondTheLimitArePublishedAgainUnderLoad(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	publish := func() {
+		f.add(t, 0)
+		_, err := f.publishBatch(t.Context())
+		require.NoError(t, err)
+	}
+	publish()
+	f.outstanding.count = maxOutstanding
+	publish()
+	f.outstanding.count = fewOutstanding + 2
+	require.NoError(t, f.confirm(t.Context()))
+	require.False(t, f.again.Load(), "the readers are far behind")
+	publish()
+	require.NoError(t, f.confirm(t.Context()))
+	f.outstanding.count = 1
+	require.NoError(t, f.confirm(t.Context()))
+	require.True(t, f.again.Load())
+	publish()
+	require.NoError(t, f.confirm(t.Context()))
+	require.Zero(t, f.left(t))
+}
+
+// TestANewLeaderSoonReadsNoRowsThatAreKept lets a leader begin where thousands of rows are kept, and nothing is written.
+func TestANewLeaderSoonReadsNoRowsThatAreKept(t *testing.T) {
+	t.Parallel()
+	const kept = 3000
+	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
+	exec(t, f.owners[0], fmt.Sprintf(`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
+SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'order.created', now(), '{}', now()
+FROM generate_series(1, %d)`, kept))
+	require.Eventually(t, func() bool {
+		require.Zero(t, f.publish(t))
+		return f.windows[0].low == kept && len(f.windows[0].gaps) == 0
+	}, time.Minute, 10*time.Millisecond, "transactions of other tests end")
+	late := f.add(t, 0)
+	require.Equal(t, 1, f.publish(t))
+	require.Equal(t, []string{late}, f.published.subjects(t))
+}
+
 // TestReadsAreFlatUnderAnOldSnapshot keeps a snapshot open, as a backup does, while rows come and go.
 func TestReadsAreFlatUnderAnOldSnapshot(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,9 @@ const (
 
 	// A transaction begins only on request, because it uses up an id and writes to the log.
 	readClock = `SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-  CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
+  CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END,
+  coalesce(CASE WHEN has_sequence_privilege(ids, 'SELECT') THEN pg_sequence_last_value(ids) END, 0)
+FROM CAST(pg_get_serial_sequence('outbox', 'id') AS regclass) AS ids`
 
 	columns = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent`
 
@@ -53,8 +55,10 @@ ORDER BY recorded_at LIMIT 1`
 	deleteRows  = `DELETE FROM outbox` + confirmedRows
 	confirmRows = `UPDATE outbox SET confirmed_at = now()` + confirmedRows
 
+	// Rows are confirmed almost in the order of their ids, so only the first ones are looked at.
 	sweepRows = `DELETE FROM outbox WHERE id IN (
-  SELECT id FROM outbox WHERE confirmed_at < now() - $1::interval ORDER BY id LIMIT $2)`
+  SELECT id FROM (SELECT id, confirmed_at FROM outbox WHERE confirmed_at IS NOT NULL ORDER BY id LIMIT $2) oldest
+   WHERE confirmed_at < now() - $1::interval)`
 
 	// readServer identifies the server and the table. They differ after a restart, a fail-over and a restore, and only then may
 	// the table have gone back to an earlier state.
@@ -86,6 +90,8 @@ type tick struct {
 	server                 *server
 	// oldest is the oldest running transaction, begun a new one; zero if none was requested.
 	oldest, begun int64
+	// newest is the last id that was handed out; zero if it is not known.
+	newest int64
 }
 
 // reading is what a source returned for a batch.
@@ -147,7 +153,7 @@ func (s *source) identify(ctx context.Context, conn *pgx.Conn) error {
 // tick reads the source's clock, and begins a transaction if wanted.
 func (s *source) tick(ctx context.Context, now func() time.Time, begin bool) (tick, error) {
 	t := tick{asked: now()}
-	if err := s.pool.QueryRow(ctx, readClock, begin).Scan(&t.clock, &t.oldest, &t.begun); err != nil {
+	if err := s.pool.QueryRow(ctx, readClock, begin).Scan(&t.clock, &t.oldest, &t.begun, &t.newest); err != nil {
 		return t, fmt.Errorf("clock of source %s: %w", s.name, err)
 	}
 	t.answered, t.server = now(), s.server.Load()

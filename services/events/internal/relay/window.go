@@ -64,6 +64,10 @@ func (w *window) advance(r reading, n int) {
 		over := g.ended != 0 && r.oldest >= g.ended && (!r.full || at < len(rows))
 		gaps = append(gaps, g.without(rows[first:at], n-first, over)...)
 	}
+	if len(rows) == 0 && r.newest > w.low {
+		gaps = append(gaps, gap{first: w.low + 1, last: r.newest})
+		w.low = r.newest
+	}
 	for ; at < n; at++ {
 		id := rows[at].id
 		if id > w.low+1 {

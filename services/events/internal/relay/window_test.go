@@ -72,7 +72,7 @@ func TestAWindowLosesAndRepeatsNothing(t *testing.T) {
 			published := map[int64]bool{}
 			var w window
 			batch := func(limit int, all bool) {
-				oldest := o.oldest()
+				oldest, newest := o.oldest(), o.lastID
 				if w.open() {
 					o.lastTransaction++
 					w.began(o.lastTransaction)
@@ -89,7 +89,7 @@ func TestAWindowLosesAndRepeatsNothing(t *testing.T) {
 					require.False(t, published[r.id], "row %d is published again", r.id)
 					published[r.id] = true
 				}
-				w.advance(reading{rows: rows, full: len(rows) == limit, tick: tick{oldest: oldest}}, n)
+				w.advance(reading{rows: rows, full: len(rows) == limit, tick: tick{oldest: oldest, newest: newest}}, n)
 			}
 			for range 200 {
 				switch random.IntN(3) {
