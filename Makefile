@@ -115,7 +115,7 @@ SEEDS    := $(SEED)
 .PHONY: disasters
 disasters: ## Let servers go back in time under load: nothing may be lost or doubled, and no cursor may skip
 	@for seed in $(or $(SEEDS),$$(date +%s)); do \
-		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/$(DISASTER)' ./deploy/faults || exit 1; \
+		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/($(DISASTER))' ./deploy/faults || exit 1; \
 	done
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.

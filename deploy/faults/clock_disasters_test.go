@@ -35,7 +35,7 @@ func clocksDiffer() disaster {
 		options: options{ownServers: []string{clockSource}, fakeClock: true},
 		prepare: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
-			d.setClock(ctx, t, clockAhead)
+			d.setClock(ctx, t, clockSource, clockAhead)
 		},
 		goBack: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
@@ -57,6 +57,42 @@ func clocksDiffer() disaster {
 			t.Helper()
 			d.checkClock(ctx, t, clockBehind)
 		},
+	}
+}
+
+// monthAhead lets the clock of the events database go ahead by more than the feed keeps events. Its programs start under that clock,
+// and drop old events as soon as they start. Later the clock is right again.
+func monthAhead() disaster {
+	const ahead, database = 40 * 24 * time.Hour, "events"
+	return disaster{
+		name:    "clock a month ahead",
+		options: options{ownServers: []string{database}, fakeClock: true},
+		goBack: func(ctx context.Context, t *testing.T, d *drill) {
+			t.Helper()
+			d.setClock(ctx, t, database, ahead)
+			restart := d.stop(ctx, identity.Events)
+			require.NoError(t, restart())
+			d.awaitReaders(ctx, t)
+			d.awaitMaintenance(ctx, t)
+		},
+		recover: func(ctx context.Context, t *testing.T, d *drill) {
+			t.Helper()
+			d.setClock(ctx, t, database, 0)
+		},
+		after: redriveFindsNothing,
+	}
+}
+
+// awaitMaintenance waits until each instance of events has dropped what it takes for old.
+func (d *drill) awaitMaintenance(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, i := range d.of(identity.Events) {
+		done := func() bool {
+			runs := i.metric(ctx, t, `gifting_periodic_runs_total{`, `work="feed maintenance"`)
+			return len(runs) > 0
+		}
+		waitFor(catchUp, done)
+		require.True(t, done(), "%s has not maintained the feed", i.name)
 	}
 }
 
@@ -84,12 +120,12 @@ func writeClock(t *testing.T, file string, ahead time.Duration) {
 	require.NoError(t, os.Rename(file+".new", file))
 }
 
-// setClock sets the clock of the running server.
-func (d *drill) setClock(ctx context.Context, t *testing.T, ahead time.Duration) {
+// setClock sets the clock of the running server of a database.
+func (d *drill) setClock(ctx context.Context, t *testing.T, database string, ahead time.Duration) {
 	t.Helper()
 	writeClock(t, d.clock, ahead)
 	var now time.Time
-	d.withConn(ctx, t, d.own[clockSource].instance.Address, func(conn *pgx.Conn) {
+	d.withConn(ctx, t, d.own[database].instance.Address, func(conn *pgx.Conn) {
 		require.NoError(t, conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now))
 	})
 	require.InDelta(t, ahead.Seconds(), time.Until(now).Seconds(), 1)

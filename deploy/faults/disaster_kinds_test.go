@@ -22,7 +22,7 @@ func eventDisasters() []disaster {
 		databaseBack("webhook database back", queue, nil),
 		databaseBack("events and webhook databases back", both, nil),
 		databaseBack("events and webhook databases and groups back", both, deleteGroups),
-		lostTail(), newTopic(), morePartitions(), clocksDiffer(), openSnapshot(),
+		lostTail(), newTopic(), morePartitions(), weakTopic(), clocksDiffer(), monthAhead(), openSnapshot(),
 	}
 }
 

@@ -12,9 +12,11 @@ const (
 	kafkaOffsets   = "pkg/kafka/offsets.go"
 	kafkaPartition = "pkg/kafka/partition_client.go"
 	feedWriters    = "services/events/internal/store/writers.go"
+	feedWriter     = "services/events/internal/feed/writer.go"
 	feedEpoch      = "services/events/internal/store/epoch.go"
 	relayConfirm   = "services/events/internal/relay/confirm.go"
 	relayClock     = "services/events/internal/relay/clock.go"
+	versionsCheck  = "services/tenants/internal/versions/check.go"
 	reconcileRun   = "services/orders/internal/reconcile/run.go"
 	reconcilePages = "services/orders/internal/reconcile/pages.go"
 	claimedOrder   = "services/orders/internal/store/reservations.go"
@@ -61,6 +63,14 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "clock ahead and then behind", mutation: mutation{
 		"clocks are not measured", order, []replacement{{relayClock, `return (o.low + o.high) / 2 }`, `return 0 * (o.low + o.high) }`}},
+	}},
+	{disaster: "clock a month ahead", mutation: mutation{
+		"the feed drops old events by the database's clock", cursor, []replacement{{feedWriter, `keep+lag, tel.Logger`, `keep+0*lag, tel.Logger`}},
+	}},
+	{disaster: "tenants database back", variant: volumeSetBack, mutation: mutation{
+		"versions that Redis has seen are handed out again", flat, []replacement{
+			{versionsCheck, `case published[i] > tenant.Version:`, `case published[i] > tenant.Version && tenant.Version < 0:`},
+		},
 	}},
 	{disaster: "orders database back", mutation: mutation{
 		"reconcile skips a page", loss, []replacement{
