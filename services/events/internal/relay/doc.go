@@ -41,8 +41,8 @@
 //
 // A row is deleted only after the feed and the webhooks have stored its event, and after the relay has found the newest message
 // that it published to the row's partition unchanged in Kafka. If that message is gone, or a new one gets its offset or an earlier
-// one, Kafka has lost its tail, and everything in the outboxes is published again. The same happens if a source's server is restarted or replaced, because a restored database
-// hands out ids again.
+// one, Kafka has lost its tail, and everything in the outboxes is published again. The same happens if a source's server is
+// restarted or replaced, because a restored database hands out ids again.
 //
 // # One leader
 //
