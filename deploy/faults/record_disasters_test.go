@@ -25,7 +25,7 @@ func recordDisasters() []disaster {
 	return []disaster{linksBack(), ordersBack(), catalogBack(), tenantsBack()}
 }
 
-const claimedLink = "CLAIMED"
+const claimedLink, activeLink = "CLAIMED", "ACTIVE"
 
 // linksBack sets the links back. Links that had been claimed can be claimed again, but have their orders already.
 func linksBack() disaster {
@@ -37,7 +37,9 @@ func linksBack() disaster {
 		defer d.gate.Unlock()
 		l := d.goBackQuietly(ctx, t, "links")
 		unclaimed := l.earlier(func(before, after record) bool { return before.status == claimedLink && after.status != claimedLink })
-		again := unclaimed[:len(unclaimed)/2]
+		// One that waits for its approval again can only be claimed by the runbook.
+		again := l.earlier(func(before, after record) bool { return before.status == claimedLink && after.status == activeLink })
+		again = again[:len(again)/2]
 		for _, id := range again {
 			if !d.claimAgain(ctx, id, l.before[id].partner) {
 				return
@@ -45,7 +47,7 @@ func linksBack() disaster {
 		}
 		d.left = reconciled{"order_of_missing_link": l.gone(func(before record) bool { return before.status == claimedLink })}
 		want := maps.Clone(d.left)
-		want["link_not_claimed"] = unclaimed[len(again):]
+		want["link_not_claimed"] = slices.DeleteFunc(slices.Clone(unclaimed), func(id string) bool { return slices.Contains(again, id) })
 		d.printf("%d links are not claimed any more, %d of them are claimed again by their players", len(unclaimed), len(again))
 		d.requireReported(d.reconcile(ctx, t, ""), want)
 		d.requireReported(d.reconcile(ctx, t, "--repair"), d.left)
