@@ -36,6 +36,9 @@ func linksBack() disaster {
 		d.gate.Lock()
 		defer d.gate.Unlock()
 		l := d.goBackQuietly(ctx, t, "links")
+		// Claims that were in flight when the backup was taken are finished without a player.
+		d.awaitNone(ctx, t, "links", "SELECT count(*) FROM links WHERE claim_order_id IS NOT NULL")
+		l.after = d.recordsOf(ctx, t, "links")
 		unclaimed := l.earlier(func(before, after record) bool { return before.status == claimedLink && after.status != claimedLink })
 		// One that waits for its approval again can only be claimed by the runbook.
 		again := l.earlier(func(before, after record) bool { return before.status == claimedLink && after.status == activeLink })
@@ -154,7 +157,7 @@ func catalogBack() disaster {
 		d.awaitOutboxes(ctx, t)
 		restoreAll(ctx, t, d)
 		d.orderUnits(ctx, t, campaign)
-		d.awaitReservations(ctx, t)
+		d.awaitNone(ctx, t, "catalog", "SELECT count(*) FROM reservations WHERE state = 'RESERVED'")
 		missing, surplus := d.compareUnits(ctx, t)
 		d.requireReported(d.reconcile(ctx, t, ""), reconciled{"stock_not_held": missing, "stock_held_without_order": surplus})
 		oversold := d.reconcile(ctx, t, "--repair")
@@ -182,17 +185,17 @@ func (d *drill) orderUnits(ctx context.Context, t *testing.T, campaign string) {
 	}
 }
 
-// awaitReservations waits until the reservations that were in flight when the backup was taken are confirmed or have expired.
-func (d *drill) awaitReservations(ctx context.Context, t *testing.T) {
+// awaitNone waits until a query counts nothing more, such as what was in flight when the backup was taken.
+func (d *drill) awaitNone(ctx context.Context, t *testing.T, database, count string) {
 	t.Helper()
-	inFlight := -1
+	left := -1
 	waitFor(2*catchUp, func() bool {
-		d.withConn(ctx, t, d.urlOf(t, "catalog"), func(conn *pgx.Conn) {
-			require.NoError(t, conn.QueryRow(ctx, "SELECT count(*) FROM reservations WHERE state = 'RESERVED'").Scan(&inFlight))
+		d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
+			require.NoError(t, conn.QueryRow(ctx, count).Scan(&left))
 		})
-		return inFlight == 0
+		return left == 0
 	})
-	require.Zero(t, inFlight, "reservations do not expire")
+	require.Zero(t, left, count)
 }
 
 // compareUnits returns the orders that catalog holds no unit for, and the reservations whose orders do not exist or were cancelled.
