@@ -35,7 +35,7 @@
 // # Nothing is lost
 //
 // Ids become visible out of order, so a position alone would skip a row that becomes visible late. Each source has a window:
-// the highest id that was published, and the gaps below it. The ids in gaps are looked up again with each batch, until every
+// the highest id that was published, or handed out before a read found nothing, and the gaps below it. The ids in gaps are looked up again with each batch, until every
 // transaction that may have taken them has ended. This also keeps reads fast while an old snapshot, such as a backup's, keeps
 // deleted rows from being removed: the window does not include them.
 //
