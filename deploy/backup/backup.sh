@@ -40,7 +40,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# begin KIND makes the folder that a backup is written to.
+# begin KIND makes the folder that a backup is written to. mktemp replaces the letters X.
 begin() {
 	mkdir -p "$BACKUP_DIR/$1" || fail "cannot write to $BACKUP_DIR"
 	new=$(mktemp -d "$BACKUP_DIR/$1/new.XXXXXX") || fail "cannot write to $BACKUP_DIR/$1"
