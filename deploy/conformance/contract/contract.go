@@ -32,7 +32,9 @@ const problemSchema = "Problem"
 
 // Contract validates traffic. It is safe for concurrent use.
 type Contract struct {
-	model *v3.Document
+	// validating is held while traffic is validated, because the validators write to the model when they render and hash a schema.
+	validating sync.Mutex
+	model      *v3.Document
 	// problem is the schema of every error.
 	problem  *base.Schema
 	requests validator.Validator

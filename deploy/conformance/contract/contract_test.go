@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/conformance/contract"
@@ -77,6 +79,18 @@ func TestValidTraffic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.NoError(t, c.Check(e)) })
 	}
+}
+
+func TestTrafficAtOnce(t *testing.T) {
+	t.Parallel()
+	c := read(t)
+	var group sync.WaitGroup
+	for range 8 {
+		for _, e := range []contract.Exchange{made(), refused(), unknown()} {
+			group.Go(func() { assert.NoError(t, c.Check(e)) })
+		}
+	}
+	group.Wait()
 }
 
 func TestInvalidTraffic(t *testing.T) {

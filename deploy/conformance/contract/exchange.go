@@ -42,6 +42,8 @@ func (e Exchange) request() *http.Request {
 
 // Check returns an error if the exchange does not follow the document.
 func (c *Contract) Check(e Exchange) error {
+	c.validating.Lock()
+	defer c.validating.Unlock()
 	if err := c.check(e); err != nil {
 		return fmt.Errorf("%s %s answered %d: %w", e.Method, e.URL.Path, e.Status, err)
 	}
@@ -116,6 +118,8 @@ func (c *Contract) refusal(e Exchange) error {
 func (c *Contract) Webhook(eventType string, header http.Header, content []byte) error {
 	target := &url.URL{Path: "/" + strings.TrimPrefix(eventType, "/")}
 	r := &http.Request{Method: http.MethodPost, URL: target, Header: header, Body: body(content), ContentLength: int64(len(content))}
+	c.validating.Lock()
+	defer c.validating.Unlock()
 	if _, found := c.webhooks.ValidateHttpRequestSync(r); len(found) > 0 {
 		return fmt.Errorf("webhook %s: %w", eventType, invalid(found))
 	}
