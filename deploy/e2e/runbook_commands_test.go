@@ -109,12 +109,16 @@ func (p state) adapt(script string) string {
 func (s operated) prepare(t *testing.T, page string) state {
 	t.Helper()
 	url := s.Env["GIFTING_INBOX_URL"] + "/operated"
-	leaked := s.CreateKey(t, &tenantsv1.CreateKeyRequest{
-		TenantId: seed.Direct, Name: "Leaked", Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &url,
-	})
+	key := func(name string) *tenantsv1.CreateKeyResponse {
+		return s.CreateKey(t, &tenantsv1.CreateKeyRequest{
+			TenantId: seed.Direct, Name: name, Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &url,
+		})
+	}
+	leaked, replacement := key("Leaked"), key("Replacement")
 	st := state{variables: map[string]string{
 		"USER": "ann", "TENANT": seed.Direct, "ORDER_ID": uuid.NewString(),
 		"KEY_ID": fmt.Sprint(leaked.GetKey().GetId()), "LEAKED_KEY": leaked.GetApiKey(), "API_KEY": leaked.GetApiKey(),
+		"NEW_KEY_ID": fmt.Sprint(replacement.GetKey().GetId()),
 	}}
 	switch page {
 	case "consumer-behind.md", "reader-blocked.md":

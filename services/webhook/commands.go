@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -26,12 +28,15 @@ var (
 	errSpan     = errors.New("--from and --to are needed, as 2006-01-02T15:04:05Z, --to after --from")
 	errTooOld   = errors.New("--from is before GIFTING_WEBHOOK_LOG_RETENTION: deliveries that were deleted since would be sent again")
 	errNoEvents = errors.New("GIFTING_EVENTS_ADDR is needed")
+	errNoTenant = errors.New("--key needs its --tenant")
+	errNoKey    = errors.New("the tenant has no such key with a webhook")
 )
 
 // redrive are the arguments of the command Redrive.
 type redrive struct {
 	from, to     time.Time
 	tenant       string
+	key          int32
 	dryRun, json bool
 }
 
@@ -42,24 +47,28 @@ func parseRedrive(cfg Config, args []string, out io.Writer) (redrive, error) {
 	flags.TextVar(&r.from, "from", time.Time{}, "events recorded at this time or later")
 	flags.TextVar(&r.to, "to", time.Time{}, "events recorded before this time")
 	flags.StringVar(&r.tenant, "tenant", "", "only events of this tenant")
+	key := flags.Uint("key", 0, "only events that the key receives, also if other keys have got them")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "only count the deliveries that are missing")
 	flags.BoolVar(&r.json, "json", false, "print the result as JSON")
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
+	r.key = int32(min(*key, math.MaxInt32)) //nolint:gosec // It fits.
 	switch {
 	case r.from.IsZero() || !r.from.Before(r.to) || flags.NArg() > 0:
 		return r, errSpan
 	case r.from.Before(time.Now().Add(-cfg.LogRetention)):
 		return r, errTooOld
+	case r.key != 0 && r.tenant == "":
+		return r, errNoTenant
 	case len(cfg.EventsAddr) == 0:
 		return r, errNoEvents
 	}
 	return r, nil
 }
 
-// Redrive is the command that makes the deliveries of events of the feed that have none. It may be interrupted and repeated, and
-// run while the service runs.
+// Redrive is the command that makes the deliveries of events of the feed that have none, or none for a given key. It may be
+// interrupted and repeated, and run while the service runs.
 func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) error {
 	r, err := parseRedrive(cfg, args, out)
 	if err != nil {
@@ -76,9 +85,13 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		return err
 	}
 	defer func() { _ = events.Close() }()
+	directory := tenantsv1.NewDirectoryServiceClient(tenants)
+	if err := r.checkKey(ctx, directory); err != nil {
+		return err
+	}
 	return withStore(ctx, cfg, func(s *store.Store) error {
 		fan, err := fanout.New(
-			fanout.Deps{Store: s, Directory: tenantsv1.NewDirectoryServiceClient(tenants), Telemetry: tel},
+			fanout.Deps{Store: s, Directory: directory, Telemetry: tel},
 			fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 		if err != nil {
 			return err
@@ -86,6 +99,21 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		done, err := r.run(ctx, eventsv1.NewFeedEventsServiceClient(events), fan)
 		return errors.Join(err, r.report(out, done))
 	})
+}
+
+// checkKey refuses a key that gets no events at all.
+func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServiceClient) error {
+	if r.key == 0 {
+		return nil
+	}
+	resp, err := directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: []string{r.tenant}})
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(resp.GetEndpoints(), func(e *tenantsv1.EndpointSubscription) bool { return e.GetKeyId() == r.key }) {
+		return fmt.Errorf("%w: %d", errNoKey, r.key)
+	}
+	return nil
 }
 
 func (r redrive) run(ctx context.Context, events eventsv1.FeedEventsServiceClient, fan *fanout.FanOut) (total fanout.Redriven, err error) {
@@ -98,7 +126,7 @@ func (r redrive) run(ctx context.Context, events eventsv1.FeedEventsServiceClien
 		if err != nil {
 			return total, err
 		}
-		done, err := fan.Redrive(ctx, page.GetChanges(), r.dryRun)
+		done, err := fan.Redrive(ctx, page.GetChanges(), r.key, r.dryRun)
 		total.Events, total.Missing = total.Events+done.Events, total.Missing+done.Missing
 		total.Deliveries, total.Invalid = total.Deliveries+done.Deliveries, total.Invalid+done.Invalid
 		if err != nil || page.NextPageToken == nil {

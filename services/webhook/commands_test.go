@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/webhook"
 )
@@ -34,11 +35,11 @@ func (f *feedServer) ListFeedEvents(_ context.Context, req *eventsv1.ListFeedEve
 	return resp, nil
 }
 
-func TestRedriveSendsEventsThatHaveNoDeliveries(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
+// serveFeed lets the commands read a feed of n new orders of the tenant.
+func (f *fixture) serveFeed(t *testing.T, n int) *feedServer {
+	t.Helper()
 	feed := &feedServer{}
-	for range 3 {
+	for range n {
 		feed.changes = append(feed.changes, &eventsv1.Change{
 			EventId: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantId: f.tenant, BrandId: uuid.NewString(),
 			OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
@@ -51,24 +52,74 @@ func TestRedriveSendsEventsThatHaveNoDeliveries(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	f.cfg.EventsAddr, f.cfg.LogRetention = listener.Addr().String(), 24*time.Hour
+	return feed
+}
 
-	run := func(more ...string) map[string]int {
-		var out bytes.Buffer
-		args := append([]string{
-			"--from", time.Now().Add(-time.Hour).Format(time.RFC3339), "--to", time.Now().Format(time.RFC3339), "--json",
-		}, more...)
-		require.NoError(t, webhook.Redrive(t.Context(), f.cfg, args, &out))
-		result := map[string]int{}
-		require.NoError(t, json.Unmarshal(out.Bytes(), &result))
-		return result
+// redrive runs the command for the last hour.
+func (f *fixture) redrive(t *testing.T, more ...string) (result map[string]int, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	args := append([]string{
+		"--from", time.Now().Add(-time.Hour).Format(time.RFC3339), "--to", time.Now().Format(time.RFC3339), "--json",
+	}, more...)
+	if err := webhook.Redrive(t.Context(), f.cfg, args, &out); err != nil {
+		return nil, err
 	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &result))
+	return result, nil
+}
+
+// requireRedriven runs the command and compares its result, for a feed of three events.
+func (f *fixture) requireRedriven(t *testing.T, missing, deliveries int, more ...string) {
+	t.Helper()
+	got, err := f.redrive(t, more...)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"events": 3, "missing": missing, "deliveries": deliveries, "invalid": 0}, got)
+}
+
+func TestRedriveSendsEventsThatHaveNoDeliveries(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.serveFeed(t, 3)
 	defer f.start(t)()
-	require.Equal(t, map[string]int{"events": 3, "missing": 3, "deliveries": 3, "invalid": 0}, run("--dry-run"))
-	require.Equal(t, map[string]int{"events": 3, "missing": 3, "deliveries": 3, "invalid": 0}, run())
+	f.requireRedriven(t, 3, 3, "--dry-run")
+	f.requireRedriven(t, 3, 3)
 	f.requireArrivals(t, 3)
-	require.Equal(t, map[string]int{"events": 3, "missing": 0, "deliveries": 0, "invalid": 0}, run("--tenant", f.tenant))
+	f.requireRedriven(t, 0, 0, "--tenant", f.tenant)
 
 	old := time.Now().Add(-48 * time.Hour).Format(time.RFC3339)
 	require.ErrorContains(t, webhook.Redrive(t.Context(), f.cfg, []string{"--from", old, "--to", time.Now().Format(time.RFC3339)}, &bytes.Buffer{}),
 		"would be sent again")
+}
+
+func TestRedriveSendsAKeyWhatOnlyOtherKeysHaveGot(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	feed := f.serveFeed(t, 3)
+	feed.changes[1].OriginKeyId, feed.changes[2].Type = 8, "personal_link.created"
+	defer f.start(t)()
+	f.requireRedriven(t, 2, 2)
+	f.requireArrivals(t, 2)
+	// The new key receives links too, but not what it has made itself.
+	f.subscribe(8, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS)
+	key := []string{"--tenant", f.tenant, "--key", "8"}
+	f.requireRedriven(t, 2, 2, append(key, "--dry-run")...)
+	f.requireRedriven(t, 2, 2, key...)
+	f.requireRedriven(t, 0, 0, key...)
+	f.requireArrivals(t, 4)
+
+	_, err := f.redrive(t, "--key", "8")
+	require.ErrorContains(t, err, "--key needs its --tenant")
+	_, err = f.redrive(t, "--tenant", f.tenant, "--key", "9")
+	require.ErrorContains(t, err, "no such key")
+}
+
+func TestRedriveForAKeySendsAllKeysWhatNobodyHasGot(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.serveFeed(t, 3)
+	f.subscribe(8, commonv1.Scope_SCOPE_ORDERS)
+	f.requireRedriven(t, 3, 6, "--tenant", f.tenant, "--key", "8")
+	defer f.start(t)()
+	f.requireArrivals(t, 6)
 }

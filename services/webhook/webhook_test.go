@@ -28,9 +28,10 @@ import (
 const topic = "gifting.changes.v1"
 
 type fixture struct {
-	cfg      webhook.Config
-	receiver *webhooktest.Receiver
-	tenant   string
+	cfg       webhook.Config
+	directory *directorytest.Directory
+	receiver  *webhooktest.Receiver
+	tenant    string
 }
 
 // setup returns a configuration with a migrated database, and a receiver that is subscribed to the orders of a tenant.
@@ -40,16 +41,19 @@ func setup(t *testing.T) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	directory := directorytest.New(t)
-	f := &fixture{receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
+	f := &fixture{directory: directory, receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
 	}}
 	require.NoError(t, webhook.Migrate(t.Context(), f.cfg))
-	directory.SetEndpoint(f.receiver.Endpoint(7))
-	directory.Subscribe(f.tenant, &tenantsv1.EndpointSubscription{
-		KeyId: 7, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
-	})
+	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)
 	return f
+}
+
+// subscribe makes the receiver the webhook of a key of the tenant.
+func (f *fixture) subscribe(key int32, scopes ...commonv1.Scope) {
+	f.directory.SetEndpoint(f.receiver.Endpoint(key))
+	f.directory.Subscribe(f.tenant, &tenantsv1.EndpointSubscription{KeyId: key, AllBrands: true, Scopes: scopes})
 }
 
 // start runs the service; the function it returns stops it.

@@ -17,7 +17,7 @@ func main() {
 		Migrate:   webhook.Migrate,
 		Pending:   webhook.Pending,
 		Tasks: []daemon.Task[webhook.Config]{
-			{Name: "redrive", Short: "make the deliveries of events of a time span that have none", RunWith: webhook.Redrive},
+			{Name: "redrive", Short: "make the deliveries that events of a time span lack", RunWith: webhook.Redrive},
 			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: webhook.Skip},
 			{Name: "forget-topic", Short: "forget the stored offsets, before the fan-out reads another topic", Run: webhook.ForgetTopic},
 		},

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -93,6 +94,8 @@ type batch struct {
 	// messages is nil if the events are not those of messages.
 	messages *Messages
 	events   []Event
+	// key gets deliveries of events that are already stored; 0 is none.
+	key      int32
 	rejected []Rejected
 	refused  bool
 	// storedAt is when the transaction that stored it began.
@@ -189,6 +192,9 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		clear(refused)
 		queueTime(b, at, batches)
+		if slices.ContainsFunc(batches, func(b *batch) bool { return b.key != 0 }) {
+			b.Queue(holdRetention, int64(retentionLock))
+		}
 		queueOffsets(b, moved, refused)
 		if len(events) > 0 {
 			tenants, ids, keys := idColumns(deliveries)
@@ -202,6 +208,7 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 				postgres.Column(from, func(m Messages) int { return m.Partition }),
 				postgres.Column(from, func(m Messages) int64 { return m.Next }))
 		}
+		queueKeys(b, at, batches)
 		for _, r := range rejected {
 			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
 		}

@@ -89,9 +89,9 @@ DELETE FROM deliveries d
    AND d.finished_at = old.finished_at
 RETURNING d.tenant_id, d.event_id, d.finished_at`
 
-// An event gets all its deliveries in the statement that inserts it, so it gets none while this runs. If Kafka delivered the
-// change of a deleted event again, it would be fanned out again. That cannot happen, because Kafka keeps changes for a shorter
-// time than this log.
+// An event gets all its deliveries in the statement that inserts it, and later ones only under retentionLock, so it gets none
+// while this runs. If Kafka delivered the change of a deleted event again, it would be fanned out again. That cannot happen,
+// because Kafka keeps changes for a shorter time than this log.
 const deleteUnneeded = `
 DELETE FROM events e
  USING unnest($1::uuid[], $2::uuid[]) AS g (tenant_id, event_id)
