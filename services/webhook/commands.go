@@ -53,7 +53,7 @@ func parseRedrive(cfg Config, args []string, out io.Writer) (redrive, error) {
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
-	r.key = int32(min(*key, math.MaxInt32)) //nolint:gosec // It fits.
+	r.key = int32(min(*key, math.MaxInt32))
 	switch {
 	case r.from.IsZero() || !r.from.Before(r.to) || flags.NArg() > 0:
 		return r, errSpan

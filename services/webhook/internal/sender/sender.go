@@ -62,6 +62,10 @@ type Sender struct {
 
 	// id identifies this sender's leases.
 	id int64
+	// registered means that claims may get something. renewed is when the registration was last written.
+	registered      atomic.Bool
+	renewed         time.Time
+	discoverTimeout time.Duration
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
@@ -84,6 +88,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		now: deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: newSchedule(),
+		discoverTimeout: discoverTimeout,
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)
@@ -122,6 +127,9 @@ func wait(ctx context.Context, signal chan struct{}, interval, d time.Duration) 
 // tick claims due deliveries for the free workers and dispatches them. It returns the time to wait before the next tick, unless
 // there is more to claim before.
 func (s *Sender) tick(ctx context.Context) time.Duration {
+	if !s.registered.Load() {
+		return s.cfg.Poll
+	}
 	s.slotsFreed.Store(false)
 	free := s.cfg.Workers - int(s.busy.Load())
 	wanted := s.schedule.take(free, s.cfg.PerEndpoint)

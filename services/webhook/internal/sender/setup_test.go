@@ -56,6 +56,8 @@ type fixture struct {
 	client    *http.Client
 	cfg       Config
 	tel       *telemetrytest.Record
+	// noSearch lets every search fail.
+	noSearch bool
 }
 
 func setup(t *testing.T) *fixture {
@@ -115,6 +117,9 @@ func (f *fixture) startAt(now func() time.Time) running {
 		Store: f.store, Directory: f.directory.Client, Client: webhookclient.New(f.client, now), Now: now, Telemetry: f.tel.Telemetry,
 	}, f.cfg)
 	require.NoError(f.t, err)
+	if f.noSearch {
+		s.discoverTimeout = time.Nanosecond
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(f.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
