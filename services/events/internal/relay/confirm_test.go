@@ -120,6 +120,10 @@ func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
 	f.reset()
 	require.Zero(t, f.publish(t), "a new leader does not publish confirmed rows")
 	exec(t, f.owners[0], "UPDATE outbox SET confirmed_at = now() - interval '61 minutes'")
+	exec(t, f.owners[0], "UPDATE retention_clock SET at = now() - interval '2 minutes'")
+	require.NoError(t, f.sweep(t.Context()))
+	require.Equal(t, 2, f.left(t), "the database's clock has jumped ahead")
+	exec(t, f.owners[0], "UPDATE retention_clock SET at = now()")
 	require.NoError(t, f.sweep(t.Context()))
 	require.Equal(t, 1, f.left(t))
 }
