@@ -14,6 +14,9 @@ type Stored struct {
 	LastID string
 	// LastTime is the Kafka time of that message.
 	LastTime time.Time
+	// Emptied means that the store was made anew although the partition had reached Next. It continues there, and what it had
+	// stored is lost. Only the first call returns it.
+	Emptied bool
 }
 
 // Offsets are stored beside the data, in the transaction that stores the messages before them. So they are right also after
@@ -95,6 +98,11 @@ func (p *partition) stored(ctx context.Context) (Stored, error) {
 		c.log.ErrorContext(ctx, "the store went back to an earlier state, reading its messages again",
 			"partition", p.id, "offset", stored.Next, "reached", p.reached)
 		p.commits.handled(p.id, max(0, stored.Next))
+	}
+	if stored.Emptied {
+		c.measured.setbacks()
+		c.log.ErrorContext(ctx, "the store is empty, continuing after the messages that were read before",
+			"partition", p.id, "offset", stored.Next)
 	}
 	p.reached = stored.Next
 	return stored, nil

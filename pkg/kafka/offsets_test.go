@@ -151,6 +151,36 @@ func TestAStoreThatGoesBackIsFilledAgain(t *testing.T) {
 	})
 }
 
+// emptyStore is a ledger that was made anew and continues where the partition had got.
+type emptyStore struct{ *ledger }
+
+func (e emptyStore) Stored(ctx context.Context, partition int, reached int64) (Stored, error) {
+	stored, err := e.ledger.Stored(ctx, partition, reached)
+	if stored.Next < 0 && reached > 0 {
+		stored = Stored{Next: reached, Emptied: true}
+		err = e.Move(ctx, partition, -1, reached)
+	}
+	return stored, err
+}
+
+func TestAStoreThatWasMadeAnewIsReported(t *testing.T) {
+	t.Parallel()
+	msgs := numbered(60, 1)
+	cfg, topic, p := setupLedger(t, msgs[:40])
+	before, group := newLedger(), newGroup()
+	stop := start(t, newConsumer(t, cfg, before.options(topic, group), before.handle))
+	before.waitFor(t, msgs[:40])
+	stop()
+	after := newLedger()
+	options := after.options(topic, group)
+	options.Offsets = emptyStore{after}
+	c, count := countingConsumer(t, cfg, options, after.handle)
+	start(t, c)
+	require.NoError(t, p.Publish(t.Context(), msgs[40:]))
+	after.waitFor(t, msgs[40:])
+	require.Equal(t, 1, count("store.setbacks"))
+}
+
 // replaceTopic makes the topic anew: its offsets begin again.
 func replaceTopic(t *testing.T, cfg Config, topic string) {
 	t.Helper()

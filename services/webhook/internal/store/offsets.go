@@ -13,15 +13,16 @@ import (
 type Offsets struct{ *Store }
 
 const (
-	// A partition without a row is read by the first version that stores offsets: it continues where the group has committed.
+	// A partition without a row is read by the first version that stores offsets: it continues where the group has committed. So does
+	// a database that was made anew, because otherwise all events that Kafka has would be sent again. It has no events.
 	adoptOffset = `WITH adopted AS (
   INSERT INTO fan_out_offsets (kafka_partition, next_offset) VALUES ($1, greatest($2::bigint, -1))
   ON CONFLICT (kafka_partition) DO NOTHING
   RETURNING next_offset, last_id, last_time
 )
-SELECT next_offset, last_id, last_time FROM adopted
+SELECT next_offset, last_id, last_time, next_offset > 0 AND NOT EXISTS (SELECT FROM events) FROM adopted
 UNION ALL
-SELECT next_offset, last_id, last_time FROM fan_out_offsets WHERE kafka_partition = $1
+SELECT next_offset, last_id, last_time, false FROM fan_out_offsets WHERE kafka_partition = $1
 LIMIT 1`
 
 	moveOffset = `UPDATE fan_out_offsets SET next_offset = $3, last_id = '', last_time = NULL
@@ -36,7 +37,8 @@ func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafk
 		stored kafka.Stored
 		last   *time.Time
 	)
-	if err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last); err != nil {
+	err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last, &stored.Emptied)
+	if err != nil {
 		return stored, fmt.Errorf("read stored offset: %w", err)
 	}
 	if last != nil {

@@ -30,8 +30,18 @@ func TestStoredOffsets(t *testing.T) {
 	t.Parallel()
 	t.Run("begin where the group has committed, once", func(t *testing.T) {
 		f := setup(t)
+		f.add(t, tenantA, noon, 1)
 		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 70))
 		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 90))
+	})
+
+	t.Run("are reported once if the database was made anew", func(t *testing.T) {
+		f := setup(t)
+		require.Equal(t, kafka.Stored{Next: 70, Emptied: true}, f.stored(t, 70))
+		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 70))
+		stored, err := Offsets{f.Store}.Stored(t.Context(), 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, kafka.Stored{}, stored, "nothing had been read")
 	})
 
 	t.Run("begin at the oldest message if the group has not committed", func(t *testing.T) {
