@@ -29,6 +29,8 @@ type checker struct {
 	brands  map[string]string
 	changes []change
 	byEvent map[eventName]change
+	// redriven is when the changes were made that were read again from the outboxes.
+	redriven period
 }
 
 // expected are the events of all committed changes: each version of an order, each change of a link, and each message.

@@ -22,6 +22,7 @@ func eventDisasters() []disaster {
 		databaseBack("webhook database back", queue, nil),
 		databaseBack("events and webhook databases back", both, nil),
 		databaseBack("events and webhook databases and groups back", both, deleteGroups),
+		kafkaBackToo("events database and Kafka back", feed), kafkaBackToo("events and webhook databases and Kafka back", both),
 		lostTail(), newTopic(), morePartitions(), weakTopic(), clocksDiffer(), monthAhead(), openSnapshot(),
 	}
 }

@@ -12,6 +12,7 @@ const (
 	kafkaOffsets   = "pkg/kafka/offsets.go"
 	kafkaPartition = "pkg/kafka/partition_client.go"
 	feedWriters    = "services/events/internal/store/writers.go"
+	feedRedrive    = "services/events/internal/feed/redrive.go"
 	feedWriter     = "services/events/internal/feed/writer.go"
 	feedEpoch      = "services/events/internal/store/epoch.go"
 	relayConfirm   = "services/events/internal/relay/confirm.go"
@@ -52,6 +53,9 @@ var disasterMutations = []disasterMutation{
 		"the relay trusts the offsets of lost messages", loss, []replacement{
 			{relayConfirm, `known && s.offset <= before.offset`, `known && s.offset < 0`},
 		},
+	}},
+	{disaster: "events database and Kafka back", mutation: mutation{
+		"a redrive reads only the first outbox", lost, []replacement{{feedRedrive, `range sources {`, `range sources[:1] {`}},
 	}},
 	{disaster: "Kafka loses its newest messages", mutation: mutation{
 		"readers do not compare the last message", order, []replacement{

@@ -86,7 +86,7 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Durati
 	by := f.client.with(r.key)
 	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
 	c := &checker{
-		results: f.results, tenant: tenant, began: f.began, changes: f.history.of(tenant), byEvent: map[eventName]change{}, brands: map[string]string{},
+		results: f.results, tenant: tenant, began: f.began, redriven: f.redriven, changes: f.history.of(tenant), byEvent: map[eventName]change{}, brands: map[string]string{},
 		orders: f.list(t, by, "/orders"), links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
 	}
 	for _, of := range c.changes {

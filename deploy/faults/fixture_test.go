@@ -48,6 +48,8 @@ type fixture struct {
 	began     time.Time
 	// gate is held by a writer during a step, and by who lets all of them wait.
 	gate sync.RWMutex
+	// redriven is when the changes were made that were read again from the outboxes.
+	redriven period
 }
 
 func newFixture(t *testing.T, d *deployment, seeded int64, refuseIn int) *fixture {

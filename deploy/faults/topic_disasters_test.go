@@ -30,19 +30,7 @@ func lostTail() disaster {
 		name: "Kafka loses its newest messages",
 		prepare: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
-			before, pattern := d.ends(ctx, t), d.topic+"-*"
-			if d.turn%2 == 0 {
-				d.printf("variant: the offsets of the groups are lost too")
-				pattern = "*-[0-9]*"
-			}
-			copied := d.copyLogs(t, pattern)
-			d.restores = append(d.restores, func(ctx context.Context, t *testing.T) {
-				t.Helper()
-				require.Greater(t, sum(d.ends(ctx, t)), sum(before))
-				require.NoError(t, d.kafka.end(ctx, syscall.SIGKILL))
-				d.replaceLogs(t, copied)
-				require.NoError(t, d.kafka.start(ctx))
-			})
+			d.restores = append(d.restores, d.backUpTopic(ctx, t))
 		},
 		goBack: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
@@ -53,6 +41,24 @@ func lostTail() disaster {
 			require.NoError(t, start())
 		},
 		after: redriveFindsNothing,
+	}
+}
+
+// backUpTopic copies the topic, in half of the cases with the offsets of the groups.
+func (d *drill) backUpTopic(ctx context.Context, t *testing.T) restore {
+	t.Helper()
+	before, pattern := d.ends(ctx, t), d.topic+"-*"
+	if d.turn%2 == 0 {
+		d.printf("variant: the offsets of the groups are lost too")
+		pattern = "*-[0-9]*"
+	}
+	copied := d.copyLogs(t, pattern)
+	return func(ctx context.Context, t *testing.T) {
+		t.Helper()
+		require.Greater(t, sum(d.ends(ctx, t)), sum(before))
+		require.NoError(t, d.kafka.end(ctx, syscall.SIGKILL))
+		d.replaceLogs(t, copied)
+		require.NoError(t, d.kafka.start(ctx))
 	}
 }
 
