@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,7 @@ const (
 
 const (
 	lockServer = `SELECT identity, ` + postgres.ServerIdentity + ` FROM database_server FOR UPDATE`
+	sameServer = `SELECT identity = ` + postgres.ServerIdentity + ` FROM database_server`
 	noteServer = `UPDATE database_server SET identity = $1`
 
 	skipVersions = `UPDATE tenants SET version = version + $1`
@@ -68,6 +70,32 @@ func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (ski
 		return false, fmt.Errorf("skip what may have been handed out: %w", err)
 	}
 	return skipped, nil
+}
+
+// errOtherServer stops a change on a server that is not the one of the last change.
+var errOtherServer = errors.New("the database server is another one, or was restored")
+
+// inTx runs a change in a transaction. After a restore, the first change skips before it takes a version or an id. The skip has
+// a transaction of its own, so that a change that is refused does not undo it.
+func (s *Store) inTx(ctx context.Context, work func(tx pgx.Tx) error) error {
+	for {
+		err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+			var same bool
+			if err := tx.QueryRow(ctx, sameServer).Scan(&same); err != nil {
+				return fmt.Errorf("compare the server: %w", err)
+			}
+			if !same {
+				return errOtherServer
+			}
+			return work(tx)
+		})
+		if !errors.Is(err, errOtherServer) {
+			return err
+		}
+		if _, err := s.SkipAfterRestore(ctx, nil); err != nil {
+			return err
+		}
+	}
 }
 
 const listVersions = `SELECT id::text, version FROM tenants WHERE id > $1 ORDER BY id LIMIT $2`

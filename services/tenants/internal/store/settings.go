@@ -50,7 +50,7 @@ RETURNING version`
 func (s *Store) PutTenant(
 	ctx context.Context, t *tenantsv1.Tenant, apiAccess bool,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(),
 			t.GetApprovalRequired(), apiAccess).Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) { // Nothing to change.

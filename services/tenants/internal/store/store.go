@@ -50,7 +50,7 @@ const (
 func (s *Store) change(
 	ctx context.Context, tenantID string, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
 			return fmt.Errorf("lock tenant: %w", err)
 		}

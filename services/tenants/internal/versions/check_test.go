@@ -102,6 +102,23 @@ func TestAfterARestoreVersionsAndKeysAreNeverHandedOutAgain(t *testing.T) {
 	require.Empty(t, f.check(t), "once")
 }
 
+func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
+	t.Parallel()
+	f := newCheckFixture(t)
+	f.pool.Close()
+	restore := pgtest.Backup(t, f.url)
+	f.open(t)
+	version, lost := f.change(t)
+	f.pool.Close()
+	restore()
+	f.open(t)
+	key, got, err := store.New(f.pool).CreateKey(t.Context(), f.tenant, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
+		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
+	require.NoError(t, err)
+	require.Greater(t, int64(key.ID), lost, "before the next check")
+	require.Greater(t, got, version)
+}
+
 func TestAServerWhoseDiskWasSetBackIsFoundByThePublishedVersions(t *testing.T) {
 	t.Parallel()
 	f := newCheckFixture(t)
