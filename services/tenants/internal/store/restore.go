@@ -92,8 +92,12 @@ func (s *Store) inTx(ctx context.Context, work func(tx pgx.Tx) error) error {
 		if !errors.Is(err, errOtherServer) {
 			return err
 		}
-		if _, err := s.SkipAfterRestore(ctx, nil); err != nil {
+		skipped, err := s.SkipAfterRestore(ctx, nil)
+		if err != nil {
 			return err
+		}
+		if skipped && s.OnSkip != nil {
+			s.OnSkip(ctx)
 		}
 	}
 }

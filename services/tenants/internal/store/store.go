@@ -34,7 +34,11 @@ var (
 )
 
 // Store of one database.
-type Store struct{ pool *pgxpool.Pool }
+type Store struct {
+	pool *pgxpool.Pool
+	// OnSkip, if set, is called after a change found another server and versions and ids have skipped.
+	OnSkip func(ctx context.Context)
+}
 
 // New makes the store over a migrated database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }

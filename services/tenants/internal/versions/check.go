@@ -23,6 +23,7 @@ const (
 // Check compares the database with Redis from time to time. If the database has gone back to an earlier state, versions and
 // ids skip what it may have handed out. If Redis has lost versions, they are published again.
 func Check(s *store.Store, p *Publisher, tel *telemetry.Telemetry) daemon.Part {
+	s.OnSkip = func(ctx context.Context) { logSkip(ctx, tel.Logger) }
 	return daemon.Every("versions", checkInterval, tel, func(ctx context.Context) error {
 		return check(ctx, s, p, tel.Logger)
 	})
@@ -65,9 +66,13 @@ func check(ctx context.Context, s *store.Store, p *Publisher, log *slog.Logger) 
 func skip(ctx context.Context, s *store.Store, seen []store.TenantVersion, log *slog.Logger) error {
 	skipped, err := s.SkipAfterRestore(ctx, seen)
 	if skipped {
-		log.WarnContext(ctx, "the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
+		logSkip(ctx, log)
 	}
 	return err
+}
+
+func logSkip(ctx context.Context, log *slog.Logger) {
+	log.WarnContext(ctx, "the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
 }
 
 // published returns the published versions of tenants, zero for one that has none.

@@ -112,11 +112,17 @@ func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
 	f.pool.Close()
 	restore()
 	f.open(t)
-	key, got, err := store.New(f.pool).CreateKey(t.Context(), f.tenant, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
+	var log bytes.Buffer
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	tenants := store.New(f.pool)
+	Check(tenants, f.published, tel)
+	key, got, err := tenants.CreateKey(t.Context(), f.tenant, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
 		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
 	require.NoError(t, err)
 	require.Greater(t, int64(key.ID), lost, "before the next check")
 	require.Greater(t, got, version)
+	require.Contains(t, log.String(), "the database was restored")
 }
 
 func TestAServerWhoseDiskWasSetBackIsFoundByThePublishedVersions(t *testing.T) {
