@@ -17,6 +17,7 @@ const (
 	feedEpoch      = "services/events/internal/store/epoch.go"
 	relayConfirm   = "services/events/internal/relay/confirm.go"
 	relayClock     = "services/events/internal/relay/clock.go"
+	tenantsRestore = "services/tenants/internal/store/restore.go"
 	versionsCheck  = "services/tenants/internal/versions/check.go"
 	reconcileRun   = "services/orders/internal/reconcile/run.go"
 	reconcilePages = "services/orders/internal/reconcile/pages.go"
@@ -73,6 +74,8 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "tenants database back", variant: volumeSetBack, mutation: mutation{
 		"versions that Redis has seen are handed out again", flat, []replacement{
+			{tenantsRestore, ` AND started = ` + "` + postgres.ServerStart + `", ``},
+			{tenantsRestore, `case started != startedNow && started != "":`, `case started != startedNow && started == "-":`},
 			{versionsCheck, `case published[i] > tenant.Version:`, `case published[i] > tenant.Version && tenant.Version < 0:`},
 		},
 	}},

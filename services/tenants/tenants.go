@@ -95,7 +95,9 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 		return err
 	}
 	tenants := store.New(s.pool)
-	s.check = versions.Check(tenants, s.versions, s.tel)
+	if s.check, err = versions.Check(tenants, s.versions, s.tel); err != nil {
+		return err
+	}
 	server.Register(s.rpc, server.Deps{
 		Store: tenants, Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
 	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})

@@ -12,22 +12,47 @@ import (
 
 // A database that goes back to an earlier state hands out versions of tenants and ids of API keys again. Copies elsewhere would
 // then seem newer than the tenant, and a new key would own what is stored for a lost one, such as answers to its requests. So
-// both skip ahead: by more than can have been lost, and by little compared with the range of their types.
+// both skip to the time: of several restores of the same backup, none hands out what another has. They also skip by a little,
+// in case the clock is behind.
+//
+// A clock that is years ahead must not use up the ids, so they skip by at most ten years. A version that Redis has can only be
+// right if it is not far ahead of the time.
 const (
-	skippedVersions = 1_000_000
-	skippedKeys     = 100_000
+	skipVersions = `UPDATE tenants SET version = greatest(version + 1000000, ` + clock + `)`
+	passVersions = `UPDATE tenants t SET version = seen.version + 1
+  FROM unnest($1::uuid[], $2::bigint[]) AS seen (id, version)
+ WHERE t.id = seen.id AND t.version <= seen.version`
+
+	skipKeys = `SELECT setval('api_keys_id_seq', greatest(last_value + 1000,
+  least(extract(epoch FROM now() - timestamptz '2026-01-01 00:00Z')::bigint, last_value + 315000000))) FROM api_keys_id_seq`
+
+	// clock is the time in microseconds.
+	clock = `(extract(epoch FROM now()) * 1000000)::bigint`
+	// credible is how far ahead of the time a version may be: by the changes since a skip, and by the difference of clocks.
+	credible = `1000000000000`
 )
 
 const (
-	lockServer = `SELECT identity, ` + postgres.ServerIdentity + ` FROM database_server FOR UPDATE`
-	sameServer = `SELECT identity = ` + postgres.ServerIdentity + ` FROM database_server`
-	noteServer = `UPDATE database_server SET identity = $1`
+	lockServer = `SELECT identity, started, ` + postgres.ServerIdentity + `, ` + postgres.ServerStart + ` FROM database_server FOR UPDATE`
+	sameServer = `SELECT identity = ` + postgres.ServerIdentity + ` AND started = ` + postgres.ServerStart + ` FROM database_server`
+	noteServer = `UPDATE database_server SET identity = $1, started = $2`
 
-	skipVersions = `UPDATE tenants SET version = version + $1`
-	skipKeys     = `SELECT setval('api_keys_id_seq', last_value + $1) FROM api_keys_id_seq`
+	// A tenant may have been changed by an older version of this program, whose versions do not skip to the time.
+	anyBehind = `SELECT coalesce(bool_or(t.version < seen.version), false)
+  FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)`
+	selectIncredible = `SELECT t.id::text, t.version FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)
+ WHERE seen.version > greatest(t.version, ` + clock + `) + ` + credible + ` ORDER BY t.id`
+)
 
-	anyBehind = `SELECT EXISTS (
-  SELECT FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id) WHERE t.version < seen.version)`
+// Skip is why versions and ids skipped what may have been handed out.
+type Skip string
+
+// The reasons. After a restart nothing need be lost: only the disk of a server that was stopped can be set back.
+const (
+	NotSkipped    Skip = ""
+	SkipRestarted Skip = "restarted"
+	SkipRestored  Skip = "restored"
+	SkipBehind    Skip = "behind"
 )
 
 // TenantVersion is a version that a tenant has reached.
@@ -36,40 +61,59 @@ type TenantVersion struct {
 	Version  int64
 }
 
-// SkipAfterRestore skips versions and ids if the database has gone back: its server says something else of itself than before, or
-// one of the tenants has not reached a version that was seen elsewhere. It reports whether it did.
-func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (skipped bool, err error) {
+// SkipAfterRestore skips versions and ids if the database may have gone back: its server says something else of itself than before,
+// or one of the tenants has not reached a version that was seen elsewhere.
+func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (why Skip, err error) {
+	tenants := postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID })
+	versions := postgres.Column(seen, func(v TenantVersion) int64 { return v.Version })
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		skipped = false
-		var before, now string
-		if err := tx.QueryRow(ctx, lockServer).Scan(&before, &now); err != nil {
-			return err
-		}
+		var identity, started, identityNow, startedNow string
 		var behind bool
-		err := tx.QueryRow(ctx, anyBehind, postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID }),
-			postgres.Column(seen, func(v TenantVersion) int64 { return v.Version })).Scan(&behind)
-		if err != nil {
+		if err := tx.QueryRow(ctx, lockServer).Scan(&identity, &started, &identityNow, &startedNow); err != nil {
 			return err
 		}
-		if before == now && !behind {
+		if err := tx.QueryRow(ctx, anyBehind, tenants, versions).Scan(&behind); err != nil {
+			return err
+		}
+		switch {
+		case behind:
+			why = SkipBehind
+		case identity != identityNow && identity != "":
+			why = SkipRestored
+		case started != startedNow && started != "":
+			why = SkipRestarted
+		case identity == identityNow && started == startedNow:
+			why = NotSkipped
 			return nil
+		default:
+			why = NotSkipped // The first look.
 		}
-		if _, err := tx.Exec(ctx, noteServer, now); err != nil {
+		if _, err := tx.Exec(ctx, noteServer, identityNow, startedNow); err != nil || why == NotSkipped {
 			return err
 		}
-		if skipped = behind || before != ""; !skipped {
-			return nil // The first look.
-		}
-		if _, err := tx.Exec(ctx, skipVersions, skippedVersions); err != nil {
+		if _, err := tx.Exec(ctx, skipVersions); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, skipKeys, skippedKeys)
+		if _, err := tx.Exec(ctx, passVersions, tenants, versions); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, skipKeys)
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("skip what may have been handed out: %w", err)
+		return NotSkipped, fmt.Errorf("skip what may have been handed out: %w", err)
 	}
-	return skipped, nil
+	return why, nil
+}
+
+// Incredible returns the versions of those tenants for which a version was seen that cannot have been handed out.
+func (s *Store) Incredible(ctx context.Context, seen []TenantVersion) ([]TenantVersion, error) {
+	rows, err := s.pool.Query(ctx, selectIncredible, postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID }),
+		postgres.Column(seen, func(v TenantVersion) int64 { return v.Version }))
+	if err != nil {
+		return nil, fmt.Errorf("check versions: %w", err)
+	}
+	return collectVersions(rows)
 }
 
 // errOtherServer stops a change on a server that is not the one of the last change.
@@ -92,12 +136,12 @@ func (s *Store) inTx(ctx context.Context, work func(tx pgx.Tx) error) error {
 		if !errors.Is(err, errOtherServer) {
 			return err
 		}
-		skipped, err := s.SkipAfterRestore(ctx, nil)
+		why, err := s.SkipAfterRestore(ctx, nil)
 		if err != nil {
 			return err
 		}
-		if skipped && s.OnSkip != nil {
-			s.OnSkip(ctx)
+		if why != NotSkipped && s.OnSkip != nil {
+			s.OnSkip(ctx, why)
 		}
 	}
 }
@@ -110,6 +154,10 @@ func (s *Store) Versions(ctx context.Context, after string, limit int) ([]Tenant
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
+	return collectVersions(rows)
+}
+
+func collectVersions(rows pgx.Rows) ([]TenantVersion, error) {
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantVersion])
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)

@@ -37,7 +37,7 @@ var (
 type Store struct {
 	pool *pgxpool.Pool
 	// OnSkip, if set, is called after a change found another server and versions and ids have skipped.
-	OnSkip func(ctx context.Context)
+	OnSkip func(ctx context.Context, why Skip)
 }
 
 // New makes the store over a migrated database.

@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -20,41 +24,53 @@ const (
 	checkPage     = 1000
 )
 
-// Check compares the database with Redis from time to time. If the database has gone back to an earlier state, versions and
-// ids skip what it may have handed out. If Redis has lost versions, they are published again.
-func Check(s *store.Store, p *Publisher, tel *telemetry.Telemetry) daemon.Part {
-	s.OnSkip = func(ctx context.Context) { logSkip(ctx, tel.Logger) }
-	return daemon.Every("versions", checkInterval, tel, func(ctx context.Context) error {
-		return check(ctx, s, p, tel.Logger)
-	})
+// checker compares the versions of the database with those of Redis.
+type checker struct {
+	store     *store.Store
+	published *Publisher
+	log       *slog.Logger
+	skips     metric.Int64Counter
 }
 
-func check(ctx context.Context, s *store.Store, p *Publisher, log *slog.Logger) error {
-	if err := skip(ctx, s, nil, log); err != nil {
+// Check compares the database with Redis from time to time. If the database has gone back to an earlier state, versions and
+// ids skip what it may have handed out. If Redis has lost versions, they are published again.
+func Check(s *store.Store, p *Publisher, tel *telemetry.Telemetry) (daemon.Part, error) {
+	c, err := newChecker(s, p, tel)
+	if err != nil {
+		return daemon.Part{}, err
+	}
+	return daemon.Every("versions", checkInterval, tel, c.check), nil
+}
+
+func newChecker(s *store.Store, p *Publisher, tel *telemetry.Telemetry) (*checker, error) {
+	skips, err := tel.Meters.Meter("tenants").Int64Counter("gifting.tenants.skips",
+		metric.WithDescription("Times that versions of tenants and ids of keys skipped what may have been handed out, by reason."))
+	if err != nil {
+		return nil, fmt.Errorf("metric of skips: %w", err)
+	}
+	c := &checker{store: s, published: p, log: tel.Logger, skips: skips}
+	for _, why := range []store.Skip{store.SkipRestarted, store.SkipRestored, store.SkipBehind} {
+		skips.Add(context.Background(), 0, reason(why)) // The series exists before the first skip.
+	}
+	s.OnSkip = c.report
+	return c, nil
+}
+
+func reason(why store.Skip) metric.AddOption {
+	return metric.WithAttributes(attribute.String("reason", string(why)))
+}
+
+func (c *checker) check(ctx context.Context) error {
+	if err := c.skip(ctx, nil); err != nil {
 		return err
 	}
 	for after := uuid.Nil.String(); ; {
-		page, err := s.Versions(ctx, after, checkPage)
+		page, err := c.store.Versions(ctx, after, checkPage)
 		if err != nil {
 			return err
 		}
-		published, err := p.published(ctx, page)
-		if err != nil {
+		if err := c.compare(ctx, page); err != nil {
 			return err
-		}
-		var ahead []store.TenantVersion
-		for i, tenant := range page {
-			switch {
-			case published[i] > tenant.Version: // Or the tenant has just changed.
-				ahead = append(ahead, store.TenantVersion{TenantID: tenant.TenantID, Version: published[i]})
-			case published[i] < tenant.Version:
-				p.Publish(ctx, tenant.TenantID, tenant.Version)
-			}
-		}
-		if len(ahead) > 0 {
-			if err := skip(ctx, s, ahead, log); err != nil {
-				return err
-			}
 		}
 		if len(page) < checkPage {
 			return nil
@@ -63,16 +79,52 @@ func check(ctx context.Context, s *store.Store, p *Publisher, log *slog.Logger) 
 	}
 }
 
-func skip(ctx context.Context, s *store.Store, seen []store.TenantVersion, log *slog.Logger) error {
-	skipped, err := s.SkipAfterRestore(ctx, seen)
-	if skipped {
-		logSkip(ctx, log)
+// compare publishes the versions that Redis lacks, and skips if Redis has later ones.
+func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error {
+	published, err := c.published.published(ctx, page)
+	if err != nil {
+		return err
+	}
+	var ahead []store.TenantVersion
+	for i, tenant := range page {
+		switch {
+		case published[i] > tenant.Version: // Or the tenant has just changed.
+			ahead = append(ahead, store.TenantVersion{TenantID: tenant.TenantID, Version: published[i]})
+		case published[i] < tenant.Version:
+			c.published.Publish(ctx, tenant.TenantID, tenant.Version)
+		}
+	}
+	if len(ahead) == 0 {
+		return nil
+	}
+	wrong, err := c.store.Incredible(ctx, ahead)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range wrong {
+		c.log.ErrorContext(ctx, "Redis has a version that no tenant can have: it is replaced", "tenant_id", tenant.TenantID)
+		c.published.replace(ctx, tenant.TenantID, tenant.Version)
+	}
+	return c.skip(ctx, slices.DeleteFunc(ahead, func(seen store.TenantVersion) bool {
+		return slices.ContainsFunc(wrong, func(tenant store.TenantVersion) bool { return tenant.TenantID == seen.TenantID })
+	}))
+}
+
+func (c *checker) skip(ctx context.Context, seen []store.TenantVersion) error {
+	why, err := c.store.SkipAfterRestore(ctx, seen)
+	if why != store.NotSkipped {
+		c.report(ctx, why)
 	}
 	return err
 }
 
-func logSkip(ctx context.Context, log *slog.Logger) {
-	log.WarnContext(ctx, "the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
+func (c *checker) report(ctx context.Context, why store.Skip) {
+	c.skips.Add(ctx, 1, reason(why))
+	if why == store.SkipRestarted {
+		c.log.InfoContext(ctx, "the database server was restarted: versions of tenants and ids of keys skip, in case its disk was set back")
+		return
+	}
+	c.log.WarnContext(ctx, "the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
 }
 
 // published returns the published versions of tenants, zero for one that has none.
@@ -90,8 +142,12 @@ func (p *Publisher) published(ctx context.Context, tenants []store.TenantVersion
 		return nil, fmt.Errorf("read the published versions: %w", err)
 	}
 	for i, v := range values {
-		if text, ok := v.(string); ok {
-			list[i], _ = strconv.ParseInt(text, 10, 64) // What is not a number is replaced.
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		if list[i], err = strconv.ParseInt(text, 10, 64); err != nil {
+			list[i] = math.MaxInt64 // What is not a version is replaced, as one that is too high.
 		}
 	}
 	return list, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -57,8 +58,16 @@ func (f *checkFixture) exec(t *testing.T, sql string) {
 func (f *checkFixture) check(t *testing.T) string {
 	t.Helper()
 	var log bytes.Buffer
-	require.NoError(t, check(t.Context(), store.New(f.pool), f.published, slog.New(slog.NewTextHandler(&log, nil))))
+	c, err := newChecker(store.New(f.pool), f.published, logTo(&log))
+	require.NoError(t, err)
+	require.NoError(t, c.check(t.Context()))
 	return log.String()
+}
+
+func logTo(log *bytes.Buffer) *telemetry.Telemetry {
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewTextHandler(log, nil))
+	return tel
 }
 
 // version is the published version of the tenant.
@@ -113,10 +122,9 @@ func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
 	restore()
 	f.open(t)
 	var log bytes.Buffer
-	tel := telemetry.Discard()
-	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	tenants := store.New(f.pool)
-	Check(tenants, f.published, tel)
+	_, err := Check(tenants, f.published, logTo(&log))
+	require.NoError(t, err)
 	key, got, err := tenants.CreateKey(t.Context(), f.tenant, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
 		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
 	require.NoError(t, err)
@@ -135,6 +143,68 @@ func TestAServerWhoseDiskWasSetBackIsFoundByThePublishedVersions(t *testing.T) {
 	require.Empty(t, f.check(t), "once")
 	require.Greater(t, f.version(t), version)
 	require.Greater(t, f.nextKey(t), key)
+}
+
+// Whoever restores a backup may do it again, to another time or because something went wrong.
+func TestTwoRestoresOfOneBackupHandOutDifferentVersionsAndKeys(t *testing.T) {
+	t.Parallel()
+	f := newCheckFixture(t)
+	f.pool.Close()
+	restore := pgtest.Backup(t, f.url)
+	versions, keys := map[int64]bool{}, map[int64]bool{}
+	for range 2 {
+		restore()
+		f.open(t)
+		require.NoError(t, f.published.client.Del(t.Context(), Key(f.tenant)).Err())
+		require.Contains(t, f.check(t), "the database was restored")
+		versions[f.version(t)], keys[f.nextKey(t)] = true, true
+		f.pool.Close()
+		<-time.After(1100 * time.Millisecond) // Ids of keys skip to the second.
+	}
+	require.Len(t, versions, 2)
+	require.Len(t, keys, 2)
+}
+
+func TestAServerThatWasRestartedMayHaveBeenSetBackWithoutRedisToTell(t *testing.T) {
+	t.Parallel()
+	f := newCheckFixture(t)
+	version, key := f.change(t)
+	f.exec(t, "UPDATE tenants SET version = 1")
+	f.exec(t, "SELECT setval('api_keys_id_seq', 1)")
+	f.exec(t, "UPDATE database_server SET started = 'before'") // It cannot be restarted here.
+	redis := f.published
+	f.published = &Publisher{log: slog.New(slog.DiscardHandler)}
+	require.Contains(t, f.check(t), "restarted")
+	require.Empty(t, f.check(t), "once")
+	var skipped int64
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT version FROM tenants").Scan(&skipped))
+	require.Greater(t, skipped, version)
+	require.Greater(t, f.nextKey(t), key)
+	f.published = redis
+}
+
+func TestAVersionThatIsAheadIsPassedAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newCheckFixture(t)
+	ahead := time.Now().Add(time.Hour).UnixMicro()
+	f.published.Publish(t.Context(), f.tenant, ahead)
+	require.Contains(t, f.check(t), "set back")
+	key := f.nextKey(t)
+	require.Empty(t, f.check(t), "once")
+	require.Greater(t, f.version(t), ahead)
+	require.Equal(t, key+1, f.nextKey(t))
+}
+
+func TestAVersionThatCannotBeIsReplaced(t *testing.T) {
+	t.Parallel()
+	f := newCheckFixture(t)
+	for _, wrong := range []string{"9223372036854775807", "9223372036854775808", "9000000000000000", "nan", "inf", "x", ""} {
+		key := f.nextKey(t)
+		require.NoError(t, f.published.client.Set(t.Context(), Key(f.tenant), wrong, 0).Err())
+		require.Contains(t, f.check(t), "no tenant can have", wrong)
+		require.Equal(t, int64(1), f.version(t))
+		require.Equal(t, key+1, f.nextKey(t), "nothing skips")
+	}
 }
 
 func TestVersionsThatRedisHasLostArePublishedAgain(t *testing.T) {

@@ -66,6 +66,13 @@ func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64)
 	}
 }
 
+// replace publishes a version instead of whatever is published.
+func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) {
+	if err := p.client.Set(ctx, Key(tenantID), version, 0).Err(); err != nil {
+		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)
+	}
+}
+
 // Close ends the connections.
 func (p *Publisher) Close() error {
 	if p.client == nil {
