@@ -58,9 +58,7 @@ func New(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Clock, error) {
 	_, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/retentionclock").Float64ObservableGauge("gifting.retention.lag",
 		metric.WithUnit("s"), metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
-			c.lock.Lock()
-			defer c.lock.Unlock()
-			o.Observe(c.lag.Seconds())
+			o.Observe(c.LastLag().Seconds())
 			return nil
 		}))
 	if err != nil {
@@ -96,6 +94,13 @@ func (c *Clock) Every(
 		}
 		return work(ctx, lag)
 	})
+}
+
+// LastLag is the lag at the last reading, which Part makes every minute. It is zero before the first one.
+func (c *Clock) LastLag() time.Duration {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.lag
 }
 
 // Lag returns how far the clock is behind the database's. What is kept for a time must be kept for so much longer.

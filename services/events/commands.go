@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -24,7 +25,7 @@ var errSpan = errors.New("--from and --to are needed, as 2006-01-02T15:04:05Z, -
 // Redrive is the command that appends to the feed the events that Kafka, or the outboxes, have and the feed does not. It may be
 // interrupted and repeated, and run while the service runs.
 func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) error {
-	r := feed.Redrive{Retention: cfg.Retention}
+	var r feed.Redrive
 	flags := flag.NewFlagSet("redrive", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.TextVar(&r.From, "from", time.Time{}, "changes written at this time or later")
@@ -38,8 +39,17 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 	if r.From.IsZero() || !r.From.Before(r.To) || flags.NArg() > 0 {
 		return errSpan
 	}
-	return withStore(ctx, cfg, func(s *store.Store) (err error) {
-		r.Store = s
+	return withPool(ctx, cfg, func(pool *pgxpool.Pool) error {
+		clock, err := retentionclock.New(pool, telemetry.Discard())
+		if err != nil {
+			return err
+		}
+		lag, err := clock.Lag(ctx)
+		if err != nil {
+			return err
+		}
+		s := store.New(pool)
+		r.Store, r.Retention = s, cfg.Retention+lag
 		var results []feed.Redriven
 		if *outboxes {
 			var partitions int
@@ -91,12 +101,16 @@ func ForgetTopic(ctx context.Context, cfg Config, out io.Writer) error {
 
 // withStore opens the feed's database as the service does.
 func withStore(ctx context.Context, cfg Config, work func(s *store.Store) error) error {
+	return withPool(ctx, cfg, func(pool *pgxpool.Pool) error { return work(store.New(pool)) })
+}
+
+func withPool(ctx context.Context, cfg Config, work func(pool *pgxpool.Pool) error) error {
 	pool, err := openDatabase(ctx, cfg, telemetry.Discard())
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return work(store.New(pool))
+	return work(pool)
 }
 
 func openDatabase(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*pgxpool.Pool, error) {

@@ -69,14 +69,15 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 
 func (s *Service) build(ctx context.Context, cfg Config) error {
 	events := store.New(s.pool)
-	writer, err := feed.NewWriter(events, cfg.Retention, s.tel)
-	if err != nil {
-		return err
-	}
 	if err := feed.Observe(events, s.tel); err != nil {
 		return err
 	}
+	var err error
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
+	writer, err := feed.NewWriter(events, func() time.Duration { return cfg.Retention + s.clock.LastLag() }, s.tel)
+	if err != nil {
 		return err
 	}
 	s.maintenance = feed.Maintenance(events, s.clock, cfg.Retention, s.tel)

@@ -36,7 +36,7 @@ func setup(t *testing.T) *fixture {
 		require.NoError(t, store.Offsets{Store: f.store}.Move(t.Context(), partition, -1, 0))
 	}
 	var err error
-	f.Writer, err = NewWriter(f.store, retention, telemetry.Discard())
+	f.Writer, err = NewWriter(f.store, func() time.Duration { return retention }, telemetry.Discard())
 	require.NoError(t, err)
 	return f
 }
@@ -95,6 +95,17 @@ func TestWriter(t *testing.T) {
 			require.ErrorContains(t, f.Handle(t.Context(), 0, []kafka.Message{good, bad}), "offset 1")
 		}
 		require.Empty(t, f.rows(t))
+	})
+
+	t.Run("a change that is read late is not too old because the database's clock jumped ahead", func(t *testing.T) {
+		f := setup(t)
+		late, _ := f.message(t, 0)
+		other, _ := f.message(t, 0) // The late one was lost, and Kafka has this at its offset.
+		require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{other}))
+		f.clock = f.clock.Add(2 * retention)
+		f.retention = func() time.Duration { return 3 * retention }
+		require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{late}))
+		require.Len(t, f.rows(t), 2)
 	})
 
 	t.Run("missing partitions of coming days are created", func(t *testing.T) {

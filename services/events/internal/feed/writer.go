@@ -28,13 +28,13 @@ const scope = "github.com/partnergifting/platform/services/events/feed"
 // Writer appends the messages of the changes topic to the feed.
 type Writer struct {
 	store     *store.Store
-	retention time.Duration
+	retention func() time.Duration
 	log       *slog.Logger
 	delay     metric.Float64Histogram
 }
 
-// NewWriter makes a writer to a feed that keeps events for the retention.
-func NewWriter(s *store.Store, retention time.Duration, tel *telemetry.Telemetry) (*Writer, error) {
+// NewWriter makes a writer to a feed that keeps events for the retention, by the clock for retention.
+func NewWriter(s *store.Store, retention func() time.Duration, tel *telemetry.Telemetry) (*Writer, error) {
 	delay, err := tel.Meters.Meter(scope).Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
 		metric.WithDescription("Time from recording a change until its event is in the feed."), telemetry.Delays())
 	if err != nil {
@@ -62,7 +62,7 @@ func Observe(s *store.Store, tel *telemetry.Telemetry) error {
 
 // Handle implements kafka.Handler.
 func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
-	batch := store.Batch{Partition: partition, LastTime: msgs[len(msgs)-1].Time, Retention: w.retention}
+	batch := store.Batch{Partition: partition, LastTime: msgs[len(msgs)-1].Time, Retention: w.retention()}
 	for _, m := range msgs {
 		c, err := decode(m)
 		if err != nil {

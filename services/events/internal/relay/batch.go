@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -119,6 +120,10 @@ func (r *Relay) readClocks(ctx context.Context) ([]tick, error) {
 			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
 		}
 	}
+	// A server that was restarted or replaced is another instance.
+	maps.DeleteFunc(r.offsets, func(instance string, _ *clockOffset) bool {
+		return !slices.ContainsFunc(ticks, func(t tick) bool { return t.server.instance == instance })
+	})
 	return ticks, nil
 }
 

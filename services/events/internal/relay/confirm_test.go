@@ -50,6 +50,16 @@ func TestTheNextLeaderPublishesAgainWhatIsNotConfirmed(t *testing.T) {
 	require.Equal(t, []string{first, second, second}, f.published.subjects(t))
 }
 
+func TestOnlyTheClocksOfServersInUseAreKept(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.offsets["a server that was restarted"] = &clockOffset{}
+	f.add(t, 0)
+	f.publish(t)
+	require.NotContains(t, f.offsets, "a server that was restarted")
+	require.NotEmpty(t, f.offsets)
+}
+
 func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(t *testing.T, f *fixture){
