@@ -43,6 +43,28 @@ func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([
 	return spans, nil
 }
 
+// Ends returns the offset after the last message of each partition of a topic.
+func Ends(ctx context.Context, cfg Config, topic string) (map[int]int64, error) {
+	cluster, err := open(cfg, telemetry.Discard())
+	if err != nil {
+		return nil, err
+	}
+	count, err := cluster.countPartitions(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	ends := make(map[int]int64, count)
+	for i := range count {
+		client := cluster.partitionClient(topic, i, nil)
+		_, ends[i], err = client.offsets(ctx)
+		client.close()
+		if err != nil {
+			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", topic, i, err)
+		}
+	}
+	return ends, nil
+}
+
 func (c *partitionClient) span(ctx context.Context, from, to time.Time) (Span, error) {
 	span := Span{Partition: c.partition}
 	_, end, err := c.offsets(ctx)

@@ -93,7 +93,9 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
-	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events))
+	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events, func(ctx context.Context) (map[int]int64, error) {
+		return kafka.Ends(ctx, cfg.Kafka, cfg.KafkaTopic)
+	}))
 
 	topic := cfg.topic()
 	topic.CheckPartitions = events.CheckPartitions

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
@@ -33,7 +34,9 @@ Compares the orders with the stock that catalog holds, with the claimed personal
 events in the feed. Without --repair it changes nothing. It is safe while the platform runs.
 
 With --repair it repairs what has one right outcome, and says what is left for a person. It may be
-stopped and run again at any time.
+stopped and run again at any time. It repairs nothing if so much differs that a database may be empty or
+the wrong one: more than 1000 differences of a kind that are more than 5 % of what was compared. With
+--all it does.
 
 The report goes to the standard output, and a log line for each repair to the standard error. The exit
 code is 0 if no difference is left, 3 if there are some, and 1 after a failure.
@@ -68,6 +71,7 @@ func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Wr
 	set := flag.NewFlagSet("reconcile", flag.ContinueOnError)
 	set.SetOutput(errOut)
 	set.BoolVar(&run.Repair, "repair", false, "repair what has one right outcome")
+	set.BoolVar(&run.All, "all", false, "with --repair: also if so much differs that a database may be the wrong one")
 	set.BoolVar(&asJSON, "json", false, "write the whole report as JSON")
 	set.IntVar(&run.PagesPerSecond, "pages-per-second", 50, "how many pages are read in a second, of 2,000 to 10,000 rows each")
 	set.Func("from", "compare the feed from this time on, such as 2026-11-20T12:00:00Z; default: from its oldest event on",
@@ -93,14 +97,14 @@ func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Wr
 		return errReconcileAddrs
 	}
 	report, err := reconcileWith(ctx, cfg, run, slog.New(slog.NewJSONHandler(errOut, nil)))
-	if err != nil {
+	if report == nil {
 		return err
 	}
 	write := report.WriteTable
 	if asJSON {
 		write = report.WriteJSON
 	}
-	if err := write(out); err != nil {
+	if err := errors.Join(err, write(out)); err != nil {
 		return err
 	}
 	if left := report.Left(); left > 0 {
@@ -145,7 +149,8 @@ func reconcileWith(ctx context.Context, cfg Config, run reconcile.Config, log *s
 
 // lockRepairs keeps a second process from repairing meanwhile: it could record an event twice.
 func lockRepairs(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err error) {
-	conn, err := pool.Acquire(ctx)
+	// Not a connection of the pool, which may have only one.
+	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("lock repairs: %w", err)
 	}
@@ -155,13 +160,13 @@ func lockRepairs(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err er
 		err = errReconciling
 	}
 	if err != nil {
-		conn.Release()
+		_ = conn.Close(ctx)
 		return nil, err
 	}
 	return func() {
 		ctx := context.WithoutCancel(ctx)
 		// Closing the connection releases the lock too, but not before the server has noticed.
 		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(reconcileLock))
-		_ = conn.Hijack().Close(ctx)
+		_ = conn.Close(ctx)
 	}, nil
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -22,10 +24,16 @@ type FeedRecords struct {
 	eventsv1.UnimplementedFeedRecordsServiceServer
 
 	store *store.Store
+	ends  Ends
 }
 
+// Ends returns the offset after the last message of each partition of the topic that the feed reads.
+type Ends func(ctx context.Context) (map[int]int64, error)
+
 // NewFeedRecords makes the server of FeedRecordsService.
-func NewFeedRecords(s *store.Store) *FeedRecords { return &FeedRecords{store: s} }
+func NewFeedRecords(s *store.Store, ends Ends) *FeedRecords {
+	return &FeedRecords{store: s, ends: ends}
+}
 
 // ListFeedTenants lists the tenants that have a feed.
 func (f *FeedRecords) ListFeedTenants(
@@ -73,6 +81,33 @@ func (f *FeedRecords) ListOrderEvents(
 		resp.Events[i] = &eventsv1.OrderEvent{OrderId: e.OrderID, OccurredAt: timestamppb.New(e.OccurredAt)}
 	}
 	return resp, nil
+}
+
+const (
+	// awaitTimeout is less than the deadline of a caller that sets none.
+	awaitTimeout  = 3 * time.Second
+	awaitInterval = 20 * time.Millisecond
+)
+
+// AwaitFeed waits until the feed has stored what Kafka has now.
+func (f *FeedRecords) AwaitFeed(ctx context.Context, _ *eventsv1.AwaitFeedRequest) (*eventsv1.AwaitFeedResponse, error) {
+	ends, err := f.ends(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", problem.Unavailable(), err)
+	}
+	tick := time.NewTicker(awaitInterval)
+	defer tick.Stop()
+	for until := time.Now().Add(awaitTimeout); ; {
+		complete, err := f.store.HasStored(ctx, ends)
+		if err != nil || complete || time.Now().After(until) {
+			return &eventsv1.AwaitFeedResponse{Complete: complete}, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 func checkLimit(limit, most int32, errs *fields.Errors) {

@@ -133,14 +133,18 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 }
 
 // checkEvents reads possible differences again: first the orders and the outbox, then what the feed got since, then the orders
-// again. An event is confirmed in the outbox, or leaves it, only after the feed has it. So if it was not in the outbox, it is in the feed or lost.
+// again. An event is confirmed in the outbox, or leaves it, only after the feed has it. So if it was not in the outbox and the feed
+// has stored all that Kafka had then, it is in the feed or lost. A feed that is behind may read it yet.
 func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	before, err := r.changed(ctx, f.tenantID, ids)
 	if err != nil {
 		return err
 	}
-	inOutbox, err := r.inOutbox(ctx, ids)
+	inOutbox, err := r.inOutbox(ctx, before)
 	if err != nil {
+		return err
+	}
+	if err := r.awaitFeed(ctx); err != nil {
 		return err
 	}
 	if err := r.readFeed(ctx, f); err != nil {
@@ -168,6 +172,8 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 		case last.at == at.UnixMicro() || at.Before(r.report.EventsFrom):
 		case waits && !confirmed:
 			r.report.Unpublished++
+		case r.feedBehind:
+			r.report.Unread++
 		case waits:
 			d.Kind = EventMissing
 			r.add(ctx, d, func() (string, error) { return "its event is in the outbox: events redrive brings it back", nil })
@@ -179,9 +185,23 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	return nil
 }
 
-// inOutbox says of the orders that have events in the outbox whether the readers had stored them all.
-func (r *run) inOutbox(ctx context.Context, ids []string) (map[string]bool, error) {
-	found, err := r.Store.InOutbox(ctx, ids)
+// awaitFeed notes whether the feed is behind. Once it is, it is for the rest of the run: its reading may take hours.
+func (r *run) awaitFeed(ctx context.Context) error {
+	if r.feedBehind {
+		return nil
+	}
+	resp, err := r.Feed.AwaitFeed(ctx, &eventsv1.AwaitFeedRequest{})
+	r.feedBehind = !resp.GetComplete()
+	return err
+}
+
+// inOutbox says of the orders whose last event is in the outbox whether the readers had stored it.
+func (r *run) inOutbox(ctx context.Context, changed map[string]time.Time) (map[string]bool, error) {
+	var last []store.Changed
+	for id, at := range changed {
+		last = append(last, store.Changed{ID: id, At: at})
+	}
+	found, err := r.Store.InOutbox(ctx, last)
 	confirmed := map[string]bool{}
 	for _, order := range found {
 		confirmed[order.ID] = order.Confirmed

@@ -65,8 +65,20 @@ type Report struct {
 	// Compared counts what was read.
 	Compared Compared `json:"compared"`
 	// Unpublished counts orders whose last event is in the outbox, where the relay finds it.
-	Unpublished int          `json:"unpublished"`
+	Unpublished int `json:"unpublished"`
+	// Unread counts orders whose last event the feed may yet read from Kafka, because it is behind.
+	Unread      int          `json:"unread"`
 	Differences []Difference `json:"differences"`
+}
+
+// count returns how many differences of a kind were found.
+func (r *Report) count(kind Kind) (n int) {
+	for _, d := range r.Differences {
+		if d.Kind == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // Compared counts what a run read.
@@ -79,8 +91,9 @@ type Compared struct {
 	Events       int `json:"events"`
 }
 
-// Left counts the differences that remain.
-func (r *Report) Left() (n int) {
+// Left counts the differences that remain, and what could not be compared.
+func (r *Report) Left() int {
+	n := r.Unread
 	for _, d := range r.Differences {
 		if !d.Repaired {
 			n++
@@ -135,6 +148,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		"with %d events.\n", c.Holds, c.Reservations, c.LinkOrders, c.ClaimedLinks, c.Orders, r.EventsFrom.Format(time.RFC3339), c.Events)
 	if r.Unpublished > 0 {
 		fmt.Fprintf(&text, "The events of %d orders are in the outbox. The relay publishes them.\n", r.Unpublished)
+	}
+	if r.Unread > 0 {
+		fmt.Fprintf(&text, "The feed is behind Kafka, and may lack the events of %d orders for that reason. Run again when it has caught up.\n", r.Unread)
 	}
 	if details.Len() > 0 {
 		fmt.Fprintf(&text, "\n%s", details.String())

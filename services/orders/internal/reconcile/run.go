@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -34,6 +36,8 @@ type Deps struct {
 type Config struct {
 	// Repair what has one right outcome.
 	Repair bool
+	// All repairs also what looks like a wrong database: see checkShare.
+	All bool
 	// From is the oldest change of an order that is compared with the feed. The zero time is the oldest that the feed has.
 	From time.Time
 	// PagesPerSecond bounds the rate of reads.
@@ -47,18 +51,66 @@ type run struct {
 	cfg    Config
 	pace   pacer
 	report *Report
+	// feedBehind means that the feed had not stored all that Kafka has.
+	feedBehind bool
 }
 
-// Run compares everything and returns the report.
+// Run compares everything and returns the report. With an error, the report has what was found and repaired until then.
+//
+// Before it repairs, it compares everything once without repairs.
 func Run(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
+	if cfg.Repair && !cfg.All {
+		looking := cfg
+		looking.Repair = false
+		found, err := compare(ctx, deps, looking)
+		if err == nil {
+			err = found.checkShare()
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+	return compare(ctx, deps, cfg)
+}
+
+func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 	r := &run{Deps: deps, cfg: cfg, pace: newPacer(cfg.PagesPerSecond), report: &Report{Differences: []Difference{}}}
 	defer r.pace.ticker.Stop()
 	for _, part := range []func(ctx context.Context) error{r.compareStock, r.compareLinks, r.compareEvents} {
 		if err := part(ctx); err != nil {
-			return nil, err
+			return r.report, err
 		}
 	}
 	return r.report, nil
+}
+
+// A restore loses little. More differences of one kind than these mean that a database is empty, or not the right one.
+const (
+	mostDifferences = 1000
+	mostShare       = 0.05
+)
+
+// ErrManyDifferences means that nothing is repaired, because a database may be a wrong one.
+var ErrManyDifferences = errors.New("nothing was repaired: is every database the right one? If so, repair with --all")
+
+// checkShare refuses repairs if one database has nothing at all of what another has, or if there are too many of one kind.
+func (r *Report) checkShare() error {
+	c := r.Compared
+	for _, side := range []struct {
+		kind         Kind
+		mine, theirs int
+	}{
+		{StockHeld, c.Holds, c.Reservations},
+		{StockNotHeld, c.Reservations, c.Holds},
+		{LinkNotClaimed, c.ClaimedLinks, c.LinkOrders},
+		{EventMissing, c.Events, c.Orders},
+	} {
+		found := r.count(side.kind)
+		if found > 0 && side.mine == 0 && side.theirs > 1 || found > mostDifferences && float64(found) > mostShare*float64(side.theirs) {
+			return fmt.Errorf("%w (%s: %d of %d)", ErrManyDifferences, side.kind, found, side.theirs)
+		}
+	}
+	return nil
 }
 
 // personDecides is why a difference is left that has no one right outcome.

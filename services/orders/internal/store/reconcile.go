@@ -49,8 +49,9 @@ WHERE tenant_id = $1 AND updated_at >= $2 AND (updated_at, id) > ($2, $3) ORDER 
 
 	selectChangedOf = `SELECT id::text, updated_at FROM orders WHERE tenant_id = $1 AND id = ANY($2::uuid[])`
 
-	selectInOutbox = `SELECT subject_id::text, bool_and(confirmed_at IS NOT NULL) FROM outbox
-WHERE subject_id = ANY($1::uuid[]) GROUP BY subject_id`
+	// Messages of an order are in it too. They have other times.
+	selectInOutbox = `SELECT o.subject_id::text, bool_and(o.confirmed_at IS NOT NULL) FROM outbox o
+JOIN unnest($1::uuid[], $2::timestamptz[]) AS named (subject_id, occurred_at) USING (subject_id, occurred_at) GROUP BY o.subject_id`
 )
 
 // Hold is the id under which an order holds, held or would have held a unit of stock, with what became of it.
@@ -127,16 +128,18 @@ func (s *Store) ChangedOf(ctx context.Context, tenantID string, ids []string) ([
 	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChangedOf, tenantID, ids)
 }
 
-// InOutbox is an order with events in the outbox.
+// InOutbox is an order whose event is in the outbox.
 type InOutbox struct {
 	ID string
-	// Confirmed means that the readers had stored all of them.
+	// Confirmed means that the readers had stored it.
 	Confirmed bool
 }
 
-// InOutbox returns those of the orders that have events in the outbox.
-func (s *Store) InOutbox(ctx context.Context, ids []string) ([]InOutbox, error) {
-	return query(ctx, s, pgx.RowToStructByPos[InOutbox], selectInOutbox, ids)
+// InOutbox returns those of the orders whose event of that change is in the outbox.
+func (s *Store) InOutbox(ctx context.Context, last []Changed) ([]InOutbox, error) {
+	ids := postgres.UUIDColumn(last, func(c Changed) string { return c.ID })
+	return query(ctx, s, pgx.RowToStructByPos[InOutbox], selectInOutbox, ids,
+		postgres.Column(last, func(c Changed) time.Time { return c.At }))
 }
 
 func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
@@ -152,14 +155,14 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 }
 
 // ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
-// change. done is false if it has changed since at, or an event of it is in the outbox.
+// change. done is false if it has changed since at, or the event of that change is in the outbox.
 func (s *Store) ReportAgain(ctx context.Context, tenantID, id string, at time.Time) (done bool, err error) {
 	var l lockedOrder
 	var waits bool
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
 		l, waits = lockedOrder{current: &rules.Current{TenantID: tenantID}}, false
 		b.Queue(lockOrder, tenantID, id).Query(l.scan)
-		b.Queue(selectInOutbox, []string{id}).Query(func(rows pgx.Rows) error {
+		b.Queue(selectInOutbox, []string{id}, []time.Time{at}).Query(func(rows pgx.Rows) error {
 			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[InOutbox])
 			waits = len(found) > 0
 			return err

@@ -316,6 +316,87 @@ func (x *ListOrderEventsResponse) GetEnd() bool {
 	return false
 }
 
+type AwaitFeedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AwaitFeedRequest) Reset() {
+	*x = AwaitFeedRequest{}
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AwaitFeedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AwaitFeedRequest) ProtoMessage() {}
+
+func (x *AwaitFeedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AwaitFeedRequest.ProtoReflect.Descriptor instead.
+func (*AwaitFeedRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{5}
+}
+
+type AwaitFeedResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The feed has stored all of it.
+	Complete      bool `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AwaitFeedResponse) Reset() {
+	*x = AwaitFeedResponse{}
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AwaitFeedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AwaitFeedResponse) ProtoMessage() {}
+
+func (x *AwaitFeedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AwaitFeedResponse.ProtoReflect.Descriptor instead.
+func (*AwaitFeedResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AwaitFeedResponse) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
 // OrderEvent says which state of an order was reported.
 type OrderEvent struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -328,7 +409,7 @@ type OrderEvent struct {
 
 func (x *OrderEvent) Reset() {
 	*x = OrderEvent{}
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -340,7 +421,7 @@ func (x *OrderEvent) String() string {
 func (*OrderEvent) ProtoMessage() {}
 
 func (x *OrderEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -353,7 +434,7 @@ func (x *OrderEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderEvent.ProtoReflect.Descriptor instead.
 func (*OrderEvent) Descriptor() ([]byte, []int) {
-	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{5}
+	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *OrderEvent) GetOrderId() string {
@@ -394,15 +475,19 @@ const file_gifting_events_v1_feed_records_proto_rawDesc = "" +
 	"\x17ListOrderEventsResponse\x125\n" +
 	"\x06events\x18\x01 \x03(\v2\x1d.gifting.events.v1.OrderEventR\x06events\x123\n" +
 	"\x04next\x18\x02 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\x04next\x12\x10\n" +
-	"\x03end\x18\x03 \x01(\bR\x03end\"d\n" +
+	"\x03end\x18\x03 \x01(\bR\x03end\"\x12\n" +
+	"\x10AwaitFeedRequest\"/\n" +
+	"\x11AwaitFeedResponse\x12\x1a\n" +
+	"\bcomplete\x18\x01 \x01(\bR\bcomplete\"d\n" +
 	"\n" +
 	"OrderEvent\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12;\n" +
 	"\voccurred_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"occurredAt2\xe8\x01\n" +
+	"occurredAt2\xc0\x02\n" +
 	"\x12FeedRecordsService\x12h\n" +
 	"\x0fListFeedTenants\x12).gifting.events.v1.ListFeedTenantsRequest\x1a*.gifting.events.v1.ListFeedTenantsResponse\x12h\n" +
-	"\x0fListOrderEvents\x12).gifting.events.v1.ListOrderEventsRequest\x1a*.gifting.events.v1.ListOrderEventsResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/events/v1;eventsv1b\x06proto3"
+	"\x0fListOrderEvents\x12).gifting.events.v1.ListOrderEventsRequest\x1a*.gifting.events.v1.ListOrderEventsResponse\x12V\n" +
+	"\tAwaitFeed\x12#.gifting.events.v1.AwaitFeedRequest\x1a$.gifting.events.v1.AwaitFeedResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/events/v1;eventsv1b\x06proto3"
 
 var (
 	file_gifting_events_v1_feed_records_proto_rawDescOnce sync.Once
@@ -416,33 +501,37 @@ func file_gifting_events_v1_feed_records_proto_rawDescGZIP() []byte {
 	return file_gifting_events_v1_feed_records_proto_rawDescData
 }
 
-var file_gifting_events_v1_feed_records_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_gifting_events_v1_feed_records_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_gifting_events_v1_feed_records_proto_goTypes = []any{
 	(*ListFeedTenantsRequest)(nil),  // 0: gifting.events.v1.ListFeedTenantsRequest
 	(*ListFeedTenantsResponse)(nil), // 1: gifting.events.v1.ListFeedTenantsResponse
 	(*ListOrderEventsRequest)(nil),  // 2: gifting.events.v1.ListOrderEventsRequest
 	(*FeedPosition)(nil),            // 3: gifting.events.v1.FeedPosition
 	(*ListOrderEventsResponse)(nil), // 4: gifting.events.v1.ListOrderEventsResponse
-	(*OrderEvent)(nil),              // 5: gifting.events.v1.OrderEvent
-	(*timestamppb.Timestamp)(nil),   // 6: google.protobuf.Timestamp
+	(*AwaitFeedRequest)(nil),        // 5: gifting.events.v1.AwaitFeedRequest
+	(*AwaitFeedResponse)(nil),       // 6: gifting.events.v1.AwaitFeedResponse
+	(*OrderEvent)(nil),              // 7: gifting.events.v1.OrderEvent
+	(*timestamppb.Timestamp)(nil),   // 8: google.protobuf.Timestamp
 }
 var file_gifting_events_v1_feed_records_proto_depIdxs = []int32{
-	6, // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
-	6, // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
-	3, // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
-	6, // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
-	5, // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
-	3, // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
-	6, // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
-	0, // 7: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
-	2, // 8: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
-	1, // 9: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
-	4, // 10: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	8,  // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
+	8,  // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
+	3,  // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
+	8,  // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
+	7,  // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
+	3,  // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
+	8,  // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
+	0,  // 7: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
+	2,  // 8: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
+	5,  // 9: gifting.events.v1.FeedRecordsService.AwaitFeed:input_type -> gifting.events.v1.AwaitFeedRequest
+	1,  // 10: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
+	4,  // 11: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
+	6,  // 12: gifting.events.v1.FeedRecordsService.AwaitFeed:output_type -> gifting.events.v1.AwaitFeedResponse
+	10, // [10:13] is the sub-list for method output_type
+	7,  // [7:10] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_gifting_events_v1_feed_records_proto_init() }
@@ -457,7 +546,7 @@ func file_gifting_events_v1_feed_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_events_v1_feed_records_proto_rawDesc), len(file_gifting_events_v1_feed_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
