@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -15,7 +16,7 @@ import (
 // ErrNoMessage means that a partition has no message at an offset: it ends before, or has deleted it.
 var ErrNoMessage = errors.New("kafka: no message at this offset")
 
-// Inspector looks up single messages and the offsets of consumer groups. It is safe for concurrent use.
+// Inspector looks up single messages, the ends of partitions and the offsets of consumer groups. It is safe for concurrent use.
 type Inspector struct {
 	topic     string
 	transport *kafkago.Transport
@@ -76,6 +77,35 @@ func messageAt(records kafkago.RecordReader, partition int, offset int64) (Messa
 		}
 		return m, err
 	}
+}
+
+// Spans returns what Kafka has of each partition, in the order of their numbers.
+func (i *Inspector) Spans(ctx context.Context) ([]Span, error) {
+	ids, err := partitionIDs(ctx, i.client, i.topic)
+	if err != nil {
+		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
+	}
+	var asked []kafkago.OffsetRequest
+	for _, id := range ids {
+		asked = append(asked, kafkago.FirstOffsetOf(id), kafkago.LastOffsetOf(id))
+	}
+	res, err := i.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{i.topic: asked}})
+	if err != nil {
+		return nil, fmt.Errorf("kafka: offsets of %s: %w", i.topic, err)
+	}
+	spans := make([]Span, len(ids))
+	for at, id := range ids {
+		found := slices.IndexFunc(res.Topics[i.topic], func(o kafkago.PartitionOffsets) bool { return o.Partition == id })
+		if found < 0 {
+			return nil, fmt.Errorf("kafka: no offsets of %s/%d in the response", i.topic, id)
+		}
+		o := res.Topics[i.topic][found]
+		if o.Error != nil {
+			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", i.topic, id, o.Error)
+		}
+		spans[at] = Span{Partition: id, From: o.FirstOffset, To: o.LastOffset}
+	}
+	return spans, nil
 }
 
 // Committed returns the offsets that a group has committed. Partitions without one are missing.

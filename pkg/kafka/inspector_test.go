@@ -32,6 +32,10 @@ func TestInspectorFindsWhatWasPublished(t *testing.T) {
 	_, err = i.Message(t.Context(), 0, next[0]+1)
 	require.ErrorIs(t, err, ErrNoMessage, "beyond the end")
 
+	spans, err := i.Spans(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []Span{{0, 0, next[0]}, {1, 0, next[1]}, {2, 0, next[2]}}, spans)
+
 	group := newGroup()
 	committed := func(want map[int]int64) {
 		require.EventuallyWithT(t, func(c *assert.CollectT) {

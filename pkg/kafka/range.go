@@ -13,7 +13,7 @@ import (
 
 var errCompacted = errors.New("the log has no message at an offset in the middle")
 
-// Span is the part of a partition that was written within a time span.
+// Span is a part of a partition, such as what was written within a time span.
 type Span struct {
 	Partition int
 	// From is the first offset, To the one after the last.
@@ -41,28 +41,6 @@ func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([
 		}
 	}
 	return spans, nil
-}
-
-// Ends returns the offset after the last message of each partition of a topic.
-func Ends(ctx context.Context, cfg Config, topic string) (map[int]int64, error) {
-	cluster, err := open(cfg, telemetry.Discard())
-	if err != nil {
-		return nil, err
-	}
-	count, err := cluster.countPartitions(ctx, topic)
-	if err != nil {
-		return nil, err
-	}
-	ends := make(map[int]int64, count)
-	for i := range count {
-		client := cluster.partitionClient(topic, i, nil)
-		_, ends[i], err = client.offsets(ctx)
-		client.close()
-		if err != nil {
-			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", topic, i, err)
-		}
-	}
-	return ends, nil
 }
 
 func (c *partitionClient) span(ctx context.Context, from, to time.Time) (Span, error) {

@@ -93,15 +93,13 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
-	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events, func(ctx context.Context) (map[int]int64, error) {
-		return kafka.Ends(ctx, cfg.Kafka, cfg.KafkaTopic)
-	}))
 
 	topic := cfg.topic()
 	topic.CheckPartitions = events.CheckPartitions
 	if s.topic, err = relay.NewTopic(cfg.Kafka, topic, s.tel); err != nil {
 		return err
 	}
+	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events, s.topic, s.tel.Logger))
 	readers := []relay.Reader{events.NextOffsets, s.topic.Group(cfg.WebhookGroup)}
 	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Readers: readers, Telemetry: s.tel}, relay.Config{
 		Sources:         cfg.Sources,

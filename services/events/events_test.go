@@ -35,6 +35,7 @@ type fixture struct {
 	cfg     Config
 	sources []*pgxpool.Pool
 	client  eventsv1.EventsServiceClient
+	records eventsv1.FeedRecordsServiceClient
 	tenant  string
 }
 
@@ -61,7 +62,7 @@ func setup(t *testing.T) *fixture {
 	conn, err := rpc.Dial(rpc.Target{Addr: f.cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	f.client = eventsv1.NewEventsServiceClient(conn)
+	f.client, f.records = eventsv1.NewEventsServiceClient(conn), eventsv1.NewFeedRecordsServiceClient(conn)
 	return f
 }
 

@@ -89,6 +89,9 @@ func (t *Topic) Message(ctx context.Context, partition int, offset int64) (kafka
 	return t.inspector.Message(ctx, partition, offset)
 }
 
+// Spans returns what Kafka has of each partition.
+func (t *Topic) Spans(ctx context.Context) ([]kafka.Span, error) { return t.inspector.Spans(ctx) }
+
 // Group returns how far a consumer group has committed the topic, which it does after it has stored the messages.
 func (t *Topic) Group(name string) Reader {
 	return func(ctx context.Context) (map[int]int64, error) { return t.inspector.Committed(ctx, name) }

@@ -2,8 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"log/slog"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -24,15 +23,13 @@ type FeedRecords struct {
 	eventsv1.UnimplementedFeedRecordsServiceServer
 
 	store *store.Store
-	ends  Ends
+	topic Topic
+	log   *slog.Logger
 }
 
-// Ends returns the offset after the last message of each partition of the topic that the feed reads.
-type Ends func(ctx context.Context) (map[int]int64, error)
-
-// NewFeedRecords makes the server of FeedRecordsService.
-func NewFeedRecords(s *store.Store, ends Ends) *FeedRecords {
-	return &FeedRecords{store: s, ends: ends}
+// NewFeedRecords makes the server of FeedRecordsService, for a feed that is written from the topic.
+func NewFeedRecords(s *store.Store, topic Topic, log *slog.Logger) *FeedRecords {
+	return &FeedRecords{store: s, topic: topic, log: log}
 }
 
 // ListFeedTenants lists the tenants that have a feed.
@@ -65,49 +62,30 @@ func (f *FeedRecords) ListOrderEvents(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after := store.Position{Day: store.Day(req.GetFrom().AsTime())}
+	var after *store.Position
 	if next := req.GetAfter(); next != nil {
-		after = store.Position{Day: store.Day(next.GetDay().AsTime()), Number: next.GetNumber()}
+		after = &store.Position{Epoch: next.GetEpoch(), Day: store.Day(next.GetDay().AsTime()), Number: next.GetNumber()}
 	}
-	events, next, end, err := f.store.OrderEvents(ctx, tenantID, after, int(req.GetLimit()))
+	var check completeness
+	if req.GetCheckComplete() {
+		check = f.beginCheck(ctx)
+	}
+	page, err := f.store.OrderEvents(ctx, tenantID, store.Day(req.GetFrom().AsTime()), after, int(req.GetLimit()))
 	if err != nil {
 		return nil, err
 	}
 	resp := &eventsv1.ListOrderEventsResponse{
-		Events: make([]*eventsv1.OrderEvent, len(events)), End: end,
-		Next: &eventsv1.FeedPosition{Day: timestamppb.New(next.Day), Number: next.Number},
+		Events: make([]*eventsv1.OrderEvent, len(page.Events)), End: page.End,
+		Next: &eventsv1.FeedPosition{Day: timestamppb.New(page.Next.Day), Number: page.Next.Number, Epoch: page.Next.Epoch},
 	}
-	for i, e := range events {
+	for i, e := range page.Events {
 		resp.Events[i] = &eventsv1.OrderEvent{OrderId: e.OrderID, OccurredAt: timestamppb.New(e.OccurredAt)}
 	}
+	if req.GetCheckComplete() && page.End {
+		resp.IncompleteReason = f.incomplete(ctx, check, page)
+		resp.Complete = resp.GetIncompleteReason() == ""
+	}
 	return resp, nil
-}
-
-const (
-	// awaitTimeout is less than the deadline of a caller that sets none.
-	awaitTimeout  = 3 * time.Second
-	awaitInterval = 20 * time.Millisecond
-)
-
-// AwaitFeed waits until the feed has stored what Kafka has now.
-func (f *FeedRecords) AwaitFeed(ctx context.Context, _ *eventsv1.AwaitFeedRequest) (*eventsv1.AwaitFeedResponse, error) {
-	ends, err := f.ends(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", problem.Unavailable(), err)
-	}
-	tick := time.NewTicker(awaitInterval)
-	defer tick.Stop()
-	for until := time.Now().Add(awaitTimeout); ; {
-		complete, err := f.store.HasStored(ctx, ends)
-		if err != nil || complete || time.Now().After(until) {
-			return &eventsv1.AwaitFeedResponse{Complete: complete}, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 func checkLimit(limit, most int32, errs *fields.Errors) {

@@ -1,25 +1,22 @@
 package server
 
 import (
-	"context"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
-	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
 func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	records := NewFeedRecords(f.store, nil)
+	records := NewFeedRecords(f.store, nil, slog.New(slog.DiscardHandler))
 	types := []string{"order.created", "personal_link.created", "order.message_posted", "order.updated", "order.status_changed"}
 	var want []string
 	for day := range 3 {
@@ -67,31 +64,4 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 			require.True(t, problem.Is(err, problem.InvalidRequest))
 		}
 	})
-}
-
-func TestTheFeedIsCompleteOnceItHasWhatKafkaHad(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	offsets := store.Offsets{Store: f.store}
-	require.NoError(t, offsets.Move(t.Context(), 7, -1, 4))
-	ends := map[int]int64{6: 0, 7: 5}
-	records := NewFeedRecords(f.store, func(context.Context) (map[int]int64, error) { return ends, nil })
-	behind, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := records.AwaitFeed(behind, &eventsv1.AwaitFeedRequest{})
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-
-	var group errgroup.Group
-	group.Go(func() error {
-		resp, err := records.AwaitFeed(t.Context(), &eventsv1.AwaitFeedRequest{})
-		assert.True(t, resp.GetComplete(), "it waits")
-		return err
-	})
-	require.NoError(t, offsets.Move(t.Context(), 7, 4, 5))
-	require.NoError(t, group.Wait())
-
-	ends[8] = 1
-	resp, err := records.AwaitFeed(t.Context(), &eventsv1.AwaitFeedRequest{})
-	require.NoError(t, err)
-	require.False(t, resp.GetComplete(), "nothing of a partition is stored")
 }

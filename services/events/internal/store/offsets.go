@@ -41,20 +41,6 @@ func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafk
 	return stored, o.beginEpoch(ctx, fmt.Sprintf("partition %d is stored up to offset %d but had reached %d", partition, stored.Next, reached))
 }
 
-// HasStored reports whether the feed has stored the messages before these offsets of the partitions.
-func (s *Store) HasStored(ctx context.Context, ends map[int]int64) (bool, error) {
-	for partition, end := range ends {
-		if end == 0 {
-			continue
-		}
-		stored, err := s.stored(ctx, partition)
-		if err != nil || stored.Next < end {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 func (s *Store) stored(ctx context.Context, partition int) (kafka.Stored, error) {
 	stored := kafka.Stored{Next: never}
 	err := scanStored(s.pool.QueryRow(ctx, selectStored, partition), &stored)

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 const listTenants = `SELECT tenant_id::text FROM feed_tenants
@@ -33,32 +36,68 @@ type OrderEvent struct {
 	OccurredAt time.Time
 }
 
-// The condition on day prunes partitions, which the comparison of rows cannot.
-const scanOrders = `SELECT day, position, starts_with(type, 'order.') AND type <> 'order.message_posted', subject_id::text, occurred_at
+// OrderEvents is a page of a tenant's events, with the state of the feed when it was read.
+type OrderEvents struct {
+	Events []OrderEvent
+	// Next is the position of the last event read, in the epoch of the first page.
+	Next Position
+	// End means that no event followed.
+	End bool
+	// Epoch is the current one.
+	Epoch int64
+	// Stored is how far each partition has been stored.
+	Stored map[int]kafka.Stored
+}
+
+const (
+	// The condition on day prunes partitions, which the comparison of rows cannot.
+	scanOrders = `SELECT day, position, starts_with(type, 'order.') AND type <> 'order.message_posted', subject_id::text, occurred_at
 FROM feed WHERE tenant_id = $1 AND day >= $2 AND (day, position) > ($2, $3)
 ORDER BY day, position LIMIT $4`
 
-// OrderEvents reads the tenant's events after a position, at most limit of all types, and returns those that reported a state of
-// an order. next is the last position read; end means that no event followed it.
-func (s *Store) OrderEvents(
-	ctx context.Context, tenantID string, after Position, limit int,
-) (events []OrderEvent, next Position, end bool, err error) {
-	rows, err := s.pool.Query(ctx, scanOrders, tenantID, after.Day, after.Number, limit)
-	if err != nil {
-		return nil, next, false, fmt.Errorf("read events of orders: %w", err)
+	currentEpoch = `SELECT id FROM feed_epochs ORDER BY number DESC LIMIT 1`
+)
+
+// OrderEvents reads the tenant's events after a position, or from a day on in the current epoch, at most limit of all types. It
+// returns those that reported a state of an order.
+func (s *Store) OrderEvents(ctx context.Context, tenantID string, day time.Time, after *Position, limit int) (page OrderEvents, err error) {
+	// One snapshot: otherwise the offsets could be those before the feed went back to an earlier state, and the events those after.
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = postgres.InTxWith(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
+		page = OrderEvents{Next: Position{Day: day}}
+		if after != nil {
+			page.Next = *after
+		}
+		b := &pgx.Batch{}
+		b.Queue(currentEpoch).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Epoch) })
+		b.Queue(storedOffsets).Query(func(rows pgx.Rows) (err error) {
+			page.Stored, err = collectStored(rows)
+			return err
+		})
+		b.Queue(scanOrders, tenantID, page.Next.Day, page.Next.Number, limit).Query(func(rows pgx.Rows) error {
+			read, err := page.collect(rows)
+			page.End = read < limit
+			return err
+		})
+		return tx.SendBatch(ctx, b).Close()
+	})
+	if after == nil {
+		page.Next.Epoch = page.Epoch
 	}
+	if err != nil {
+		return OrderEvents{}, fmt.Errorf("read events of orders: %w", err)
+	}
+	return page, nil
+}
+
+func (p *OrderEvents) collect(rows pgx.Rows) (read int, err error) {
 	var e OrderEvent
 	var reports bool
-	read := 0
-	next = after
-	_, err = pgx.ForEachRow(rows, []any{&next.Day, &next.Number, &reports, &e.OrderID, &e.OccurredAt}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&p.Next.Day, &p.Next.Number, &reports, &e.OrderID, &e.OccurredAt}, func() error {
 		if read++; reports {
-			events = append(events, e)
+			p.Events = append(p.Events, e)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, next, false, fmt.Errorf("read events of orders: %w", err)
-	}
-	return events, next, read < limit, nil
+	return read, err
 }

@@ -77,30 +77,52 @@ func (s *Store) queueKnown(b *pgx.Batch, of []*pendingBatch, w *writers) {
 	})
 }
 
-var nextOffsets = `SELECT w.kafka_partition, w.next_offset
+// Partitions of which nothing has been stored have no row.
+var storedOffsets = `SELECT w.*
   FROM feed_topic t
  CROSS JOIN generate_series(0, t.partitions - 1) AS p (partition)
- CROSS JOIN LATERAL (` + writerOf("p.partition", "kafka_partition, next_offset") + `) w`
+ CROSS JOIN LATERAL (` + writerOf("p.partition", "kafka_partition, "+storedColumns) + `) w`
+
+// StoredOffsets returns how far each partition has been stored.
+func (s *Store) StoredOffsets(ctx context.Context) (map[int]kafka.Stored, error) {
+	rows, err := s.pool.Query(ctx, storedOffsets)
+	if err != nil {
+		return nil, fmt.Errorf("read offsets of feed: %w", err)
+	}
+	stored, err := collectStored(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read offsets of feed: %w", err)
+	}
+	return stored, nil
+}
+
+func collectStored(rows pgx.Rows) (map[int]kafka.Stored, error) {
+	defer rows.Close()
+	all := map[int]kafka.Stored{}
+	for rows.Next() {
+		var (
+			partition int
+			stored    kafka.Stored
+		)
+		if err := scanStored(rows, &stored, &partition); err != nil {
+			return nil, err
+		}
+		all[partition] = stored
+	}
+	return all, rows.Err()
+}
 
 // NextOffsets returns of each partition the offset after the last message that the feed has stored.
 func (s *Store) NextOffsets(ctx context.Context) (map[int]int64, error) {
-	rows, err := s.pool.Query(ctx, nextOffsets)
+	stored, err := s.StoredOffsets(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read offsets of feed: %w", err)
+		return nil, err
 	}
-	var (
-		partition int
-		next      int64
-	)
-	offsets := map[int]int64{}
-	_, err = pgx.ForEachRow(rows, []any{&partition, &next}, func() error {
-		offsets[partition] = next
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read offsets of feed: %w", err)
+	next := make(map[int]int64, len(stored))
+	for partition, at := range stored {
+		next[partition] = at.Next
 	}
-	return offsets, nil
+	return next, nil
 }
 
 // admit returns the events of the batch to insert and moves the partition's offset past the batch. It refuses a batch that

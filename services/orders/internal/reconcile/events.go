@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -65,14 +66,20 @@ type newest struct {
 // clockSkew is how much earlier than its change the feed may have got an event.
 const clockSkew = 24 * time.Hour
 
-// readFeed reads what the feed has after what was read before.
-func (r *run) readFeed(ctx context.Context, f *feed) error {
+// catchUp is twice the time that the feed has to store what Kafka has.
+const catchUp = time.Minute
+
+// readFeed reads what the feed has after what was read before, and notes if the feed is behind. Once it is, it is for the rest of
+// the run: its reading may take hours.
+func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
+	check = check && r.report.FeedBehind == ""
 	for {
 		if err := r.pace.wait(ctx); err != nil {
 			return err
 		}
-		resp, err := r.Feed.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{
+		resp, err := r.listEvents(ctx, &eventsv1.ListOrderEventsRequest{
 			TenantId: f.tenantID, From: timestamppb.New(r.report.EventsFrom.Add(-clockSkew)), After: f.next, Limit: eventPage,
+			CheckComplete: check,
 		})
 		if err != nil {
 			return err
@@ -87,15 +94,28 @@ func (r *run) readFeed(ctx context.Context, f *feed) error {
 			f.newest[id] = known
 		}
 		f.next, r.report.Compared.Events = resp.GetNext(), r.report.Compared.Events+len(resp.GetEvents())
-		if resp.GetEnd() {
-			return nil
+		if !resp.GetEnd() {
+			continue
 		}
+		if check && !resp.GetComplete() {
+			r.report.FeedBehind = cmp.Or(resp.GetIncompleteReason(), "the events service does not say what it has stored")
+		}
+		return nil
 	}
+}
+
+func (r *run) listEvents(ctx context.Context, req *eventsv1.ListOrderEventsRequest) (*eventsv1.ListOrderEventsResponse, error) {
+	if req.GetCheckComplete() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, catchUp)
+		defer cancel()
+	}
+	return r.Feed.ListOrderEvents(ctx, req)
 }
 
 func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 	f := &feed{tenantID: tenantID, newest: map[uuid.UUID]newest{}}
-	if err := r.readFeed(ctx, f); err != nil {
+	if err := r.readFeed(ctx, f, false); err != nil {
 		return err
 	}
 	suspects := &batch[string]{limit: checkSize, check: func(ctx context.Context, ids []string) error { return r.checkEvents(ctx, f, ids) }}
@@ -144,10 +164,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.awaitFeed(ctx); err != nil {
-		return err
-	}
-	if err := r.readFeed(ctx, f); err != nil {
+	if err := r.readFeed(ctx, f, true); err != nil {
 		return err
 	}
 	after, err := r.changed(ctx, f.tenantID, ids)
@@ -172,7 +189,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 		case last.at == at.UnixMicro() || at.Before(r.report.EventsFrom):
 		case waits && !confirmed:
 			r.report.Unpublished++
-		case r.feedBehind:
+		case r.report.FeedBehind != "":
 			r.report.Unread++
 		case waits:
 			d.Kind = EventMissing
@@ -183,16 +200,6 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 		}
 	}
 	return nil
-}
-
-// awaitFeed notes whether the feed is behind. Once it is, it is for the rest of the run: its reading may take hours.
-func (r *run) awaitFeed(ctx context.Context) error {
-	if r.feedBehind {
-		return nil
-	}
-	resp, err := r.Feed.AwaitFeed(ctx, &eventsv1.AwaitFeedRequest{})
-	r.feedBehind = !resp.GetComplete()
-	return err
 }
 
 // inOutbox says of the orders whose last event is in the outbox whether the readers had stored it.

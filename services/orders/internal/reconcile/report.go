@@ -67,7 +67,9 @@ type Report struct {
 	// Unpublished counts orders whose last event is in the outbox, where the relay finds it.
 	Unpublished int `json:"unpublished"`
 	// Unread counts orders whose last event the feed may yet read from Kafka, because it is behind.
-	Unread      int          `json:"unread"`
+	Unread int `json:"unread"`
+	// FeedBehind says what the feed had not stored of what Kafka had; empty if it had stored all.
+	FeedBehind  string       `json:"feedBehind,omitempty"`
 	Differences []Difference `json:"differences"`
 }
 
@@ -150,7 +152,8 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(&text, "The events of %d orders are in the outbox. The relay publishes them.\n", r.Unpublished)
 	}
 	if r.Unread > 0 {
-		fmt.Fprintf(&text, "The feed is behind Kafka, and may lack the events of %d orders for that reason. Run again when it has caught up.\n", r.Unread)
+		fmt.Fprintf(&text, "The feed is behind Kafka (%s), and may lack the events of %d orders for that reason. Run again when it has "+
+			"caught up.\n", r.FeedBehind, r.Unread)
 	}
 	if details.Len() > 0 {
 		fmt.Fprintf(&text, "\n%s", details.String())

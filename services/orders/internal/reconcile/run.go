@@ -51,8 +51,6 @@ type run struct {
 	cfg    Config
 	pace   pacer
 	report *Report
-	// feedBehind means that the feed had not stored all that Kafka has.
-	feedBehind bool
 }
 
 // Run compares everything and returns the report. With an error, the report has what was found and repaired until then.

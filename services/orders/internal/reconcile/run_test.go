@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,9 @@ type others struct {
 	held     []string
 	released int
 	behind   bool
-	failure  error
+	// checks counts the pages whose completeness was requested.
+	checks  int
+	failure error
 }
 
 func (o *others) ListReservations(
@@ -69,11 +72,14 @@ func (o *others) ListFeedTenants(
 func (o *others) ListOrderEvents(
 	_ context.Context, r *eventsv1.ListOrderEventsRequest, _ ...grpc.CallOption,
 ) (*eventsv1.ListOrderEventsResponse, error) {
-	return &eventsv1.ListOrderEventsResponse{End: true, Next: &eventsv1.FeedPosition{Day: r.GetFrom()}}, nil
-}
-
-func (o *others) AwaitFeed(context.Context, *eventsv1.AwaitFeedRequest, ...grpc.CallOption) (*eventsv1.AwaitFeedResponse, error) {
-	return &eventsv1.AwaitFeedResponse{Complete: !o.behind}, nil
+	resp := &eventsv1.ListOrderEventsResponse{End: true, Next: &eventsv1.FeedPosition{Day: r.GetFrom()}}
+	if r.GetCheckComplete() {
+		o.checks++
+		if resp.Complete = !o.behind; o.behind {
+			resp.IncompleteReason = "partition 2 is stored up to offset 4, and Kafka has 0 to 9"
+		}
+	}
+	return resp, nil
 }
 
 // repair runs with repairs against a database with this many orders, none of which holds stock.
@@ -102,13 +108,23 @@ func inOutbox(t *testing.T, pool *pgxpool.Pool) (rows int) {
 
 func TestEventsThatTheFeedMayYetReadAreNotLost(t *testing.T) {
 	t.Parallel()
-	for behind, want := range map[bool]struct{ unread, repaired int }{true: {unread: 50}, false: {repaired: 50}} {
-		report, pool, err := repair(t, 50, &others{behind: behind}, Config{All: true})
+	const orders = checkSize + 50
+	for behind, want := range map[bool]struct{ unread, repaired, checks int }{
+		true:  {unread: orders, checks: 1}, // The call waits for the feed, so it is not repeated.
+		false: {repaired: orders, checks: 2},
+	} {
+		o := &others{behind: behind}
+		report, pool, err := repair(t, orders, o, Config{All: true})
 		require.NoError(t, err)
 		require.Equal(t, want.unread, report.Unread)
 		require.Equal(t, want.unread, report.Left())
+		require.Equal(t, want.checks, o.checks)
 		require.Len(t, report.Differences, want.repaired)
 		require.Equal(t, want.repaired, inOutbox(t, pool))
+		var table, asJSON strings.Builder
+		require.NoError(t, errors.Join(report.WriteTable(&table), report.WriteJSON(&asJSON)))
+		require.Equal(t, behind, strings.Contains(table.String(), "The feed is behind Kafka (partition 2 "))
+		require.Equal(t, behind, strings.Contains(asJSON.String(), `"feedBehind": "partition 2 `))
 	}
 }
 

@@ -138,7 +138,9 @@ type ListOrderEventsRequest struct {
 	// The page begins after this position; absent: with the first.
 	After *FeedPosition `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	// 1 to 10000.
-	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Whether the last page says if the feed is complete. The call may wait for that, up to half of its deadline.
+	CheckComplete bool `protobuf:"varint,5,opt,name=check_complete,json=checkComplete,proto3" json:"check_complete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -201,11 +203,20 @@ func (x *ListOrderEventsRequest) GetLimit() int32 {
 	return 0
 }
 
+func (x *ListOrderEventsRequest) GetCheckComplete() bool {
+	if x != nil {
+		return x.CheckComplete
+	}
+	return false
+}
+
 // FeedPosition is a place in a tenant's feed.
 type FeedPosition struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Day           *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
-	Number        int64                  `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Day    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
+	Number int64                  `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	// The epoch of the feed in which the first page was read.
+	Epoch         int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,15 +265,27 @@ func (x *FeedPosition) GetNumber() int64 {
 	return 0
 }
 
+func (x *FeedPosition) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 type ListOrderEventsResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Events []*OrderEvent          `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	// Where the next page begins. A page may have few events although more follow.
 	Next *FeedPosition `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	// No event follows now.
-	End           bool `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	End bool `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	// Only if requested, and on the last page: the feed has stored every event that Kafka had when the call began, and has not gone
+	// back to an earlier state since the first page was read. Without it, an event that was not listed may only be late.
+	Complete bool `protobuf:"varint,4,opt,name=complete,proto3" json:"complete,omitempty"`
+	// Why the feed is not known to be complete.
+	IncompleteReason string `protobuf:"bytes,5,opt,name=incomplete_reason,json=incompleteReason,proto3" json:"incomplete_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ListOrderEventsResponse) Reset() {
@@ -316,85 +339,18 @@ func (x *ListOrderEventsResponse) GetEnd() bool {
 	return false
 }
 
-type AwaitFeedRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AwaitFeedRequest) Reset() {
-	*x = AwaitFeedRequest{}
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AwaitFeedRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AwaitFeedRequest) ProtoMessage() {}
-
-func (x *AwaitFeedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AwaitFeedRequest.ProtoReflect.Descriptor instead.
-func (*AwaitFeedRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{5}
-}
-
-type AwaitFeedResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The feed has stored all of it.
-	Complete      bool `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AwaitFeedResponse) Reset() {
-	*x = AwaitFeedResponse{}
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AwaitFeedResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AwaitFeedResponse) ProtoMessage() {}
-
-func (x *AwaitFeedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AwaitFeedResponse.ProtoReflect.Descriptor instead.
-func (*AwaitFeedResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *AwaitFeedResponse) GetComplete() bool {
+func (x *ListOrderEventsResponse) GetComplete() bool {
 	if x != nil {
 		return x.Complete
 	}
 	return false
+}
+
+func (x *ListOrderEventsResponse) GetIncompleteReason() string {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return ""
 }
 
 // OrderEvent says which state of an order was reported.
@@ -409,7 +365,7 @@ type OrderEvent struct {
 
 func (x *OrderEvent) Reset() {
 	*x = OrderEvent{}
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[7]
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -421,7 +377,7 @@ func (x *OrderEvent) String() string {
 func (*OrderEvent) ProtoMessage() {}
 
 func (x *OrderEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[7]
+	mi := &file_gifting_events_v1_feed_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -434,7 +390,7 @@ func (x *OrderEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderEvent.ProtoReflect.Descriptor instead.
 func (*OrderEvent) Descriptor() ([]byte, []int) {
-	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{7}
+	return file_gifting_events_v1_feed_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *OrderEvent) GetOrderId() string {
@@ -463,31 +419,31 @@ const file_gifting_events_v1_feed_records_proto_rawDesc = "" +
 	"\x17ListFeedTenantsResponse\x12\x1d\n" +
 	"\n" +
 	"tenant_ids\x18\x01 \x03(\tR\ttenantIds\x12?\n" +
-	"\rretained_from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fretainedFrom\"\xb2\x01\n" +
+	"\rretained_from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fretainedFrom\"\xd9\x01\n" +
 	"\x16ListOrderEventsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x125\n" +
 	"\x05after\x18\x03 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\x05after\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x05R\x05limit\"T\n" +
+	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12%\n" +
+	"\x0echeck_complete\x18\x05 \x01(\bR\rcheckComplete\"j\n" +
 	"\fFeedPosition\x12,\n" +
 	"\x03day\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03day\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x03R\x06number\"\x97\x01\n" +
+	"\x06number\x18\x02 \x01(\x03R\x06number\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\"\xe0\x01\n" +
 	"\x17ListOrderEventsResponse\x125\n" +
 	"\x06events\x18\x01 \x03(\v2\x1d.gifting.events.v1.OrderEventR\x06events\x123\n" +
 	"\x04next\x18\x02 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\x04next\x12\x10\n" +
-	"\x03end\x18\x03 \x01(\bR\x03end\"\x12\n" +
-	"\x10AwaitFeedRequest\"/\n" +
-	"\x11AwaitFeedResponse\x12\x1a\n" +
-	"\bcomplete\x18\x01 \x01(\bR\bcomplete\"d\n" +
+	"\x03end\x18\x03 \x01(\bR\x03end\x12\x1a\n" +
+	"\bcomplete\x18\x04 \x01(\bR\bcomplete\x12+\n" +
+	"\x11incomplete_reason\x18\x05 \x01(\tR\x10incompleteReason\"d\n" +
 	"\n" +
 	"OrderEvent\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12;\n" +
 	"\voccurred_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"occurredAt2\xc0\x02\n" +
+	"occurredAt2\xe8\x01\n" +
 	"\x12FeedRecordsService\x12h\n" +
 	"\x0fListFeedTenants\x12).gifting.events.v1.ListFeedTenantsRequest\x1a*.gifting.events.v1.ListFeedTenantsResponse\x12h\n" +
-	"\x0fListOrderEvents\x12).gifting.events.v1.ListOrderEventsRequest\x1a*.gifting.events.v1.ListOrderEventsResponse\x12V\n" +
-	"\tAwaitFeed\x12#.gifting.events.v1.AwaitFeedRequest\x1a$.gifting.events.v1.AwaitFeedResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/events/v1;eventsv1b\x06proto3"
+	"\x0fListOrderEvents\x12).gifting.events.v1.ListOrderEventsRequest\x1a*.gifting.events.v1.ListOrderEventsResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/events/v1;eventsv1b\x06proto3"
 
 var (
 	file_gifting_events_v1_feed_records_proto_rawDescOnce sync.Once
@@ -501,37 +457,33 @@ func file_gifting_events_v1_feed_records_proto_rawDescGZIP() []byte {
 	return file_gifting_events_v1_feed_records_proto_rawDescData
 }
 
-var file_gifting_events_v1_feed_records_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_gifting_events_v1_feed_records_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_gifting_events_v1_feed_records_proto_goTypes = []any{
 	(*ListFeedTenantsRequest)(nil),  // 0: gifting.events.v1.ListFeedTenantsRequest
 	(*ListFeedTenantsResponse)(nil), // 1: gifting.events.v1.ListFeedTenantsResponse
 	(*ListOrderEventsRequest)(nil),  // 2: gifting.events.v1.ListOrderEventsRequest
 	(*FeedPosition)(nil),            // 3: gifting.events.v1.FeedPosition
 	(*ListOrderEventsResponse)(nil), // 4: gifting.events.v1.ListOrderEventsResponse
-	(*AwaitFeedRequest)(nil),        // 5: gifting.events.v1.AwaitFeedRequest
-	(*AwaitFeedResponse)(nil),       // 6: gifting.events.v1.AwaitFeedResponse
-	(*OrderEvent)(nil),              // 7: gifting.events.v1.OrderEvent
-	(*timestamppb.Timestamp)(nil),   // 8: google.protobuf.Timestamp
+	(*OrderEvent)(nil),              // 5: gifting.events.v1.OrderEvent
+	(*timestamppb.Timestamp)(nil),   // 6: google.protobuf.Timestamp
 }
 var file_gifting_events_v1_feed_records_proto_depIdxs = []int32{
-	8,  // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
-	8,  // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
-	3,  // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
-	8,  // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
-	7,  // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
-	3,  // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
-	8,  // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
-	0,  // 7: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
-	2,  // 8: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
-	5,  // 9: gifting.events.v1.FeedRecordsService.AwaitFeed:input_type -> gifting.events.v1.AwaitFeedRequest
-	1,  // 10: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
-	4,  // 11: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
-	6,  // 12: gifting.events.v1.FeedRecordsService.AwaitFeed:output_type -> gifting.events.v1.AwaitFeedResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	6, // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
+	6, // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
+	3, // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
+	6, // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
+	5, // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
+	3, // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
+	6, // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
+	0, // 7: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
+	2, // 8: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
+	1, // 9: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
+	4, // 10: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
+	9, // [9:11] is the sub-list for method output_type
+	7, // [7:9] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_gifting_events_v1_feed_records_proto_init() }
@@ -546,7 +498,7 @@ func file_gifting_events_v1_feed_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_events_v1_feed_records_proto_rawDesc), len(file_gifting_events_v1_feed_records_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

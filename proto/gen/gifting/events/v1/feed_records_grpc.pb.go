@@ -21,7 +21,6 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	FeedRecordsService_ListFeedTenants_FullMethodName = "/gifting.events.v1.FeedRecordsService/ListFeedTenants"
 	FeedRecordsService_ListOrderEvents_FullMethodName = "/gifting.events.v1.FeedRecordsService/ListOrderEvents"
-	FeedRecordsService_AwaitFeed_FullMethodName       = "/gifting.events.v1.FeedRecordsService/AwaitFeed"
 )
 
 // FeedRecordsServiceClient is the client API for FeedRecordsService service.
@@ -36,9 +35,6 @@ type FeedRecordsServiceClient interface {
 	// Lists a tenant's events of orders in the order of the feed, page by page, without their data. Messages are not
 	// listed, because they do not change an order.
 	ListOrderEvents(ctx context.Context, in *ListOrderEventsRequest, opts ...grpc.CallOption) (*ListOrderEventsResponse, error)
-	// Waits for a few seconds until the feed has stored all that Kafka had when the call began. Only then is an event that
-	// is in no outbox and not in the feed lost: after its database was set back, the feed reads Kafka again.
-	AwaitFeed(ctx context.Context, in *AwaitFeedRequest, opts ...grpc.CallOption) (*AwaitFeedResponse, error)
 }
 
 type feedRecordsServiceClient struct {
@@ -69,16 +65,6 @@ func (c *feedRecordsServiceClient) ListOrderEvents(ctx context.Context, in *List
 	return out, nil
 }
 
-func (c *feedRecordsServiceClient) AwaitFeed(ctx context.Context, in *AwaitFeedRequest, opts ...grpc.CallOption) (*AwaitFeedResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AwaitFeedResponse)
-	err := c.cc.Invoke(ctx, FeedRecordsService_AwaitFeed_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // FeedRecordsServiceServer is the server API for FeedRecordsService service.
 // All implementations must embed UnimplementedFeedRecordsServiceServer
 // for forward compatibility.
@@ -91,9 +77,6 @@ type FeedRecordsServiceServer interface {
 	// Lists a tenant's events of orders in the order of the feed, page by page, without their data. Messages are not
 	// listed, because they do not change an order.
 	ListOrderEvents(context.Context, *ListOrderEventsRequest) (*ListOrderEventsResponse, error)
-	// Waits for a few seconds until the feed has stored all that Kafka had when the call began. Only then is an event that
-	// is in no outbox and not in the feed lost: after its database was set back, the feed reads Kafka again.
-	AwaitFeed(context.Context, *AwaitFeedRequest) (*AwaitFeedResponse, error)
 	mustEmbedUnimplementedFeedRecordsServiceServer()
 }
 
@@ -109,9 +92,6 @@ func (UnimplementedFeedRecordsServiceServer) ListFeedTenants(context.Context, *L
 }
 func (UnimplementedFeedRecordsServiceServer) ListOrderEvents(context.Context, *ListOrderEventsRequest) (*ListOrderEventsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListOrderEvents not implemented")
-}
-func (UnimplementedFeedRecordsServiceServer) AwaitFeed(context.Context, *AwaitFeedRequest) (*AwaitFeedResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AwaitFeed not implemented")
 }
 func (UnimplementedFeedRecordsServiceServer) mustEmbedUnimplementedFeedRecordsServiceServer() {}
 func (UnimplementedFeedRecordsServiceServer) testEmbeddedByValue()                            {}
@@ -170,24 +150,6 @@ func _FeedRecordsService_ListOrderEvents_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
-func _FeedRecordsService_AwaitFeed_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AwaitFeedRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(FeedRecordsServiceServer).AwaitFeed(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: FeedRecordsService_AwaitFeed_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(FeedRecordsServiceServer).AwaitFeed(ctx, req.(*AwaitFeedRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // FeedRecordsService_ServiceDesc is the grpc.ServiceDesc for FeedRecordsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -202,10 +164,6 @@ var FeedRecordsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListOrderEvents",
 			Handler:    _FeedRecordsService_ListOrderEvents_Handler,
-		},
-		{
-			MethodName: "AwaitFeed",
-			Handler:    _FeedRecordsService_AwaitFeed_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
