@@ -229,7 +229,7 @@ func (s reconciled) testLostEvent(t *testing.T) {
 	require.Empty(t, s.reconcile(t, "--repair"))
 	event := s.Await(t, s.key, harness.Slow, s.dispatched, `"order.status_changed"`, `"SENT"`)
 	order := s.Get(t, s.key, "/orders/"+s.dispatched)
-	require.JSONEq(t, `{"order": `+order.Body+`, "previousStatus": "SENT"}`, string(event.Data))
+	require.JSONEq(t, `{"order": `+order.Body+`, "previousStatus": "PROCESSING"}`, string(event.Data))
 	require.Empty(t, s.reconcile(t, "--repair"))
 }
 

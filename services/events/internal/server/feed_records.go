@@ -1,8 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -62,30 +65,51 @@ func (f *FeedRecords) ListOrderEvents(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	var after *store.Position
+	from := store.OrderEventsFrom{
+		TenantID: tenantID, Day: store.Day(req.GetFrom().AsTime()), Limit: int(req.GetLimit()), WithData: req.GetWithStatus(),
+	}
 	if next := req.GetAfter(); next != nil {
-		after = &store.Position{Epoch: next.GetEpoch(), Day: store.Day(next.GetDay().AsTime()), Number: next.GetNumber()}
+		from.After = &store.Position{Epoch: next.GetEpoch(), Day: store.Day(next.GetDay().AsTime()), Number: next.GetNumber()}
 	}
 	var check completeness
 	if req.GetCheckComplete() {
 		check = f.beginCheck(ctx)
 	}
-	page, err := f.store.OrderEvents(ctx, tenantID, store.Day(req.GetFrom().AsTime()), after, int(req.GetLimit()))
+	page, err := f.store.OrderEvents(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	resp := &eventsv1.ListOrderEventsResponse{
 		Events: make([]*eventsv1.OrderEvent, len(page.Events)), End: page.End,
-		Next: &eventsv1.FeedPosition{Day: timestamppb.New(page.Next.Day), Number: page.Next.Number, Epoch: page.Next.Epoch},
+		Next: positionOf(page.Next.Day, page.Next.Number, page.Next.Epoch),
 	}
 	for i, e := range page.Events {
-		resp.Events[i] = &eventsv1.OrderEvent{OrderId: e.OrderID, OccurredAt: timestamppb.New(e.OccurredAt)}
+		resp.Events[i] = &eventsv1.OrderEvent{
+			OrderId: e.OrderID, OccurredAt: timestamppb.New(e.OccurredAt), Position: positionOf(e.Day, e.Number, page.Next.Epoch),
+			Status: statusIn(e.Data),
+		}
 	}
 	if req.GetCheckComplete() && page.End {
 		resp.IncompleteReason = f.incomplete(ctx, check, page)
 		resp.Complete = resp.GetIncompleteReason() == ""
 	}
 	return resp, nil
+}
+
+func positionOf(day time.Time, number, epoch int64) *eventsv1.FeedPosition {
+	return &eventsv1.FeedPosition{Day: timestamppb.New(day), Number: number, Epoch: epoch}
+}
+
+// statusIn finds the status in the data of an event: the data is the order, or has it.
+func statusIn(data []byte) string {
+	var order struct {
+		Status string
+		Order  struct{ Status string }
+	}
+	if json.Unmarshal(data, &order) != nil {
+		return ""
+	}
+	return cmp.Or(order.Order.Status, order.Status)
 }
 
 func checkLimit(limit, most int32, errs *fields.Errors) {

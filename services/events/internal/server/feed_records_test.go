@@ -65,3 +65,26 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEventOfAnOrderIsFoundAgainWithTheStatusThatItReported(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	records := NewFeedRecords(f.store, nil, slog.New(slog.DiscardHandler))
+	data := []string{`{"status": "REQUESTED"}`, `{"order": {"status": "SENT"}, "previousStatus": "PROCESSING"}`, `"no order"`}
+	f.add(t, today, len(data), func(i int, c *eventsv1.Change) { c.Data = []byte(data[i]) })
+	page, err := records.ListOrderEvents(t.Context(), &eventsv1.ListOrderEventsRequest{TenantId: f.tenant, Limit: 10})
+	require.NoError(t, err)
+	for i, status := range []string{"REQUESTED", "SENT", ""} {
+		event := page.GetEvents()[i]
+		require.Empty(t, event.GetStatus(), "only if requested")
+		after := event.GetPosition()
+		after.Number--
+		one, err := records.ListOrderEvents(t.Context(), &eventsv1.ListOrderEventsRequest{
+			TenantId: f.tenant, After: after, Limit: 1, WithStatus: true,
+		})
+		require.NoError(t, err)
+		require.Len(t, one.GetEvents(), 1)
+		require.Equal(t, event.GetOrderId(), one.GetEvents()[0].GetOrderId())
+		require.Equal(t, status, one.GetEvents()[0].GetStatus())
+	}
+}

@@ -32,8 +32,12 @@ func (s *Store) Tenants(ctx context.Context, after string, limit int) (tenants [
 
 // OrderEvent is an event that reported a state of an order.
 type OrderEvent struct {
+	Day        time.Time
+	Number     int64
 	OrderID    string
 	OccurredAt time.Time
+	// Data is read only if requested.
+	Data []byte
 }
 
 // OrderEvents is a page of a tenant's events, with the state of the feed when it was read.
@@ -51,22 +55,34 @@ type OrderEvents struct {
 
 const (
 	// The condition on day prunes partitions, which the comparison of rows cannot.
-	scanOrders = `SELECT day, position, starts_with(type, 'order.') AND type <> 'order.message_posted', subject_id::text, occurred_at
+	scanOrders = `SELECT day, position, starts_with(type, 'order.') AND type <> 'order.message_posted', subject_id::text, occurred_at,
+  CASE WHEN $5 THEN data END
 FROM feed WHERE tenant_id = $1 AND day >= $2 AND (day, position) > ($2, $3)
 ORDER BY day, position LIMIT $4`
 
 	currentEpoch = `SELECT id FROM feed_epochs ORDER BY number DESC LIMIT 1`
 )
 
-// OrderEvents reads the tenant's events after a position, or from a day on in the current epoch, at most limit of all types. It
-// returns those that reported a state of an order.
-func (s *Store) OrderEvents(ctx context.Context, tenantID string, day time.Time, after *Position, limit int) (page OrderEvents, err error) {
+// OrderEventsFrom says where a page of events begins.
+type OrderEventsFrom struct {
+	TenantID string
+	// After is a position; nil: Day, in the current epoch.
+	After *Position
+	Day   time.Time
+	// Limit is how many events of all types are read at most.
+	Limit int
+	// WithData reads the data too.
+	WithData bool
+}
+
+// OrderEvents reads the tenant's events and returns those that reported a state of an order.
+func (s *Store) OrderEvents(ctx context.Context, from OrderEventsFrom) (page OrderEvents, err error) {
 	// One snapshot: otherwise the offsets could be those before the feed went back to an earlier state, and the events those after.
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = postgres.InTxWith(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
-		page = OrderEvents{Next: Position{Day: day}}
-		if after != nil {
-			page.Next = *after
+		page = OrderEvents{Next: Position{Day: from.Day}}
+		if from.After != nil {
+			page.Next = *from.After
 		}
 		b := &pgx.Batch{}
 		b.Queue(currentEpoch).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Epoch) })
@@ -74,14 +90,14 @@ func (s *Store) OrderEvents(ctx context.Context, tenantID string, day time.Time,
 			page.Stored, err = collectStored(rows)
 			return err
 		})
-		b.Queue(scanOrders, tenantID, page.Next.Day, page.Next.Number, limit).Query(func(rows pgx.Rows) error {
+		b.Queue(scanOrders, from.TenantID, page.Next.Day, page.Next.Number, from.Limit, from.WithData).Query(func(rows pgx.Rows) error {
 			read, err := page.collect(rows)
-			page.End = read < limit
+			page.End = read < from.Limit
 			return err
 		})
 		return tx.SendBatch(ctx, b).Close()
 	})
-	if after == nil {
+	if from.After == nil {
 		page.Next.Epoch = page.Epoch
 	}
 	if err != nil {
@@ -93,8 +109,9 @@ func (s *Store) OrderEvents(ctx context.Context, tenantID string, day time.Time,
 func (p *OrderEvents) collect(rows pgx.Rows) (read int, err error) {
 	var e OrderEvent
 	var reports bool
-	_, err = pgx.ForEachRow(rows, []any{&p.Next.Day, &p.Next.Number, &reports, &e.OrderID, &e.OccurredAt}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&p.Next.Day, &p.Next.Number, &reports, &e.OrderID, &e.OccurredAt, &e.Data}, func() error {
 		if read++; reports {
+			e.Day, e.Number = p.Next.Day, p.Next.Number
 			p.Events = append(p.Events, e)
 		}
 		return nil

@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -59,6 +61,8 @@ type feed struct {
 type newest struct {
 	// at is the order's last change according to the event, in microseconds.
 	at int64
+	// day, in seconds, and number are the position of the event.
+	day, number int64
 	// compared means that the order was read and compared.
 	compared bool
 }
@@ -89,8 +93,10 @@ func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
 			if err != nil {
 				return err
 			}
-			known := f.newest[id]
-			known.at = max(known.at, e.GetOccurredAt().AsTime().UnixMicro())
+			known, at := f.newest[id], e.GetOccurredAt().AsTime().UnixMicro()
+			if at >= known.at {
+				known.at, known.day, known.number = at, e.GetPosition().GetDay().GetSeconds(), e.GetPosition().GetNumber()
+			}
 			f.newest[id] = known
 		}
 		f.next, r.report.Compared.Events = resp.GetNext(), r.report.Compared.Events+len(resp.GetEvents())
@@ -129,7 +135,8 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 		id := uuid.MustParse(order.ID)
 		last, told := f.newest[id]
 		if told {
-			f.newest[id] = newest{at: last.at, compared: true}
+			last.compared = true
+			f.newest[id] = last
 		}
 		if last.at == order.At.UnixMicro() {
 			return nil
@@ -196,7 +203,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 			r.add(ctx, d, func() (string, error) { return "its event is in the outbox: events redrive brings it back", nil })
 		default:
 			d.Kind = EventMissing
-			r.add(ctx, d, func() (string, error) { return r.reportAgain(ctx, f.tenantID, id, at) })
+			r.add(ctx, d, func() (string, error) { return r.reportAgain(ctx, f, id, at) })
 		}
 	}
 	return nil
@@ -225,10 +232,32 @@ func (r *run) changed(ctx context.Context, tenantID string, ids []string) (map[s
 	return changed, err
 }
 
-func (r *run) reportAgain(ctx context.Context, tenantID, id string, at time.Time) (left string, err error) {
-	done, err := r.Store.ReportAgain(ctx, tenantID, id, at)
+func (r *run) reportAgain(ctx context.Context, f *feed, id string, at time.Time) (left string, err error) {
+	status, err := r.lastStatus(ctx, f, id)
+	if err != nil {
+		return "", err
+	}
+	done, err := r.Store.ReportAgain(ctx, f.tenantID, store.Changed{ID: id, At: at}, status)
 	if err == nil && !done {
 		return outdated, nil
 	}
 	return "", err
+}
+
+// lastStatus returns the status of the order in its newest event in the feed; unspecified if it has none.
+func (r *run) lastStatus(ctx context.Context, f *feed, id string) (status ordersv1.OrderStatus, err error) {
+	last, told := f.newest[uuid.MustParse(id)]
+	if !told {
+		return status, nil
+	}
+	resp, err := r.Feed.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{
+		TenantId: f.tenantID, Limit: 1, WithStatus: true,
+		After: &eventsv1.FeedPosition{Day: &timestamppb.Timestamp{Seconds: last.day}, Number: last.number - 1},
+	})
+	for _, e := range resp.GetEvents() {
+		if e.GetOrderId() == id {
+			status, _ = enumname.Parse[ordersv1.OrderStatus](e.GetStatus())
+		}
+	}
+	return status, err
 }

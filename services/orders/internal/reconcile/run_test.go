@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -26,7 +27,7 @@ import (
 
 var changed = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// others are the other services: stock is held under these ids, no link is claimed, and the feed has no event of any order.
+// others are the other services: stock is held under these ids, no link is claimed, and the feed has these events.
 type others struct {
 	catalogv1.OrderingServiceClient
 	linksv1.ClaimRecordsServiceClient
@@ -34,6 +35,7 @@ type others struct {
 
 	held     []string
 	released int
+	told     []*eventsv1.OrderEvent
 	behind   bool
 	// checks counts the pages whose completeness was requested.
 	checks  int
@@ -72,7 +74,11 @@ func (o *others) ListFeedTenants(
 func (o *others) ListOrderEvents(
 	_ context.Context, r *eventsv1.ListOrderEventsRequest, _ ...grpc.CallOption,
 ) (*eventsv1.ListOrderEventsResponse, error) {
-	resp := &eventsv1.ListOrderEventsResponse{End: true, Next: &eventsv1.FeedPosition{Day: r.GetFrom()}}
+	page := o.told[r.GetAfter().GetNumber():]
+	page = page[:min(len(page), int(r.GetLimit()))]
+	resp := &eventsv1.ListOrderEventsResponse{
+		Events: page, End: len(page) < int(r.GetLimit()), Next: &eventsv1.FeedPosition{Number: r.GetAfter().GetNumber() + int64(len(page))},
+	}
 	if r.GetCheckComplete() {
 		o.checks++
 		if resp.Complete = !o.behind; o.behind {
@@ -88,7 +94,7 @@ func repair(t *testing.T, orders int, o *others, cfg Config) (*Report, *pgxpool.
 	pool := pgtest.New(t, outbox.Migrations(), store.Migrations())
 	_, err := pool.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_id,
   product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
-SELECT $2, gen_random_uuid(), n::text, 'API', gen_random_uuid(), 'PROCESSING', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $3, $3
+SELECT $2, ('0198f2e4-0000-7000-8000-' || lpad((n - 1)::text, 12, '0'))::uuid, n::text, 'API', gen_random_uuid(), 'PROCESSING', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $3, $3
   FROM generate_series(1, $1::int) n`, orders, uuid.NewString(), changed)
 	require.NoError(t, err)
 	s, log := store.New(pool, nil), slog.New(slog.DiscardHandler)
@@ -126,6 +132,29 @@ func TestEventsThatTheFeedMayYetReadAreNotLost(t *testing.T) {
 		require.Equal(t, behind, strings.Contains(table.String(), "The feed is behind Kafka (partition 2 "))
 		require.Equal(t, behind, strings.Contains(asJSON.String(), `"feedBehind": "partition 2 `))
 	}
+}
+
+// The order changed twice since the feed lost its events, and the second order was never in it.
+func TestALostEventLeadsFromTheStatusThatWasReportedLast(t *testing.T) {
+	t.Parallel()
+	event := func(n int64, order string, at time.Time, status string) *eventsv1.OrderEvent {
+		return &eventsv1.OrderEvent{
+			OrderId: order, OccurredAt: timestamppb.New(at), Status: status, Position: &eventsv1.FeedPosition{Number: n},
+		}
+	}
+	orders := ids(3)
+	_, pool, err := repair(t, 3, &others{told: []*eventsv1.OrderEvent{
+		event(1, orders[0], changed.Add(-time.Hour), "REQUESTED"),
+		event(2, orders[0], changed.Add(-time.Minute), "CANCELLED"),
+		event(3, orders[2], changed, "PROCESSING"),
+	}}, Config{})
+	require.NoError(t, err)
+	rows, err := pool.Query(t.Context(), `SELECT subject_id::text, convert_from(data, 'UTF8')::json->>'previousStatus' FROM outbox ORDER BY 1`)
+	require.NoError(t, err)
+	type recorded struct{ Order, Previous string }
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[recorded])
+	require.NoError(t, err)
+	require.Equal(t, []recorded{{orders[0], "CANCELLED"}, {orders[1], "PROCESSING"}}, found)
 }
 
 func TestAMessageInTheOutboxIsNotTheLostEvent(t *testing.T) {

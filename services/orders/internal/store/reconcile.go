@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -155,27 +156,30 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 }
 
 // ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
-// change. done is false if it has changed since at, or the event of that change is in the outbox.
-func (s *Store) ReportAgain(ctx context.Context, tenantID, id string, at time.Time) (done bool, err error) {
+// change. done is false if it is not as it was last, or the event of that change is in the outbox.
+//
+// previous is the status that was last reported, so that the event leads from there to the current one as the lost events would
+// have. It is unspecified if nothing of the order was reported: then the event has the current status twice, as after a lost
+// order.updated.
+func (s *Store) ReportAgain(ctx context.Context, tenantID string, last Changed, previous ordersv1.OrderStatus) (done bool, err error) {
 	var l lockedOrder
 	var waits bool
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
 		l, waits = lockedOrder{current: &rules.Current{TenantID: tenantID}}, false
-		b.Queue(lockOrder, tenantID, id).Query(l.scan)
-		b.Queue(selectInOutbox, []string{id}, []time.Time{at}).Query(func(rows pgx.Rows) error {
+		b.Queue(lockOrder, tenantID, last.ID).Query(l.scan)
+		b.Queue(selectInOutbox, []string{last.ID}, []time.Time{last.At}).Query(func(rows pgx.Rows) error {
 			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[InOutbox])
 			waits = len(found) > 0
 			return err
 		})
 	}, func() (func(b *pgx.Batch), error) {
 		order := l.current.Record
-		if done = order != nil && !waits && order.GetUpdatedAt().AsTime().Equal(at); !done {
+		if done = order != nil && !waits && order.GetUpdatedAt().AsTime().Equal(last.At); !done {
 			return nil, nil
 		}
 		event, err := newEvent(tenantID, order, 0, rules.Event{
-			Type: rules.EventStatusChanged, OccurredAt: at,
-			// The status before the lost event is not known.
-			Data: &ordersv1.OrderStatusChanged{Order: order, PreviousStatus: order.GetStatus()},
+			Type: rules.EventStatusChanged, OccurredAt: last.At,
+			Data: &ordersv1.OrderStatusChanged{Order: order, PreviousStatus: cmp.Or(previous, order.GetStatus())},
 		})
 		return func(b *pgx.Batch) { outbox.Append(ctx, b, event) }, err
 	})

@@ -141,6 +141,8 @@ type ListOrderEventsRequest struct {
 	Limit int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Whether the last page says if the feed is complete. The call may wait for that, up to half of its deadline.
 	CheckComplete bool `protobuf:"varint,5,opt,name=check_complete,json=checkComplete,proto3" json:"check_complete,omitempty"`
+	// Whether the events have the order's status. It is in their data, which is not read otherwise.
+	WithStatus    bool `protobuf:"varint,6,opt,name=with_status,json=withStatus,proto3" json:"with_status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,6 +208,13 @@ func (x *ListOrderEventsRequest) GetLimit() int32 {
 func (x *ListOrderEventsRequest) GetCheckComplete() bool {
 	if x != nil {
 		return x.CheckComplete
+	}
+	return false
+}
+
+func (x *ListOrderEventsRequest) GetWithStatus() bool {
+	if x != nil {
+		return x.WithStatus
 	}
 	return false
 }
@@ -358,7 +367,11 @@ type OrderEvent struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	// The order's updatedAt in the event.
-	OccurredAt    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
+	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
+	// Where the event is. A page of one event that begins after the number before it has only this event.
+	Position *FeedPosition `protobuf:"bytes,3,opt,name=position,proto3" json:"position,omitempty"`
+	// The order's status in the event, such as PROCESSING. Only if requested.
+	Status        string `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -407,6 +420,20 @@ func (x *OrderEvent) GetOccurredAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *OrderEvent) GetPosition() *FeedPosition {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
+func (x *OrderEvent) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
 var File_gifting_events_v1_feed_records_proto protoreflect.FileDescriptor
 
 const file_gifting_events_v1_feed_records_proto_rawDesc = "" +
@@ -419,13 +446,15 @@ const file_gifting_events_v1_feed_records_proto_rawDesc = "" +
 	"\x17ListFeedTenantsResponse\x12\x1d\n" +
 	"\n" +
 	"tenant_ids\x18\x01 \x03(\tR\ttenantIds\x12?\n" +
-	"\rretained_from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fretainedFrom\"\xd9\x01\n" +
+	"\rretained_from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fretainedFrom\"\xfa\x01\n" +
 	"\x16ListOrderEventsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x125\n" +
 	"\x05after\x18\x03 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\x05after\x12\x14\n" +
 	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12%\n" +
-	"\x0echeck_complete\x18\x05 \x01(\bR\rcheckComplete\"j\n" +
+	"\x0echeck_complete\x18\x05 \x01(\bR\rcheckComplete\x12\x1f\n" +
+	"\vwith_status\x18\x06 \x01(\bR\n" +
+	"withStatus\"j\n" +
 	"\fFeedPosition\x12,\n" +
 	"\x03day\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03day\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12\x14\n" +
@@ -435,12 +464,14 @@ const file_gifting_events_v1_feed_records_proto_rawDesc = "" +
 	"\x04next\x18\x02 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\x04next\x12\x10\n" +
 	"\x03end\x18\x03 \x01(\bR\x03end\x12\x1a\n" +
 	"\bcomplete\x18\x04 \x01(\bR\bcomplete\x12+\n" +
-	"\x11incomplete_reason\x18\x05 \x01(\tR\x10incompleteReason\"d\n" +
+	"\x11incomplete_reason\x18\x05 \x01(\tR\x10incompleteReason\"\xb9\x01\n" +
 	"\n" +
 	"OrderEvent\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12;\n" +
 	"\voccurred_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"occurredAt2\xe8\x01\n" +
+	"occurredAt\x12;\n" +
+	"\bposition\x18\x03 \x01(\v2\x1f.gifting.events.v1.FeedPositionR\bposition\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\tR\x06status2\xe8\x01\n" +
 	"\x12FeedRecordsService\x12h\n" +
 	"\x0fListFeedTenants\x12).gifting.events.v1.ListFeedTenantsRequest\x1a*.gifting.events.v1.ListFeedTenantsResponse\x12h\n" +
 	"\x0fListOrderEvents\x12).gifting.events.v1.ListOrderEventsRequest\x1a*.gifting.events.v1.ListOrderEventsResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/events/v1;eventsv1b\x06proto3"
@@ -468,22 +499,23 @@ var file_gifting_events_v1_feed_records_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),   // 6: google.protobuf.Timestamp
 }
 var file_gifting_events_v1_feed_records_proto_depIdxs = []int32{
-	6, // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
-	6, // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
-	3, // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
-	6, // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
-	5, // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
-	3, // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
-	6, // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
-	0, // 7: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
-	2, // 8: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
-	1, // 9: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
-	4, // 10: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	6,  // 0: gifting.events.v1.ListFeedTenantsResponse.retained_from:type_name -> google.protobuf.Timestamp
+	6,  // 1: gifting.events.v1.ListOrderEventsRequest.from:type_name -> google.protobuf.Timestamp
+	3,  // 2: gifting.events.v1.ListOrderEventsRequest.after:type_name -> gifting.events.v1.FeedPosition
+	6,  // 3: gifting.events.v1.FeedPosition.day:type_name -> google.protobuf.Timestamp
+	5,  // 4: gifting.events.v1.ListOrderEventsResponse.events:type_name -> gifting.events.v1.OrderEvent
+	3,  // 5: gifting.events.v1.ListOrderEventsResponse.next:type_name -> gifting.events.v1.FeedPosition
+	6,  // 6: gifting.events.v1.OrderEvent.occurred_at:type_name -> google.protobuf.Timestamp
+	3,  // 7: gifting.events.v1.OrderEvent.position:type_name -> gifting.events.v1.FeedPosition
+	0,  // 8: gifting.events.v1.FeedRecordsService.ListFeedTenants:input_type -> gifting.events.v1.ListFeedTenantsRequest
+	2,  // 9: gifting.events.v1.FeedRecordsService.ListOrderEvents:input_type -> gifting.events.v1.ListOrderEventsRequest
+	1,  // 10: gifting.events.v1.FeedRecordsService.ListFeedTenants:output_type -> gifting.events.v1.ListFeedTenantsResponse
+	4,  // 11: gifting.events.v1.FeedRecordsService.ListOrderEvents:output_type -> gifting.events.v1.ListOrderEventsResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_gifting_events_v1_feed_records_proto_init() }
