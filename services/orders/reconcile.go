@@ -35,8 +35,8 @@ events in the feed. Without --repair it changes nothing. It is safe while the pl
 
 With --repair it repairs what has one right outcome, and says what is left for a person. It may be
 stopped and run again at any time. It repairs nothing if so much differs that a database may be empty or
-the wrong one: more than 1000 differences of a kind that are more than 5 % of what was compared. With
---all it does.
+the wrong one: more than 1000 differences of a kind that are more than 5 % of what was compared, more
+than 500 that are half of it, or one side has nothing at all. With --all it does.
 
 The report goes to the standard output, and a log line for each repair to the standard error. The exit
 code is 0 if no difference is left, 3 if there are some, and 1 after a failure.

@@ -29,6 +29,7 @@ var (
 	errTooOld   = errors.New("--from is before GIFTING_WEBHOOK_LOG_RETENTION: deliveries that were deleted since would be sent again")
 	errNoEvents = errors.New("GIFTING_EVENTS_ADDR is needed")
 	errNoTenant = errors.New("--key needs its --tenant")
+	errKey      = errors.New("--key is the id of a key, a positive number")
 	errNoKey    = errors.New("the tenant has no such key with a webhook")
 )
 
@@ -47,13 +48,18 @@ func parseRedrive(cfg Config, args []string, out io.Writer) (redrive, error) {
 	flags.TextVar(&r.from, "from", time.Time{}, "events recorded at this time or later")
 	flags.TextVar(&r.to, "to", time.Time{}, "events recorded before this time")
 	flags.StringVar(&r.tenant, "tenant", "", "only events of this tenant")
-	key := flags.Uint("key", 0, "only events that the key receives, also if other keys have got them")
+	key := flags.Uint("key", 0, "only events that the key receives, also if other keys have got them; what was sent to nobody goes to all keys")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "only count the deliveries that are missing")
 	flags.BoolVar(&r.json, "json", false, "print the result as JSON")
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
-	r.key = int32(min(*key, math.MaxInt32))
+	asked := false
+	flags.Visit(func(f *flag.Flag) { asked = asked || f.Name == "key" })
+	if asked && (*key == 0 || *key > math.MaxInt32) {
+		return r, errKey
+	}
+	r.key = int32(*key)
 	switch {
 	case r.from.IsZero() || !r.from.Before(r.to) || flags.NArg() > 0:
 		return r, errSpan

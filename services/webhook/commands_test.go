@@ -110,6 +110,10 @@ func TestRedriveSendsAKeyWhatOnlyOtherKeysHaveGot(t *testing.T) {
 
 	_, err := f.redrive(t, "--key", "8")
 	require.ErrorContains(t, err, "--key needs its --tenant")
+	for _, wrong := range []string{"0", "2147483648"} {
+		_, err = f.redrive(t, "--tenant", f.tenant, "--key", wrong)
+		require.ErrorContains(t, err, "positive number")
+	}
 	_, err = f.redrive(t, "--tenant", f.tenant, "--key", "9")
 	require.ErrorContains(t, err, "no such key")
 }

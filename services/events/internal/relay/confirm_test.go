@@ -136,6 +136,14 @@ func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
 	exec(t, f.owners[0], "UPDATE retention_clock SET at = now()")
 	require.NoError(t, f.sweep(t.Context()))
 	require.Equal(t, 1, f.left(t))
+
+	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = now() + interval '30 days'")
+	require.NoError(t, f.sweep(t.Context()))
+	require.Equal(t, 1, f.left(t))
+	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = confirmed_at - interval '61 minutes'")
+	exec(t, f.owners[1], "UPDATE retention_clock SET at = now()")
+	require.NoError(t, f.sweep(t.Context()))
+	require.Zero(t, f.left(t), "a row that was confirmed while the clock was ahead is kept from now on, not from then")
 }
 
 // TestARestoredOutboxLosesNothing puts another table into the place of an outbox, whose ids begin again.

@@ -56,10 +56,10 @@ ORDER BY recorded_at LIMIT 1`
 	confirmRows = `UPDATE outbox SET confirmed_at = now()` + confirmedRows
 
 	// Rows are confirmed almost in the order of their ids, so only the first ones are looked at. The clock for retention does not
-	// jump ahead with the database's.
-	sweepRows = `DELETE FROM outbox WHERE id IN (
-  SELECT id FROM (SELECT id, confirmed_at FROM outbox WHERE confirmed_at IS NOT NULL ORDER BY id LIMIT $2) oldest
-   WHERE confirmed_at < (SELECT at FROM retention_clock) - $1::interval)`
+	// jump ahead with the database's. Rows that were confirmed while that was ahead would hold up the others until then.
+	sweepRows = `WITH oldest AS (SELECT id, confirmed_at FROM outbox WHERE confirmed_at IS NOT NULL ORDER BY id LIMIT $2),
+ahead AS (UPDATE outbox SET confirmed_at = now() WHERE id IN (SELECT id FROM oldest WHERE confirmed_at > now()))
+DELETE FROM outbox WHERE id IN (SELECT id FROM oldest WHERE confirmed_at < (SELECT at FROM retention_clock) - $1::interval)`
 
 	// readServer identifies the server and the table. They differ after a restart, a fail-over and a restore, and only then may
 	// the table have gone back to an earlier state.

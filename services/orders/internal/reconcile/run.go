@@ -82,30 +82,35 @@ func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 	return r.report, nil
 }
 
-// A restore loses little. More differences of one kind than these mean that a database is empty, or not the right one.
-const (
-	mostDifferences = 1000
-	mostShare       = 0.05
-)
+// A restore loses little. More differences than these of one kind mean that a database is empty, or not the right one.
+var tooMany = []struct {
+	differences int
+	share       float64
+}{{1000, 0.05}, {500, 0.5}}
 
 // ErrManyDifferences means that nothing is repaired, because a database may be a wrong one.
 var ErrManyDifferences = errors.New("nothing was repaired: is every database the right one? If so, repair with --all")
 
-// checkShare refuses repairs if one database has nothing at all of what another has, or if there are too many of one kind.
+// checkShare refuses repairs if one side has nothing of what the other has several of, or if there are too many of one kind.
 func (r *Report) checkShare() error {
 	c := r.Compared
-	for _, side := range []struct {
-		kind         Kind
-		mine, theirs int
+	for _, of := range []struct {
+		kind            Kind
+		has, shouldHave int
 	}{
 		{StockHeld, c.Holds, c.Reservations},
 		{StockNotHeld, c.Reservations, c.Holds},
 		{LinkNotClaimed, c.ClaimedLinks, c.LinkOrders},
+		{LinkOtherOrder, c.ClaimedLinks, c.LinkOrders},
 		{EventMissing, c.Events, c.Orders},
 	} {
-		found := r.count(side.kind)
-		if found > 0 && side.mine == 0 && side.theirs > 1 || found > mostDifferences && float64(found) > mostShare*float64(side.theirs) {
-			return fmt.Errorf("%w (%s: %d of %d)", ErrManyDifferences, side.kind, found, side.theirs)
+		found := r.count(of.kind)
+		refused := found > 1 && of.has == 0
+		for _, limit := range tooMany {
+			refused = refused || found > limit.differences && float64(found) > limit.share*float64(of.shouldHave)
+		}
+		if refused {
+			return fmt.Errorf("%w (%s: %d of %d)", ErrManyDifferences, of.kind, found, of.shouldHave)
 		}
 	}
 	return nil

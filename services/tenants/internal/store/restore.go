@@ -12,8 +12,8 @@ import (
 
 // A database that goes back to an earlier state hands out versions of tenants and ids of API keys again. Copies elsewhere would
 // then seem newer than the tenant, and a new key would own what is stored for a lost one, such as answers to its requests. So
-// both skip to the time: of several restores of the same backup, none hands out what another has. They also skip by a little,
-// in case the clock is behind.
+// both skip to the time: of several restores of the same backup, none hands out what another has, unless that was more than one
+// key a second. They also skip by a little, in case the clock is behind.
 //
 // A clock that is years ahead must not use up the ids, so they skip by at most ten years. A version that Redis has can only be
 // right if it is not far ahead of the time.
@@ -23,8 +23,8 @@ const (
   FROM unnest($1::uuid[], $2::bigint[]) AS seen (id, version)
  WHERE t.id = seen.id AND t.version <= seen.version`
 
-	skipKeys = `SELECT setval('api_keys_id_seq', greatest(last_value + 1000,
-  least(extract(epoch FROM now() - timestamptz '2026-01-01 00:00Z')::bigint, last_value + 315000000))) FROM api_keys_id_seq`
+	skipKeys = `SELECT setval('api_keys_id_seq', least(2147483647, greatest(last_value + 1000,
+  least(extract(epoch FROM now() - timestamptz '2026-01-01 00:00Z')::bigint, last_value + 315000000)))) FROM api_keys_id_seq`
 
 	// clock is the time in microseconds.
 	clock = `(extract(epoch FROM now()) * 1000000)::bigint`
