@@ -10,11 +10,12 @@
 // A page is old when it has been compared with another. So what differs is read again, and counts only if it still differs:
 // first the orders, then the other service, then the orders again, which must not have changed in between. What the platform
 // itself still finishes is no difference: a reservation for an order about to be placed, a claim in flight, a release that the
-// reconciler of package reservations reports, an event in the outbox.
+// reconciler of package reservations reports, an event in the outbox or one that the feed may yet read from Kafka.
 //
 // # Repairs
 //
 // A difference is repaired if there is only one right outcome; a person decides about the others. Each repair checks again, in
 // its own transaction, that it is still needed. So a repair may be repeated and interrupted at any point. Its log line has ids
-// only.
+// only. Everything is compared once before the first repair: if much differs, a database may be empty or the wrong one, and
+// nothing is repaired.
 package reconcile

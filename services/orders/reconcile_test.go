@@ -1,0 +1,107 @@
+package orders_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/orders"
+)
+
+// others are the services that reconcile asks: catalog holds stock of one order that does not exist.
+type others struct {
+	catalogv1.UnimplementedOrderingServiceServer
+	linksv1.UnimplementedClaimRecordsServiceServer
+	eventsv1.UnimplementedFeedRecordsServiceServer
+
+	feedDown bool
+}
+
+func (o *others) ListReservations(context.Context, *catalogv1.ListReservationsRequest) (*catalogv1.ListReservationsResponse, error) {
+	return &catalogv1.ListReservationsResponse{Reservations: []*catalogv1.Reservation{
+		{OrderId: "0198f2e4-0000-7000-8000-000000000001", State: catalogv1.ReservationState_RESERVATION_STATE_CONFIRMED},
+	}}, nil
+}
+
+func (o *others) SettleReservations(context.Context, *catalogv1.SettleReservationsRequest) (*catalogv1.SettleReservationsResponse, error) {
+	return &catalogv1.SettleReservationsResponse{}, nil
+}
+
+func (o *others) ListClaimRecords(context.Context, *linksv1.ListClaimRecordsRequest) (*linksv1.ListClaimRecordsResponse, error) {
+	return &linksv1.ListClaimRecordsResponse{}, nil
+}
+
+func (o *others) ListFeedTenants(context.Context, *eventsv1.ListFeedTenantsRequest) (*eventsv1.ListFeedTenantsResponse, error) {
+	if o.feedDown {
+		return nil, status.Error(codes.Internal, "the feed is down")
+	}
+	return &eventsv1.ListFeedTenantsResponse{RetainedFrom: timestamppb.New(time.Unix(0, 0))}, nil
+}
+
+// reconciled returns a migrated configuration whose other services answer.
+func reconciled(t *testing.T, o *others) orders.Config {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer()
+	catalogv1.RegisterOrderingServiceServer(server, o)
+	linksv1.RegisterClaimRecordsServiceServer(server, o)
+	eventsv1.RegisterFeedRecordsServiceServer(server, o)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	cfg := config(t)
+	cfg.CatalogAddr, cfg.PersonalLinksAddr, cfg.EventsAddr = listener.Addr().String(), listener.Addr().String(), listener.Addr().String()
+	require.NoError(t, orders.Migrate(t.Context(), cfg))
+	return cfg
+}
+
+// report is what the tests read of the JSON.
+type report struct {
+	Differences []struct {
+		Kind     string
+		Repaired bool
+	}
+}
+
+func TestReconcileRepairsWithOneConnection(t *testing.T) {
+	t.Parallel()
+	cfg := reconciled(t, &others{})
+	cfg.Database.MaxConns = 1
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, log bytes.Buffer
+	require.NoError(t, orders.Reconcile(ctx, cfg, []string{"--repair", "--json"}, &out, &log), log.String())
+	var got report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	require.Len(t, got.Differences, 1)
+	require.True(t, got.Differences[0].Repaired)
+}
+
+func TestReconcileWritesTheReportOfARunThatFails(t *testing.T) {
+	t.Parallel()
+	cfg := reconciled(t, &others{feedDown: true})
+	for _, flags := range [][]string{{"--json"}, {"--json", "--repair", "--all"}} {
+		var out, log bytes.Buffer
+		err := orders.Reconcile(t.Context(), cfg, flags, &out, &log)
+		require.ErrorContains(t, err, "the feed is down")
+		var left orders.DifferencesError
+		require.NotErrorAs(t, err, &left, "it is a failure, whatever was found")
+		var got report
+		require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+		require.Len(t, got.Differences, 1)
+		require.Equal(t, "stock_held_without_order", got.Differences[0].Kind)
+		require.Equal(t, len(flags) > 1, got.Differences[0].Repaired)
+	}
+}
