@@ -59,7 +59,7 @@ func parseRedrive(cfg Config, args []string, out io.Writer) (redrive, error) {
 	if asked && (*key == 0 || *key > math.MaxInt32) {
 		return r, errKey
 	}
-	r.key = int32(*key)
+	r.key = int32(min(*key, math.MaxInt32))
 	switch {
 	case r.from.IsZero() || !r.from.Before(r.to) || flags.NArg() > 0:
 		return r, errSpan
