@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/clientip"
 	"github.com/partnergifting/platform/gateway/internal/edge"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
@@ -54,6 +55,7 @@ type Config struct {
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" check:"hostports" doc:"The webhook service: a DNS name of all instances, or their addresses."`
 	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts on its own."`
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
+	Limits            admission.Config   `envPrefix:"LIMIT_"`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
@@ -214,6 +216,10 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		return nil, err
 	}
 	https := strings.HasPrefix(g.cfg.PublicURL, "https://")
+	gate, err := admission.New(g.cfg.Limits, g.tel.Meters.Meter("gateway"))
+	if err != nil {
+		return nil, err
+	}
 	observer, err := edge.NewObserver(ctx, g.tel, https)
 	if err != nil {
 		return nil, err
@@ -226,6 +232,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 			ClientIP:  proxies.Of,
 			Clock:     time.Now,
 		}, g.cfg.Environment),
+		Gate:          gate,
 		Operations:    operations,
 		Fingerprinter: idempotent.Fingerprinter{Key: key},
 		Errors:        g.errors,

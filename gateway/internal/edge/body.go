@@ -22,14 +22,49 @@ func (h *Handler) readBody(c *call) error {
 	if c.r.ContentLength > maxBody {
 		return tooLarge
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(c, c.r.Body, maxBody))
+	err := c.readAll(http.MaxBytesReader(c, c.r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge
 	}
-	if err != nil {
-		return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the body ended before it was complete"})
+	return err
+}
+
+// readAll reads the body into c.body, whose capacity grows with what has arrived and is admitted before it grows. So a caller
+// that announces a large body and sends nothing keeps no room from others.
+func (c *call) readAll(from io.Reader) error {
+	for {
+		if len(c.body) == cap(c.body) {
+			if err := c.growBody(); err != nil {
+				return err
+			}
+		}
+		n, err := from.Read(c.body[len(c.body):cap(c.body)])
+		c.body = c.body[:len(c.body)+n]
+		switch _, tooLarge := errors.AsType[*http.MaxBytesError](err); {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			return nil
+		case tooLarge:
+			return err
+		default:
+			return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the body ended before it was complete"})
+		}
 	}
-	c.body = raw
+}
+
+// growBody doubles the capacity of the body, up to its length if that is known. The byte beyond it is where its end is read.
+func (c *call) growBody() error {
+	const least = 4 << 10
+	size := max(2*cap(c.body), least)
+	if c.r.ContentLength >= 0 {
+		size = min(size, max(int(c.r.ContentLength), len(c.body))+1)
+	}
+	if err := c.pass.Reserve(c.r.Context(), int64(size-cap(c.body))); err != nil {
+		return err
+	}
+	grown := make([]byte, len(c.body), size)
+	copy(grown, c.body)
+	c.body = grown
 	return nil
 }
 

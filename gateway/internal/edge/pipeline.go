@@ -2,11 +2,12 @@
 // another:
 //
 //	access          401, 429  package access: API key, rate limit
+//	admit           429       package admission: requests under way
 //	findOperation   404, 405  operation.go
 //	checkScope      403       operation.go
 //	checkAccept     406       negotiate.go
 //	checkMediaType  415       negotiate.go
-//	readBody        413       body.go
+//	readBody        413, 503  body.go
 //	readKey         400       body.go: Idempotency-Key
 //	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
 //	callService               service.go: JSON to gRPC and back
@@ -23,6 +24,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/access"
+	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
@@ -42,6 +44,7 @@ const (
 // Deps are what a Handler works with.
 type Deps struct {
 	Access        *access.Checker
+	Gate          *admission.Gate
 	Operations    *operation.Table
 	Fingerprinter idempotent.Fingerprinter
 	Errors        httperror.Writer
@@ -71,6 +74,7 @@ func New(deps Deps, cfg Config) *Handler {
 	h := &Handler{Deps: deps, cfg: cfg}
 	h.steps = []func(*call) error{
 		h.checkAccess,
+		h.admit,
 		h.findOperation,
 		h.checkScope,
 		h.checkAccept,
@@ -94,6 +98,7 @@ type call struct {
 	path      string
 	op        *operation.Operation
 	principal caller.Principal
+	pass      *admission.Pass
 	request   caller.Request
 	body      []byte
 	// err is the error that the service returned.
@@ -152,6 +157,7 @@ func (h *Handler) dispatch(c *call) {
 }
 
 func (h *Handler) serveAPI(c *call) {
+	defer func() { c.pass.Leave() }()
 	for _, step := range h.steps {
 		if err := step(c); err != nil {
 			h.Errors.Write(c.r.Context(), c, err)
@@ -162,6 +168,11 @@ func (h *Handler) serveAPI(c *call) {
 
 func (h *Handler) checkAccess(c *call) (err error) {
 	c.principal, err = h.Access.Check(c.Header(), c.r)
+	return err
+}
+
+func (h *Handler) admit(c *call) (err error) {
+	c.pass, err = h.Gate.Enter(c.r.Context(), c.principal.TenantID, c.principal.KeyID)
 	return err
 }
 

@@ -1,0 +1,180 @@
+// Package admission bounds what the callers of a gateway can make it hold at once: requests under way of a key and of a tenant,
+// and bytes of request bodies. The limiter counts requests in a minute; it does not see how long each takes and how large it is.
+package admission
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Config of a Gate.
+type Config struct {
+	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"100" check:"min=1" doc:"Requests of one API key that a gateway handles at once; one more gets 429."`
+	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"200" check:"min=1" doc:"Requests of all keys of a tenant that a gateway handles at once; one more gets 429."`
+	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"100663296" check:"min=41943040" doc:"Bytes of request bodies that a gateway holds at once; one tenant gets at most a quarter. More get 503. A body takes about three times its size in memory until its request ends."`
+}
+
+const (
+	// smallBody is the size up to which a body may use the last quarter of the budget, so that large bodies of some tenants do
+	// not refuse the usual requests of others.
+	smallBody = 64 << 10
+	// share is the part of the budget that one tenant may use, and the part that is kept for small bodies.
+	share = 4
+	// wait is how long a refused caller should wait.
+	wait = time.Second
+)
+
+// The causes of a refusal, which are values of a label.
+const (
+	keyFull    = "key"
+	tenantFull = "tenant"
+	bodiesFull = "bodies"
+)
+
+// Gate admits requests. Its methods may be called concurrently.
+type Gate struct {
+	cfg      Config
+	refusals metric.Int64Counter
+
+	mu      sync.Mutex
+	keys    map[int32]int
+	tenants map[string]*use
+	bytes   int64
+}
+
+// use is what the requests of a tenant hold.
+type use struct {
+	requests int
+	bytes    int64
+}
+
+// New makes a Gate.
+func New(cfg Config, meter metric.Meter) (*Gate, error) {
+	g := &Gate{cfg: cfg, keys: map[int32]int{}, tenants: map[string]*use{}}
+	var err error
+	g.refusals, err = meter.Int64Counter("gifting.gateway.refusals",
+		metric.WithDescription("Requests refused because a key, its tenant or all callers together had too much under way."))
+	if err != nil {
+		return nil, fmt.Errorf("metric of refusals: %w", err)
+	}
+	for _, cause := range []string{keyFull, tenantFull, bodiesFull} {
+		g.count(context.Background(), cause, 0)
+	}
+	_, err = meter.Int64ObservableGauge("gifting.gateway.bodies", metric.WithUnit("By"),
+		metric.WithDescription("Bytes of request bodies that the gateway holds."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(g.held())
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("metric of bodies: %w", err)
+	}
+	return g, nil
+}
+
+func (g *Gate) held() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.bytes
+}
+
+func (g *Gate) count(ctx context.Context, cause string, n int64) {
+	g.refusals.Add(ctx, n, metric.WithAttributes(attribute.String("cause", cause)))
+}
+
+// Pass is the admission of one request. It is used by one goroutine.
+type Pass struct {
+	gate   *Gate
+	tenant string
+	key    int32
+	bytes  int64
+}
+
+// Enter admits a request, or returns rate_limited if its key or its tenant has too many under way. The caller must call Leave.
+func (g *Gate) Enter(ctx context.Context, tenant string, key int32) (*Pass, error) {
+	switch cause := g.enter(tenant, key); cause {
+	case keyFull:
+		g.count(ctx, cause, 1)
+		return nil, httperror.RateLimited("This key has too many requests under way.", wait)
+	case tenantFull:
+		g.count(ctx, cause, 1)
+		return nil, httperror.RateLimited("The keys of this tenant have too many requests under way.", wait)
+	}
+	return &Pass{gate: g, tenant: tenant, key: key}, nil
+}
+
+// enter returns the cause of a refusal.
+func (g *Gate) enter(tenant string, key int32) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.keys[key] >= g.cfg.RequestsPerKey {
+		return keyFull
+	}
+	of := g.tenants[tenant]
+	if of == nil {
+		of = &use{}
+		g.tenants[tenant] = of
+	}
+	if of.requests >= g.cfg.RequestsPerTenant {
+		return tenantFull
+	}
+	of.requests++
+	g.keys[key]++
+	return ""
+}
+
+// Reserve adds to the bytes that the request holds, or returns service_unavailable.
+func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
+	if p.gate.reserve(p, bytes) {
+		return nil
+	}
+	p.gate.count(ctx, bodiesFull, 1)
+	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
+	e.RetryAfter = wait
+	return e
+}
+
+func (g *Gate) reserve(p *Pass, bytes int64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	limit := g.cfg.BodyBytes
+	if p.bytes+bytes > smallBody {
+		limit -= limit / share
+	}
+	of := g.tenants[p.tenant]
+	if g.bytes+bytes > limit || of.bytes+bytes > g.cfg.BodyBytes/share {
+		return false
+	}
+	p.bytes += bytes
+	of.bytes += bytes
+	g.bytes += bytes
+	return true
+}
+
+// Leave gives back what the request held. A nil Pass held nothing.
+func (p *Pass) Leave() {
+	if p == nil {
+		return
+	}
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	of := g.tenants[p.tenant]
+	of.requests--
+	of.bytes -= p.bytes
+	g.bytes -= p.bytes
+	if of.requests == 0 {
+		delete(g.tenants, p.tenant)
+	}
+	if g.keys[p.key]--; g.keys[p.key] == 0 {
+		delete(g.keys, p.key)
+	}
+}
