@@ -55,6 +55,7 @@ type Config struct {
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" check:"hostports" doc:"The webhook service: a DNS name of all instances, or their addresses."`
 	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts on its own."`
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
+	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer and Redis has no newer version of its tenant."`
 	Limits            admission.Config   `envPrefix:"LIMIT_"`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// With a zero LameDuck, the server stops accepting requests immediately.
@@ -231,7 +232,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 			Failures:  limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
 			ClientIP:  proxies.Of,
 			Clock:     time.Now,
-		}, g.cfg.Environment),
+		}, access.Config{Environment: g.cfg.Environment, KeyStale: g.cfg.KeyStale}),
 		Gate:          gate,
 		Operations:    operations,
 		Fingerprinter: idempotent.Fingerprinter{Key: key},

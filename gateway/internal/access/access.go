@@ -3,7 +3,8 @@
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
 // the tenant's settings. A cached principal that is older than this version, or was not confirmed for a while, is fetched
-// again, so a revoked key is refused from the next request on.
+// again, so a revoked key is refused from the next request on. While the tenants service does not answer, keys that have worked
+// go on for Config.KeyStale, as long as Redis has no newer version; without Redis, for the few seconds of maxAge.
 package access
 
 import (
@@ -29,15 +30,21 @@ type Deps struct {
 	Clock    func() time.Time
 }
 
+// Config of a Checker: the environment of its keys, and how long a key works while it cannot be looked up.
+type Config struct {
+	Environment apikey.Environment
+	KeyStale    time.Duration
+}
+
 // Checker authenticates and counts requests.
 type Checker struct {
 	deps Deps
 	keys *keys
 }
 
-// New makes a Checker for the keys of an environment.
-func New(deps Deps, env apikey.Environment) *Checker {
-	return &Checker{deps: deps, keys: newKeys(deps.Directory, env, deps.Clock)}
+// New makes a Checker.
+func New(deps Deps, cfg Config) *Checker {
+	return &Checker{deps: deps, keys: newKeys(deps, cfg)}
 }
 
 // Check returns the principal of the request's key, and invalid_api_key or rate_limited when the request is refused. It
@@ -60,22 +67,25 @@ func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal
 	if err != nil {
 		return p, err
 	}
-	p, fresh, known := c.keys.cached(hash)
-	if !fresh {
-		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted && !known {
+	p, age, known := c.keys.cached(hash)
+	if !known {
+		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted {
 			return p, tooManyFailures(verdict)
 		}
-		if p, err = c.keys.fetch(r.Context(), hash); err != nil {
+		if p, err = c.keys.fetch(r.Context(), hash, 0); err != nil {
 			return p, err
 		}
+		age = 0
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
-	if version > p.TenantVersion {
-		latest, err := c.keys.fetch(r.Context(), hash)
-		if err != nil {
-			return p, err
-		}
-		p = latest
+	switch {
+	case version > p.TenantVersion:
+		p, err = c.keys.fetch(r.Context(), hash, version)
+	case age >= maxAge:
+		p, err = c.keys.refresh(r.Context(), hash, p, age, version == p.TenantVersion)
+	}
+	if err != nil {
+		return p, err
 	}
 	c.deps.Limiter.WriteHeaders(header, verdict)
 	if !verdict.Allowed {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
@@ -17,6 +20,13 @@ const (
 	// change whose version could not be published or read.
 	maxAge  = 5 * time.Second
 	maxKeys = 50_000
+
+	lookUpTimeout = 2 * time.Second
+	// patience is how long a request waits for a look-up if the last one failed, or if it can do without. The look-up goes on,
+	// so that a later request finds its result.
+	patience = 300 * time.Millisecond
+	// pause is how long after a failed look-up requests that can do without one do not wait for another.
+	pause = time.Second
 )
 
 // keys caches the principals of API keys.
@@ -24,6 +34,12 @@ type keys struct {
 	directory   tenantsv1.DirectoryServiceClient
 	environment apikey.Environment
 	clock       func() time.Time
+	// stale is how long a principal is used while look-ups fail and the version of its tenant is confirmed.
+	stale time.Duration
+
+	lookUps singleflight.Group
+	// failed is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
+	failed atomic.Int64
 
 	mu     sync.RWMutex
 	byHash map[string]entry
@@ -34,8 +50,10 @@ type entry struct {
 	fetched   time.Time
 }
 
-func newKeys(directory tenantsv1.DirectoryServiceClient, env apikey.Environment, clock func() time.Time) *keys {
-	return &keys{directory: directory, environment: env, clock: clock, byHash: map[string]entry{}}
+func newKeys(deps Deps, cfg Config) *keys {
+	return &keys{
+		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, stale: cfg.KeyStale, byHash: map[string]entry{},
+	}
 }
 
 // invalidKey is the same for every invalid key, so that it does not reveal the reason.
@@ -53,28 +71,74 @@ func (k *keys) hash(key string) (string, error) {
 	return string(apikey.Hash(key)), nil
 }
 
-// cached returns the principal of a key that has worked in this process, and whether it may be used without a look-up.
-func (k *keys) cached(hash string) (p caller.Principal, fresh, known bool) {
+// cached returns the principal of a key that has worked in this process, and how long ago it was looked up.
+func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, known := k.byHash[hash]
-	return e.principal, known && k.clock().Sub(e.fetched) < maxAge, known
+	return e.principal, k.clock().Sub(e.fetched), known
 }
 
-// fetch looks the key up in the tenants service and caches the principal.
-func (k *keys) fetch(ctx context.Context, hash string) (caller.Principal, error) {
-	began := k.clock()
-	resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
-	if problem.Is(err, problem.NotFound) {
-		k.remove(hash)
-		return caller.Principal{}, invalidKey()
+// refresh looks up a key whose principal is older than maxAge. If that fails, the principal is used further, unless its tenant's
+// version is not confirmed or it is stale.
+func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool) (caller.Principal, error) {
+	if !confirmed || age >= k.stale {
+		return k.fetch(ctx, hash, p.TenantVersion)
 	}
-	if err != nil {
-		return caller.Principal{}, fmt.Errorf("resolve key: %w", err)
+	if failed := k.failed.Load(); failed != 0 && k.clock().Sub(time.Unix(0, failed)) < pause {
+		return p, nil
 	}
-	p := caller.FromProto(resolved.GetPrincipal())
-	k.add(hash, entry{principal: p, fetched: began})
-	return p, nil
+	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), patience)
+	if err != nil && !problem.Is(err, problem.InvalidAPIKey) {
+		return p, nil //nolint:nilerr // The principal is still good.
+	}
+	return latest, err
+}
+
+// fetch returns the principal of a key as of now. Requests that know of the same version of the tenant share a look-up.
+func (k *keys) fetch(ctx context.Context, hash string, version int64) (caller.Principal, error) {
+	limit := lookUpTimeout
+	if k.failed.Load() != 0 {
+		limit = patience
+	}
+	return k.wait(ctx, k.lookUp(ctx, hash, version), limit)
+}
+
+// wait waits for a look-up.
+func (k *keys) wait(ctx context.Context, lookUp <-chan singleflight.Result, limit time.Duration) (caller.Principal, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case done := <-lookUp:
+		p, _ := done.Val.(caller.Principal)
+		return p, done.Err
+	case <-ctx.Done():
+		return caller.Principal{}, fmt.Errorf("wait for the tenants service: %w", problem.Unavailable())
+	}
+}
+
+// lookUp asks the tenants service for the principal and caches it. It does not end with the request that began it.
+func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan singleflight.Result {
+	// A request must not share a look-up that began before the change that it knows of.
+	return k.lookUps.DoChan(fmt.Sprintf("%s/%d", hash, version), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
+		defer cancel()
+		began := k.clock()
+		resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
+		unknown := problem.Is(err, problem.NotFound)
+		if err != nil && !unknown {
+			k.failed.Store(k.clock().UnixNano())
+			return nil, fmt.Errorf("resolve key: %w", err)
+		}
+		k.failed.Store(0)
+		if unknown {
+			k.remove(hash)
+			return nil, invalidKey()
+		}
+		p := caller.FromProto(resolved.GetPrincipal())
+		k.add(hash, entry{principal: p, fetched: began})
+		return p, nil
+	})
 }
 
 func (k *keys) add(hash string, e entry) {

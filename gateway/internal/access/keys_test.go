@@ -1,13 +1,16 @@
 package access
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -24,7 +27,8 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Directory: directorytest.New(t), now: time.Unix(1000, 0)}
 	f.setVersion(1)
-	f.keys = newKeys(f.Client, apikey.Sandbox, func() time.Time { return f.now })
+	f.keys = newKeys(Deps{Directory: f.Client, Clock: func() time.Time { return f.now }},
+		Config{Environment: apikey.Sandbox, KeyStale: 15 * time.Minute})
 	return f
 }
 
@@ -49,25 +53,25 @@ func TestAPrincipalIsCachedForAWhile(t *testing.T) {
 	f := setup(t)
 	_, _, known := f.cached("h")
 	require.False(t, known)
-	fetched, err := f.fetch(t.Context(), "h")
+	fetched, err := f.fetch(t.Context(), "h", 1)
 	require.NoError(t, err)
-	p, fresh, _ := f.cached("h")
-	require.True(t, fresh)
+	p, age, _ := f.cached("h")
+	require.Zero(t, age)
 	require.Equal(t, fetched, p)
 	require.Equal(t, 1, f.Calls("ResolveKey"))
 	f.now = f.now.Add(5 * time.Second)
-	_, fresh, known = f.cached("h")
-	require.False(t, fresh)
-	require.True(t, known, "it must be looked up again, but it has worked before")
+	_, age, known = f.cached("h")
+	require.Equal(t, 5*time.Second, age)
+	require.True(t, known)
 }
 
 func TestARevokedKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := f.fetch(t.Context(), "h")
+	_, err := f.fetch(t.Context(), "h", 1)
 	require.NoError(t, err)
 	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
-	_, err = f.fetch(t.Context(), "h")
+	_, err = f.fetch(t.Context(), "h", 1)
 	require.True(t, problem.Is(err, problem.InvalidAPIKey))
 	_, _, known := f.cached("h")
 	require.False(t, known)
@@ -78,7 +82,7 @@ func TestASlowLookUpDoesNotReplaceANewerPrincipal(t *testing.T) {
 	f := setup(t)
 	for _, version := range []int64{5, 4} {
 		f.setVersion(version)
-		_, err := f.fetch(t.Context(), "h")
+		_, err := f.fetch(t.Context(), "h", 1)
 		require.NoError(t, err)
 	}
 	p, _, _ := f.cached("h")
@@ -89,7 +93,95 @@ func TestAnOutageOfTheDirectoryIsNotAnInvalidKey(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.Fail(errors.New("down"))
-	_, err := f.fetch(t.Context(), "h")
+	_, err := f.fetch(t.Context(), "h", 1)
 	require.Error(t, err)
 	require.False(t, problem.Is(err, problem.InvalidAPIKey))
+}
+
+// know makes the fixture know a key that was looked up this long ago.
+func (f *fixture) know(t *testing.T, age time.Duration) (p caller.Principal) {
+	t.Helper()
+	p, err := f.fetch(t.Context(), "h", 1)
+	require.NoError(t, err)
+	f.now = f.now.Add(age)
+	return p
+}
+
+func TestAKnownKeyWorksWhileTheDirectoryFails(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		age       time.Duration
+		confirmed bool
+		works     bool
+	}{
+		"confirmed":                {14 * time.Minute, true, true},
+		"confirmed, but stale":     {15 * time.Minute, true, false},
+		"not confirmed for 5 s":    {5 * time.Second, false, false},
+		"confirmed just too early": {5 * time.Second, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			known := f.know(t, tc.age)
+			f.Fail(problem.Unavailable())
+			for range 2 {
+				p, err := f.refresh(t.Context(), "h", known, tc.age, tc.confirmed)
+				if !tc.works {
+					require.True(t, problem.Is(err, problem.ServiceUnavailable))
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, known, p)
+			}
+			f.Fail(nil)
+			f.setVersion(2)
+			f.now = f.now.Add(time.Second)
+			p, err := f.refresh(t.Context(), "h", known, tc.age, tc.confirmed)
+			require.NoError(t, err)
+			require.EqualValues(t, 2, p.TenantVersion, "it is looked up again once the directory answers")
+		})
+	}
+}
+
+func TestARevokedKeyIsNotRefreshed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	known := f.know(t, time.Minute)
+	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
+	_, err := f.refresh(t.Context(), "h", known, time.Minute, true)
+	require.True(t, problem.Is(err, problem.InvalidAPIKey))
+}
+
+func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	known := f.know(t, time.Minute)
+	let := make(chan struct{})
+	f.OnCall(func(ctx context.Context, _ proto.Message) error {
+		select {
+		case <-let:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	p, err := f.refresh(t.Context(), "h", known, time.Minute, true)
+	require.NoError(t, err, "the look-up goes on without the request")
+	require.Equal(t, known, p)
+
+	_, err = f.fetch(t.Context(), "unknown", 0)
+	require.True(t, problem.Is(err, problem.ServiceUnavailable), "this one waits for the time-out")
+	f.failed.CompareAndSwap(0, f.now.UnixNano())
+	began := time.Now()
+	_, err = f.fetch(t.Context(), "unknown too", 0)
+	require.True(t, problem.Is(err, problem.ServiceUnavailable))
+	require.Less(t, time.Since(began), lookUpTimeout, "after one has failed, requests are not patient")
+
+	f.setVersion(3)
+	close(let)
+	require.Eventually(t, func() bool {
+		p, err := f.fetch(t.Context(), "unknown too", 0)
+		return err == nil && p.TenantVersion == 3
+	}, 10*time.Second, time.Millisecond)
+	require.Zero(t, f.failed.Load())
 }
