@@ -258,7 +258,7 @@ var errFingerprintKey = errors.New("the fingerprint key must be base64 of at lea
 
 // limiters are those that count in Redis, by the name of their policy.
 func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {
-	deps := limits.Deps{Meter: g.tel.Meters.Meter("gateway"), Clock: time.Now}
+	deps := limits.Deps{Meter: g.tel.Meters.Meter("gateway"), Clock: time.Now, Log: g.tel.Logger}
 	if g.redis != nil { // A nil client in the interface would not be nil.
 		deps.Redis = g.redis
 	}

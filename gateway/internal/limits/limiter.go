@@ -1,17 +1,20 @@
 // Package limits bounds requests in a sliding window (API specification, section Limits). No window has more accepted requests
-// than the limit: over all gateways through Redis, or per instance while Redis is unavailable. Refused requests do not count.
+// than the limit: over all gateways through Redis, and in each process at any rate. Refused requests do not count.
+//
+// While Redis does not answer in time, a process counts alone. What it then accepts is owed to Redis and reaches it with the next
+// round trip, so several gateways together exceed the limit at most by what Redis did not know of yet.
 package limits
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -24,12 +27,21 @@ const (
 	maxFailures = 3
 )
 
+// The causes for which a process counts alone, which are values of a label.
+const (
+	notConfigured = "not_configured"
+	slow          = "slow"
+	failed        = "failed"
+	paused        = "paused"
+)
+
 // Deps are what a Limiter works with.
 type Deps struct {
 	// Redis may be nil: the limiter then counts only in this process.
 	Redis redis.UniversalClient
 	Meter metric.Meter
 	Clock func() time.Time
+	Log   *slog.Logger
 }
 
 // Config of a Limiter.
@@ -39,15 +51,16 @@ type Config struct {
 	RedisBudget time.Duration
 }
 
-// Limiter counts in Redis, and in this process while Redis does not respond.
+// Limiter counts in Redis, and in this process while Redis does not answer in time.
 type Limiter struct {
 	Policy
 
 	clock       func() time.Time
+	log         *slog.Logger
 	shared      *sharedWindow // Nil without Redis.
 	local       *Window
 	fallback    metric.Int64Counter
-	label       metric.MeasurementOption
+	labels      map[string]metric.MeasurementOption
 	failures    atomic.Int64
 	pausedUntil atomic.Int64
 }
@@ -55,17 +68,22 @@ type Limiter struct {
 // New makes a Limiter.
 func New(deps Deps, cfg Config) (*Limiter, error) {
 	fallback, err := deps.Meter.Int64Counter("gifting.gateway.limiter.fallback",
-		metric.WithDescription("Requests counted per instance because Redis did not respond."))
+		metric.WithDescription("Requests counted per instance because Redis did not answer in time, by cause."))
 	if err != nil {
 		return nil, fmt.Errorf("limiter metric: %w", err)
 	}
-	label := metric.WithAttributeSet(attribute.NewSet(attribute.String("limiter", cfg.Policy.Name)))
-	fallback.Add(context.Background(), 0, label) // The series exists before the first outage.
 	l := &Limiter{
-		Policy: cfg.Policy, clock: deps.Clock, local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback, label: label,
+		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
+		labels: map[string]metric.MeasurementOption{},
 	}
+	causes := []string{notConfigured}
 	if deps.Redis != nil {
-		l.shared = newSharedWindow(deps.Redis, cfg)
+		l.shared = newSharedWindow(deps.Redis, cfg, l.local)
+		causes = []string{slow, failed, paused}
+	}
+	for _, cause := range causes {
+		l.labels[cause] = metric.WithAttributeSet(attribute.NewSet(attribute.String("limiter", cfg.Policy.Name), attribute.String("cause", cause)))
+		fallback.Add(context.Background(), 0, l.labels[cause]) // The series exists before the first outage.
 	}
 	return l, nil
 }
@@ -85,28 +103,74 @@ func (l *Limiter) TakeIP(ctx context.Context, ip string) Verdict {
 }
 
 func (l *Limiter) take(ctx context.Context, s subject) (Verdict, int64) {
-	if l.shared != nil && l.clock().UnixNano() >= l.pausedUntil.Load() {
-		verdict, version, err := l.shared.take(ctx, s)
+	began, r := l.clock(), &request{subject: s}
+	var cause string
+	switch {
+	case l.shared == nil:
+		cause = notConfigured
+	case began.UnixNano() < l.pausedUntil.Load():
+		cause = paused
+	default:
+		verdict, version, err := l.takeShared(ctx, r, began)
 		if err == nil {
-			l.failures.Store(0)
-			l.follow(s.log, verdict)
 			return verdict, version
 		}
-		if ctx.Err() == nil && l.failures.Add(1) >= maxFailures {
-			l.pausedUntil.Store(l.clock().Add(pause).UnixNano())
-		}
+		cause = l.fail(ctx, err)
 	}
-	l.fallback.Add(ctx, 1, l.label)
-	return l.local.Take(s.log), 0
+	l.fallback.Add(ctx, 1, l.labels[cause])
+	verdict := l.local.Take(s.log)
+	if verdict.Allowed && l.shared != nil {
+		l.shared.owe(r, began)
+	}
+	return verdict, 0
 }
 
-// follow keeps the window of this process close to the shared one, in case Redis becomes unavailable.
-func (l *Limiter) follow(log string, v Verdict) {
-	if v.Allowed {
-		l.local.Take(log)
-		return
+// takeShared counts a request in Redis, unless this process alone has used up the limit already: Redis may have lost its data, or
+// not know yet what it is owed.
+func (l *Limiter) takeShared(ctx context.Context, r *request, began time.Time) (Verdict, int64, error) {
+	own, exhausted := l.local.Exhausted(r.subject.log)
+	r.onlyAsks = exhausted
+	verdict, version, err := l.shared.take(ctx, r)
+	if err != nil {
+		return verdict, version, err
 	}
-	l.local.SetFull(log, v.Reset)
+	l.succeed(ctx)
+	if exhausted {
+		return own, version, nil
+	}
+	if verdict.Allowed {
+		if own := l.local.count(r.subject.log, began); !own.Allowed {
+			return own, version, nil
+		}
+	}
+	l.local.follow(r.subject.log, verdict)
+	return verdict, version, nil
+}
+
+// fail begins a pause after several failures and returns the cause of this one.
+func (l *Limiter) fail(ctx context.Context, err error) string {
+	cause := failed
+	if errors.Is(err, context.DeadlineExceeded) {
+		cause = slow
+	}
+	if ctx.Err() != nil {
+		return cause // The caller has left.
+	}
+	failures := l.failures.Add(1)
+	if failures >= maxFailures {
+		l.pausedUntil.Store(l.clock().Add(pause).UnixNano())
+	}
+	if failures == maxFailures {
+		l.log.WarnContext(ctx, "Redis does not answer in time: this instance counts requests alone",
+			"limiter", l.Name, "cause", cause, "error", err)
+	}
+	return cause
+}
+
+func (l *Limiter) succeed(ctx context.Context) {
+	if l.failures.Load() != 0 && l.failures.Swap(0) >= maxFailures {
+		l.log.InfoContext(ctx, "Redis answers in time again", "limiter", l.Name)
+	}
 }
 
 // Policy is a limit of requests in a window.
@@ -135,80 +199,4 @@ func (p Policy) WriteHeaders(h http.Header, v Verdict) {
 // seconds rounds up to whole seconds.
 func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
-}
-
-// maxSubjects bounds the memory of a Window: beyond it, the subject seen longest ago is dropped.
-const maxSubjects = 20_000
-
-// Window counts in this process. It keeps the time of each accepted request, so the count is exact.
-type Window struct {
-	policy Policy
-	clock  func() time.Time
-
-	mu       sync.Mutex
-	subjects *simplelru.LRU[string, []time.Time]
-	full     *simplelru.LRU[string, time.Time]
-}
-
-// NewWindow makes an empty window.
-func NewWindow(policy Policy, clock func() time.Time) *Window {
-	return &Window{policy: policy, clock: clock, subjects: newLRU[[]time.Time](), full: newLRU[time.Time]()}
-}
-
-func newLRU[V any]() *simplelru.LRU[string, V] {
-	lru, err := simplelru.NewLRU[string, V](maxSubjects, nil)
-	if err != nil {
-		panic(err) // The size is positive.
-	}
-	return lru
-}
-
-// SetFull records that all gateways together have used up the limit of a subject. Until reset has passed, this process accepts
-// no request of it, even if Redis becomes unavailable.
-func (w *Window) SetFull(subject string, reset time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.full.Add(subject, w.clock().Add(reset))
-}
-
-// Take counts a request of the subject if it is allowed.
-func (w *Window) Take(subject string) Verdict {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.clock()
-	if until, _ := w.full.Get(subject); until.After(now) {
-		return Verdict{Reset: until.Sub(now)}
-	}
-	accepted := w.recent(subject, now)
-	if len(accepted) >= w.policy.Limit {
-		return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}
-	}
-	accepted = append(accepted, now)
-	w.subjects.Add(subject, accepted)
-	return Verdict{
-		Allowed:   true,
-		Remaining: w.policy.Limit - len(accepted),
-		Reset:     accepted[0].Add(w.policy.Window).Sub(now),
-	}
-}
-
-// Exhausted reports whether the next request of the subject would be refused, without counting one.
-func (w *Window) Exhausted(subject string) (Verdict, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.clock()
-	accepted := w.recent(subject, now)
-	if len(accepted) < w.policy.Limit {
-		return Verdict{}, false
-	}
-	return Verdict{Reset: accepted[0].Add(w.policy.Window).Sub(now)}, true
-}
-
-func (w *Window) recent(subject string, now time.Time) []time.Time {
-	accepted, _ := w.subjects.Get(subject)
-	i := 0
-	for i < len(accepted) && now.Sub(accepted[i]) >= w.policy.Window {
-		i++
-	}
-	return accepted[i:]
 }

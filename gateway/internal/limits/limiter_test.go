@@ -1,9 +1,12 @@
 package limits_test
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,6 +44,9 @@ func newLimiter(t testing.TB, deps limits.Deps, cfg limits.Config) *limits.Limit
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
+	}
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
 	}
 	l, err := limits.New(deps, cfg)
 	require.NoError(t, err)
@@ -137,8 +143,12 @@ func TestAWindowInThisProcess(t *testing.T) {
 	require.False(t, w.Take("a").Allowed)
 }
 
-// wire is a proxy between a limiter and Redis. While it is cut, nothing passes and nothing is closed.
-type wire struct{ cut atomic.Bool }
+// wire is a proxy between a limiter and Redis. Everything passes after a delay. While it is cut, nothing passes and nothing is
+// closed.
+type wire struct {
+	cut   atomic.Bool
+	delay atomic.Int64
+}
 
 func (w *wire) client(t *testing.T) *redis.Client {
 	t.Helper()
@@ -178,6 +188,7 @@ func (w *wire) pass(to, from net.Conn) {
 		if err != nil {
 			return
 		}
+		time.Sleep(time.Duration(w.delay.Load()))
 		if w.cut.Load() {
 			_, _ = io.Copy(io.Discard, from)
 			return
@@ -196,8 +207,10 @@ func TestTheLimiterReturnsToRedisAfterAnOutage(t *testing.T) {
 	tel := telemetrytest.New()
 	tenant := uuid.NewString()
 	c := client(t)
+	var log bytes.Buffer
 	l := newLimiter(t, limits.Deps{
-		Redis: w.client(t), Meter: tel.Meters.Meter("test"), Clock: func() time.Time { return time.Unix(0, now.Load()) },
+		Redis: w.client(t), Meter: tel.Meters.Meter("test"), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Clock: func() time.Time { return time.Unix(0, now.Load()) },
 	}, limits.Config{Policy: limits.Policy{Name: "key", Limit: 100, Window: time.Minute}, RedisBudget: 200 * time.Millisecond})
 	counted := func() int64 {
 		n, err := c.LLen(t.Context(), "gifting:requests:{"+tenant+"}:1").Result()
@@ -212,16 +225,20 @@ func TestTheLimiterReturnsToRedisAfterAnOutage(t *testing.T) {
 	for range 10 {
 		require.True(t, take().Allowed, "the limit of this process applies")
 	}
-	require.Equal(t, map[string]float64{"limiter=key": 10}, tel.Values(t, "gifting.gateway.limiter.fallback"))
+	require.Equal(t, map[string]float64{"cause=slow,limiter=key": 3, "cause=paused,limiter=key": 7, "cause=failed,limiter=key": 0},
+		tel.Values(t, "gifting.gateway.limiter.fallback"))
+	require.Equal(t, 1, strings.Count(log.String(), "counts requests alone"))
 	require.EqualValues(t, 1, counted())
 
 	w.cut.Store(false)
+	accepted := int64(11)
 	require.Eventually(t, func() bool {
 		now.Add(int64(time.Second)) // The pause after an outage ends.
-		before := counted()
-		take()
-		return counted() == before+1
-	}, 10*time.Second, time.Millisecond)
+		require.True(t, take().Allowed)
+		accepted++
+		return counted() == accepted
+	}, 10*time.Second, 200*time.Millisecond, "Redis learns of all that was accepted without it")
+	require.Contains(t, log.String(), "Redis answers in time again")
 }
 
 func TestAKeyThatHasUsedUpItsRequestsStaysLimitedWithoutRedis(t *testing.T) {

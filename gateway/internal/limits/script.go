@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -57,11 +58,38 @@ type subject struct{ tag, log, version string }
 // request is one request to be counted, and its position in a run of the script.
 type request struct {
 	subject subject
-	run     *scriptRun
+	// onlyAsks means that it is not counted: it only wants the version.
+	onlyAsks bool
+	run      *scriptRun
 	// log and version are indexes in the run. version is -1 if the subject has none.
 	log, version int
 	// ahead is how many requests of the same log come before this one.
 	ahead int
+
+	mu    sync.Mutex
+	stage stage
+	// owed is when this process accepted the request alone; it is zero if it did not.
+	owed time.Time
+}
+
+// stage is how far a request is on its way to Redis.
+type stage int
+
+const (
+	waiting stage = iota
+	sent
+	ended
+)
+
+// begin reports whether the request still waits, and is now to be sent.
+func (r *request) begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stage != waiting {
+		return false
+	}
+	r.stage = sent
+	return true
 }
 
 // scriptRun is one run of the script.
@@ -79,7 +107,9 @@ func (s *scriptRun) add(r *request) {
 		s.wanted = append(s.wanted, 0)
 	}
 	r.ahead = s.wanted[r.log]
-	s.wanted[r.log]++
+	if !r.onlyAsks {
+		s.wanted[r.log]++
+	}
 	s.requests++
 	if r.subject.version != "" {
 		r.version = indexOf(&s.versions, r.subject.version)

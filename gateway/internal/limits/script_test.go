@@ -134,7 +134,7 @@ func TestRequestsOfOneBatchAreCountedInTheirOwnLogs(t *testing.T) {
 			plenty.requireAccepted(t, policy.Limit, policy.Limit, 7)
 			few.requireAccepted(t, 10, policy.Limit, 0)
 			broken.requireAccepted(t, 5, policy.Limit, 0)
-			require.Equal(t, map[string]float64{"limiter=key": 5}, tel.Values(t, "gifting.gateway.limiter.fallback"), "the requests of the key that is not a list")
+			require.Equal(t, map[string]float64{"cause=failed,limiter=key": 5, "cause=paused,limiter=key": 0, "cause=slow,limiter=key": 0}, tel.Values(t, "gifting.gateway.limiter.fallback"), "the requests of the key that is not a list")
 			require.Less(t, h.batches.Load(), int64(20))
 			for _, run := range h.runs {
 				require.LessOrEqual(t, run.requests, 64, "a longer run would block other clients")

@@ -1,0 +1,91 @@
+package limits_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/gateway/internal/limits"
+)
+
+const budget = 50 * time.Millisecond
+
+// takeAtOnce makes requests from several goroutines and returns how many were accepted.
+func takeAtOnce(t *testing.T, tenant string, requests int, gateways ...*limits.Limiter) int {
+	t.Helper()
+	var group errgroup.Group
+	var accepted atomic.Int64
+	group.SetLimit(4 * len(gateways))
+	for i := range requests {
+		group.Go(func() error {
+			if v, _ := gateways[i%len(gateways)].TakeKey(t.Context(), tenant, 1); v.Allowed {
+				accepted.Add(1)
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	return int(accepted.Load())
+}
+
+// However slow Redis is, and when it is fast again, a gateway accepts no more than the limit.
+func TestASlowRedisDoesNotRaiseTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []time.Duration{0, 30 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond, 500 * time.Millisecond} {
+		t.Run(delay.String(), func(t *testing.T) {
+			t.Parallel()
+			var w wire
+			policy := limits.Policy{Name: "key", Limit: 60, Window: time.Minute}
+			var later atomic.Int64
+			clock := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+			l := newLimiter(t, limits.Deps{Redis: w.client(t), Clock: clock}, limits.Config{Policy: policy, RedisBudget: budget})
+			tenant := uuid.NewString()
+			accepted := takeAtOnce(t, tenant, 20, l)
+			w.delay.Store(int64(delay))
+			accepted += takeAtOnce(t, tenant, 20, l)
+			w.delay.Store(0)
+			later.Store(int64(2 * time.Second)) // The pause after failures has ended.
+			accepted += takeAtOnce(t, tenant, 40, l)
+			require.Equal(t, policy.Limit, accepted)
+		})
+	}
+}
+
+// What a gateway accepts while Redis is slow for it reaches Redis afterwards, so that others count it.
+func TestOtherGatewaysLearnWhatWasAcceptedWhileRedisWasSlow(t *testing.T) {
+	t.Parallel()
+	var w wire
+	policy := limits.Policy{Name: "key", Limit: 60, Window: time.Minute}
+	near := limiter(t, client(t), policy)
+	far := newLimiter(t, limits.Deps{Redis: w.client(t)}, limits.Config{Policy: policy, RedisBudget: budget})
+	tenant := uuid.NewString()
+	w.delay.Store(int64(200 * time.Millisecond))
+	require.Equal(t, 40, takeAtOnce(t, tenant, 40, far))
+	w.delay.Store(0)
+	require.Eventually(t, func() bool {
+		far.TakeKey(t.Context(), uuid.NewString(), 1) // The next round trip, of whatever key.
+		n, err := client(t).LLen(t.Context(), "gifting:requests:{"+tenant+"}:1").Result()
+		return err == nil && n == 40
+	}, 10*time.Second, 20*time.Millisecond)
+	require.Equal(t, 20, takeAtOnce(t, tenant, 40, near))
+	v, _ := near.TakeKey(t.Context(), tenant, 1)
+	require.Less(t, v.Reset, time.Minute, "they leave the window when they would have")
+}
+
+// While Redis is slow, a gateway goes by what Redis said last of the others.
+func TestAGatewayAloneRemembersTheOthers(t *testing.T) {
+	t.Parallel()
+	var w wire
+	policy := limits.Policy{Name: "key", Limit: 60, Window: time.Minute}
+	near := limiter(t, client(t), policy)
+	far := newLimiter(t, limits.Deps{Redis: w.client(t)}, limits.Config{Policy: policy, RedisBudget: 2 * time.Second})
+	tenant := uuid.NewString()
+	require.Equal(t, 50, takeAtOnce(t, tenant, 50, near))
+	require.Equal(t, 1, takeAtOnce(t, tenant, 1, far))
+	w.cut.Store(true)
+	require.Equal(t, 9, takeAtOnce(t, tenant, 4, far)+takeAtOnce(t, tenant, 20, far))
+}
