@@ -3,6 +3,7 @@ package idempotency
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -16,6 +17,13 @@ const (
 	release       = `SELECT idempotency_release($1, $2, $3)`
 )
 
+// RegisterConfig of a Register. It has connections of its own, because requests of all services wait for it: what else the service
+// does with its database must not delay them.
+type RegisterConfig struct {
+	MaxConns int32         `env:"REGISTER_MAX_CONNS" envDefault:"4" check:"min=1" doc:"Maximum number of database connections for the register of Idempotency-Keys, beside DATABASE_MAX_CONNS."`
+	Budget   time.Duration `env:"REGISTER_BUDGET" envDefault:"1s" check:"min=10ms,max=10s" doc:"How long a request to another service waits for the register of Idempotency-Keys; then it is refused with 503."`
+}
+
 // Register makes an Idempotency-Key name one request of its API key over the operations of all services. It keeps the claims of
 // requests to other services in the table of its own service's answers, so that Run finds both without further statements.
 //
@@ -23,14 +31,19 @@ const (
 // or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	budget time.Duration
 }
 
-// NewRegister makes the register in the database of one service.
-func NewRegister(pool *pgxpool.Pool) *Register { return &Register{pool: pool} }
+// NewRegister makes the register in the database of one service, with a pool that nothing else uses.
+func NewRegister(pool *pgxpool.Pool, cfg RegisterConfig) *Register {
+	return &Register{pool: pool, budget: cfg.Budget}
+}
 
 // ClaimKey implements commonv1.IdempotencyRegisterServiceServer.
 func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.budget)
+	defer cancel()
 	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint(), req.GetOwner())
 	switch {
 	case err == nil:
@@ -46,6 +59,8 @@ func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) 
 
 // ReleaseKey implements commonv1.IdempotencyRegisterServiceServer.
 func (r *Register) ReleaseKey(ctx context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.budget)
+	defer cancel()
 	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint()); err != nil {
 		return nil, fmt.Errorf("release idempotency key: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -39,7 +40,7 @@ func (r register) release(t *testing.T, fingerprint string) {
 func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
 	t.Helper()
 	pool := setup(t)
-	return pool, register{idempotency.NewRegister(pool)}
+	return pool, register{idempotency.NewRegister(pool, idempotency.RegisterConfig{Budget: 20 * time.Second})}
 }
 
 func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
@@ -186,4 +187,16 @@ func unlessRefused(err error) error {
 		return nil
 	}
 	return err
+}
+
+func TestAClaimDoesNotWaitLongForTheDatabase(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	r := register{idempotency.NewRegister(pool, idempotency.RegisterConfig{Budget: 20 * time.Millisecond})}
+	for range pool.Config().MaxConns {
+		held, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		defer held.Release()
+	}
+	require.True(t, postgres.Unavailable(r.claim(t.Context(), "g")))
 }

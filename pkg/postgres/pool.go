@@ -56,11 +56,18 @@ func PlanOnce(pc *pgxpool.Config) {
 
 // OpenObserved is Open for a service. Its telemetry measures the pool and traces the statements.
 func OpenObserved(ctx context.Context, cfg Config, tel *telemetry.Telemetry, options ...Option) (*pgxpool.Pool, error) {
+	return OpenNamed(ctx, tel.Service, cfg, tel, options...)
+}
+
+// OpenNamed is OpenObserved for a further pool of a service, which is measured under its own name.
+func OpenNamed(
+	ctx context.Context, name string, cfg Config, tel *telemetry.Telemetry, options ...Option,
+) (*pgxpool.Pool, error) {
 	pool, err := open(ctx, cfg, append(options, func(pc *pgxpool.Config) { Trace(pc.ConnConfig, tel) })...)
 	if err != nil {
 		return nil, err
 	}
-	if err := Measure(pool, tel.Service, tel); err != nil {
+	if err := Measure(pool, name, tel); err != nil {
 		pool.Close()
 		return nil, err
 	}

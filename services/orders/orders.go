@@ -49,6 +49,7 @@ type Config struct {
 	OpeningHours      string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
 	OpeningZone       string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	Idempotency       idempotency.Config
+	Register          idempotency.RegisterConfig
 	OperatorName      string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Name under which the operator's messages are shown."`
 	DetailsRetention  time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long delivery details are stored after completion or cancellation; then they are erased."`
 	AuditRetention    time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
@@ -67,6 +68,7 @@ type Service struct {
 	cfg          Config
 	tel          *telemetry.Telemetry
 	pool         *pgxpool.Pool
+	registerPool *pgxpool.Pool
 	conns        []*grpc.ClientConn
 	rpc          *rpc.Server
 	reservations *reservations.Reconciler
@@ -125,6 +127,9 @@ func (s *Service) assemble(ctx context.Context) error {
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
+	if err := s.openRegister(ctx); err != nil {
+		return err
+	}
 	orders, catalog := store.New(s.pool, ring), catalogv1.NewOrderingServiceClient(catalogConn)
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
@@ -152,8 +157,15 @@ func (s *Service) assemble(ctx context.Context) error {
 	return nil
 }
 
+func (s *Service) openRegister(ctx context.Context) (err error) {
+	cfg := s.cfg.Database
+	cfg.MaxConns = s.cfg.Register.MaxConns
+	s.registerPool, err = postgres.OpenNamed(ctx, s.tel.Service+" register", cfg, s.tel)
+	return err
+}
+
 func (s *Service) register(srv *server.Server) {
-	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.pool))
+	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.registerPool, s.cfg.Register))
 	ordersv1.RegisterOrdersServiceServer(s.rpc, srv)
 	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
 	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
@@ -183,8 +195,10 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) close(ctx context.Context) {
-	if s.pool != nil {
-		s.pool.Close()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.registerPool} {
+		if pool != nil {
+			pool.Close()
+		}
 	}
 	for _, conn := range s.conns {
 		if err := conn.Close(); err != nil {

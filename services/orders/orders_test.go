@@ -2,16 +2,22 @@ package orders_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/orders"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
 )
@@ -44,4 +50,45 @@ func TestATooShortRetentionOfTheAuditIsRefused(t *testing.T) {
 	cfg.AuditRetention = retention.MinAudit - 1
 	_, err := orders.New(t.Context(), cfg, telemetry.Discard())
 	require.ErrorIs(t, err, retention.ErrAudit)
+}
+
+// Requests to other services wait for the register, so the register must not wait for connections that orders use.
+func TestTheRegisterAnswersWhileOrdersWaitForTheirDatabase(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	cfg.RPC.Addr, cfg.Database.MaxConns, cfg.RecoveryInterval = listener.Addr().String(), 1, 100*time.Millisecond
+	require.NoError(t, orders.Migrate(t.Context(), cfg))
+	service, err := orders.New(t.Context(), cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+
+	other, err := pgx.Connect(t.Context(), cfg.Database.URL)
+	require.NoError(t, err)
+	locking, err := other.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = locking.Exec(t.Context(), `LOCK TABLE reservation_outcomes`)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		var waits bool
+		const waiting = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
+		require.NoError(t, locking.QueryRow(t.Context(), waiting).Scan(&waits))
+		return waits
+	}, 10*time.Second, 10*time.Millisecond, "the only connection is in use")
+
+	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
+	require.NoError(t, err)
+	_, err = commonv1.NewIdempotencyRegisterServiceClient(conn).ClaimKey(t.Context(), &commonv1.ClaimKeyRequest{
+		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte("f"), Owner: "gifting.webhook.v1",
+	})
+	require.NoError(t, err)
+
+	require.NoError(t, other.Close(t.Context()))
+	require.NoError(t, conn.Close())
+	stop()
+	require.NoError(t, <-ended)
 }

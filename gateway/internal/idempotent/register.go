@@ -15,8 +15,8 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// releaseTimeout bounds how long a response waits for the release of its claim.
-const releaseTimeout = 2 * time.Second
+// registerTimeout bounds how long a request waits for its claim, and its response for the release of the claim.
+const registerTimeout = 2 * time.Second
 
 // Register makes an Idempotency-Key unique over the operations of all services. The orders service keeps the register, so that
 // placing an order, the most frequent operation, needs no further call.
@@ -33,14 +33,23 @@ func (r *Register) Keeps(owner string) bool {
 // Hold claims the key for a call of another service. The claim is kept if the response was stored, and if that is unknown. Then
 // only the same request may use the key again. call returns the status error of the call.
 func (r *Register) Hold(ctx context.Context, claim *commonv1.ClaimKeyRequest, call func() error) error {
-	if _, err := r.Client.ClaimKey(ctx, claim); err != nil {
-		return r.claimError(ctx, err)
+	if err := r.claim(ctx, claim); err != nil {
+		return err
 	}
 	err := call()
 	if storedNothing(err) {
 		r.release(ctx, claim)
 	}
 	return err
+}
+
+func (r *Register) claim(ctx context.Context, claim *commonv1.ClaimKeyRequest) error {
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
+	if _, err := r.Client.ClaimKey(ctx, claim); err != nil {
+		return r.claimError(ctx, err)
+	}
+	return nil
 }
 
 // claimError returns the status error of a claim that failed.
@@ -56,7 +65,7 @@ func (r *Register) claimError(ctx context.Context, err error) error {
 }
 
 func (r *Register) release(ctx context.Context, claim *commonv1.ClaimKeyRequest) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerTimeout)
 	defer cancel()
 	if _, err := r.Client.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{
 		KeyId: claim.GetKeyId(), IdempotencyKey: claim.GetIdempotencyKey(), Fingerprint: claim.GetFingerprint(),
