@@ -61,7 +61,9 @@ type Config struct {
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
 	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
-	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key of the fingerprints of requests; must be the same on every gateway."`
+	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key of the fingerprints of requests and the signatures of cursors; must be the same on every gateway."`
+	// In an upgrade from a version without signatures, the states follow each other.
+	CursorSignatures edge.Signatures `env:"CURSOR_SIGNATURES" envDefault:"required" check:"oneof=off|on|required" doc:"Signatures of cursors: required; on: cursors without are accepted too; off: they are also not made. To upgrade without refusing cursors, go from off by on to required."`
 }
 
 // Validate implements the check of package settings.
@@ -94,6 +96,7 @@ const (
 // Gateway is the running edge.
 type Gateway struct {
 	cfg    Config
+	key    []byte // Of fingerprints and cursors.
 	tel    *telemetry.Telemetry
 	errors httperror.Writer
 	redis  *redis.Client
@@ -117,7 +120,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	return g, nil
 }
 
-func (g *Gateway) assemble(ctx context.Context) error {
+func (g *Gateway) assemble(ctx context.Context) (err error) {
+	g.key, err = base64.StdEncoding.DecodeString(g.cfg.FingerprintKey)
+	if err != nil || len(g.key) < minFingerprintKey {
+		return errFingerprintKey
+	}
 	if err := g.openRedis(); err != nil {
 		return err
 	}
@@ -157,6 +164,7 @@ func (g *Gateway) openRedis() error {
 func (g *Gateway) dial() (edge.Connections, error) {
 	var c edge.Connections
 	register := &idempotent.Register{Log: g.tel.Logger}
+	send := edge.Send(register, edge.NewCursors(g.key, g.cfg.CursorSignatures))
 	for _, service := range []struct {
 		name identity.Name
 		addr string
@@ -169,7 +177,7 @@ func (g *Gateway) dial() (edge.Connections, error) {
 		{identity.Events, g.cfg.EventsAddr, &c.Events},
 		{identity.Webhook, g.cfg.WebhookAddr, &c.Webhook},
 	} {
-		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, edge.Send(register))
+		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, send)
 		if err != nil {
 			return c, err
 		}
@@ -184,10 +192,6 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	operations, err := operation.New()
 	if err != nil {
 		return nil, err
-	}
-	key, err := base64.StdEncoding.DecodeString(g.cfg.FingerprintKey)
-	if err != nil || len(key) < minFingerprintKey {
-		return nil, errFingerprintKey
 	}
 	proxies, err := clientip.ParseProxies(g.cfg.TrustedProxies)
 	if err != nil {
@@ -235,7 +239,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		}, access.Config{Environment: g.cfg.Environment, KeyStale: g.cfg.KeyStale}),
 		Gate:          gate,
 		Operations:    operations,
-		Fingerprinter: idempotent.Fingerprinter{Key: key},
+		Fingerprinter: idempotent.Fingerprinter{Key: g.key},
 		Errors:        g.errors,
 		Services:      services,
 		Images: images.New(images.Deps{

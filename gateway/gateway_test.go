@@ -27,9 +27,10 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel.Telemetry, Configure: func(cfg *gateway.Config) { cfg.RedisURL = "" }})
 	f.Do("GET", "/me", "")
 	counts := tel.Values(t, "gifting.gateway.limiter.fallback")
-	require.Positive(t, counts["limiter=key"])
+	const cause = "cause=not_configured,limiter="
+	require.Positive(t, counts[cause+"key"])
 	require.Equal(t, map[string]float64{
-		"limiter=key": counts["limiter=key"], "limiter=images": 0, "limiter=visits": 0, "limiter=claims": 0,
+		cause + "key": counts[cause+"key"], cause + "images": 0, cause + "visits": 0, cause + "claims": 0,
 	}, counts)
 }
 

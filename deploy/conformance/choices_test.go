@@ -117,6 +117,15 @@ func (f *fixture) testChoicesOfLists(t *testing.T) {
 		for _, path := range []string{"/orders?", "/personal-links?status=ACTIVE&", "/personal-links?updatedSince=2026-01-01T00:00:00Z&", "/campaigns?"} {
 			f.Get(t, f.key, path+"limit=1&after="+cursor).Invalid(t, "after invalid")
 		}
+		key := f.newKey(t) // It has not used up any requests.
+		for i, c := range []byte(cursor) {
+			changed := []byte(cursor)
+			changed[i] = 'A'
+			if c == 'A' {
+				changed[i] = 'B'
+			}
+			f.Get(t, key, "/personal-links?limit=1&after="+string(changed)).Invalid(t, "after invalid")
+		}
 	})
 	requirement(t, "CHO-17", func(t *testing.T) {
 		limited := f.newKey(t, ofBrand(f.other))

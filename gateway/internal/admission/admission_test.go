@@ -103,7 +103,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 	}
 	group.Wait()
 	for range 5 {
-		require.NoError(t, enter(t, g, "a", 9+int32(refused.Add(1))).Reserve(t.Context(), 2*mega))
+		require.NoError(t, enter(t, g, "a", 9+refused.Add(1)).Reserve(t.Context(), 2*mega))
 	}
 	(*admission.Pass)(nil).Leave()
 }

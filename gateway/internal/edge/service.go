@@ -128,9 +128,9 @@ func callFrom(ctx context.Context) *call {
 }
 
 // Send is the interceptor of calls to services. It adds the principal and what the gateway knows about the request, including
-// the violations in its body. It also claims the Idempotency-Key, unless the owning service does so itself. The claim comes
-// last, after all checks of the gateway.
-func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
+// the violations in its body, and signs cursors. It also claims the Idempotency-Key, unless the owning service does so itself. The
+// claim comes last, after all checks of the gateway.
+func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 	) error {
@@ -138,12 +138,17 @@ func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
 		if c == nil {
 			return invoke(ctx, method, req, reply, cc, opts...)
 		}
+		c.request.Violations = append(c.request.Violations, cursors.open(message(req))...)
 		out, err := caller.Outgoing(ctx, c.principal, c.request)
 		if err != nil {
 			return err
 		}
 		if c.request.IdempotencyKey == "" || register.Keeps(c.op.Owner) {
-			return invoke(out, method, req, reply, cc, opts...)
+			if err := invoke(out, method, req, reply, cc, opts...); err != nil {
+				return err
+			}
+			cursors.sign(message(reply))
+			return nil
 		}
 		// Calls of the register carry no principal and no request.
 		return register.Hold(withCall(ctx, nil), &commonv1.ClaimKeyRequest{
@@ -154,6 +159,9 @@ func Send(register *idempotent.Register) grpc.UnaryClientInterceptor {
 		}, func() error { return invoke(out, method, req, reply, cc, opts...) })
 	}
 }
+
+// message is a request or answer of gRPC as what it always is.
+func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcetypeassert // All services use protobuf.
 
 func writeSuccess(ctx context.Context, w http.ResponseWriter, _ proto.Message) error {
 	markReplay(ctx, w)

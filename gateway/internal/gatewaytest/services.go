@@ -55,6 +55,8 @@ type Services struct {
 	LookUp, Failure error
 	// Replayed means that the look-up finds a stored response.
 	Replayed bool
+	// Cursor, if not empty, is the cursor of every page of orders.
+	Cursor string
 	// Hold, if not nil, is called while an order is placed.
 	Hold func()
 	// Calls counts calls of the orders service.
@@ -171,9 +173,19 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 }
 
 // ListOrders implements OrdersService.
-func (s *Services) ListOrders(context.Context, *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
+func (s *Services) ListOrders(ctx context.Context, r *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
 	s.Calls.Add(1)
-	return &ordersv1.ListOrdersResponse{}, nil
+	if err := fields.FromContext(ctx).Err(); err != nil {
+		return nil, err
+	}
+	resp := &ordersv1.ListOrdersResponse{}
+	if s.Cursor != "" {
+		resp.NextCursor = proto.String(s.Cursor)
+	}
+	if r.After != nil && r.GetAfter() != s.Cursor {
+		return nil, problem.Internal() // The gateway must not pass this on.
+	}
+	return resp, nil
 }
 
 // GetMe implements TenantsService.

@@ -188,7 +188,7 @@ func (w *wire) pass(to, from net.Conn) {
 		if err != nil {
 			return
 		}
-		time.Sleep(time.Duration(w.delay.Load()))
+		<-time.After(time.Duration(w.delay.Load()))
 		if w.cut.Load() {
 			_, _ = io.Copy(io.Discard, from)
 			return
