@@ -61,7 +61,7 @@ type Config struct {
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
 	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
-	FingerprintKey string        `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key of the fingerprints of requests and the signatures of cursors; must be the same on every gateway."`
+	FingerprintKey []string      `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key ring of the fingerprints of requests and the signatures of cursors: the first key is used for new ones, all are accepted. Must be the same on every gateway, except while it is rotated."`
 	// In an upgrade from a version without signatures, the states follow each other.
 	CursorSignatures edge.Signatures `env:"CURSOR_SIGNATURES" envDefault:"required" check:"oneof=off|on|required" doc:"Signatures of cursors: required; on: cursors without are accepted too; off: they are also not made. To upgrade without refusing cursors, go from off by on to required."`
 }
@@ -96,7 +96,7 @@ const (
 // Gateway is the running edge.
 type Gateway struct {
 	cfg    Config
-	key    []byte // Of fingerprints and cursors.
+	keys   [][]byte // Of fingerprints and cursors.
 	tel    *telemetry.Telemetry
 	errors httperror.Writer
 	redis  *redis.Client
@@ -121,9 +121,8 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 }
 
 func (g *Gateway) assemble(ctx context.Context) (err error) {
-	g.key, err = base64.StdEncoding.DecodeString(g.cfg.FingerprintKey)
-	if err != nil || len(g.key) < minFingerprintKey {
-		return errFingerprintKey
+	if g.keys, err = fingerprintKeys(g.cfg.FingerprintKey); err != nil {
+		return err
 	}
 	if err := g.openRedis(); err != nil {
 		return err
@@ -164,7 +163,7 @@ func (g *Gateway) openRedis() error {
 func (g *Gateway) dial() (edge.Connections, error) {
 	var c edge.Connections
 	register := &idempotent.Register{Log: g.tel.Logger}
-	send := edge.Send(register, edge.NewCursors(g.key, g.cfg.CursorSignatures))
+	send := edge.Send(register, edge.NewCursors(g.cfg.CursorSignatures, g.keys...))
 	for _, service := range []struct {
 		name identity.Name
 		addr string
@@ -239,7 +238,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		}, access.Config{Environment: g.cfg.Environment, KeyStale: g.cfg.KeyStale}),
 		Gate:          gate,
 		Operations:    operations,
-		Fingerprinter: idempotent.Fingerprinter{Key: g.key},
+		Fingerprinter: idempotent.NewFingerprinter(g.keys...),
 		Errors:        g.errors,
 		Services:      services,
 		Images: images.New(images.Deps{
@@ -258,7 +257,22 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 
 const minFingerprintKey = 32
 
-var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes")
+var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes, several separated by commas")
+
+func fingerprintKeys(ring []string) ([][]byte, error) {
+	keys := make([][]byte, 0, len(ring))
+	for _, text := range ring {
+		key, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(key) < minFingerprintKey {
+			return nil, errFingerprintKey
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, errFingerprintKey
+	}
+	return keys, nil
+}
 
 // limiters are those that count in Redis, by the name of their policy.
 func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {

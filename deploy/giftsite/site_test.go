@@ -121,7 +121,7 @@ func newFixture(t *testing.T) *fixture {
 	edge, err := gateway.New(t.Context(), gateway.Config{
 		HTTPAddr: address, Environment: apikey.Sandbox, PublicURL: f.base + "/api/public/v1",
 		TenantsAddr: services, CatalogAddr: services, OrdersAddr: services, PersonalLinksAddr: services,
-		EventsAddr: services, WebhookAddr: services, FingerprintKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+		EventsAddr: services, WebhookAddr: services, FingerprintKey: []string{base64.StdEncoding.EncodeToString(make([]byte, 32))},
 	}, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

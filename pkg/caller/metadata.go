@@ -64,6 +64,8 @@ type Request struct {
 	IdempotencyKey string
 	// Fingerprint is a keyed hash of method, path, query and canonical body.
 	Fingerprint []byte
+	// OtherFingerprints are the hashes by keys that the edge does not use for new fingerprints, but accepts.
+	OtherFingerprints [][]byte
 	// Violations were found while decoding the body and the query.
 	Violations []problem.Violation
 	// ID is returned in the header Request-Id.
@@ -85,9 +87,10 @@ func RequestFrom(ctx context.Context) Request {
 
 func requestFromProto(p *commonv1.Request) Request {
 	r := Request{
-		IdempotencyKey: p.GetIdempotencyKey(),
-		Fingerprint:    p.GetFingerprint(),
-		ID:             p.GetRequestId(),
+		IdempotencyKey:    p.GetIdempotencyKey(),
+		Fingerprint:       p.GetFingerprint(),
+		OtherFingerprints: p.GetOtherFingerprints(),
+		ID:                p.GetRequestId(),
 	}
 	for _, v := range p.GetViolations() {
 		r.Violations = append(r.Violations, problem.Violation{Field: v.GetField(), Code: v.GetCode(), Message: v.GetMessage()})
@@ -96,7 +99,9 @@ func requestFromProto(p *commonv1.Request) Request {
 }
 
 func (r Request) proto() *commonv1.Request {
-	p := &commonv1.Request{IdempotencyKey: r.IdempotencyKey, Fingerprint: r.Fingerprint, RequestId: r.ID}
+	p := &commonv1.Request{
+		IdempotencyKey: r.IdempotencyKey, Fingerprint: r.Fingerprint, OtherFingerprints: r.OtherFingerprints, RequestId: r.ID,
+	}
 	for _, v := range r.Violations {
 		p.Violations = append(p.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})
 	}

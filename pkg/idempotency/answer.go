@@ -3,9 +3,11 @@ package idempotency
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
 	"net/http"
+	"slices"
 
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
@@ -76,6 +78,8 @@ type Request struct {
 	KeyID       int32
 	Key         string
 	Fingerprint []byte
+	// OtherFingerprints are only compared: a stored answer may have one of them.
+	OtherFingerprints [][]byte
 	// ID is the id of this HTTP request. A stored problem keeps it as its instance.
 	ID string
 }
@@ -88,7 +92,15 @@ func FromContext(ctx context.Context) (Request, bool) {
 	if err != nil || r.IdempotencyKey == "" {
 		return Request{}, false
 	}
-	return Request{KeyID: p.KeyID, Key: r.IdempotencyKey, Fingerprint: r.Fingerprint, ID: r.ID}, true
+	return Request{
+		KeyID: p.KeyID, Key: r.IdempotencyKey, Fingerprint: r.Fingerprint, OtherFingerprints: r.OtherFingerprints, ID: r.ID,
+	}, true
+}
+
+// made reports whether the stored fingerprint is of this request, by any key of the gateway's key ring.
+func (r Request) made(stored []byte) bool {
+	same := func(fingerprint []byte) bool { return subtle.ConstantTimeCompare(stored, fingerprint) == 1 }
+	return same(r.Fingerprint) || slices.ContainsFunc(r.OtherFingerprints, same)
 }
 
 // ReservationKey names the request in other services, so that a reservation made before a crash is found again.

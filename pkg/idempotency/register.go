@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	claimForOther = `SELECT idempotency_claim_elsewhere($1, $2, $3, $4)`
-	release       = `SELECT idempotency_release($1, $2, $3)`
+	claimForOther = `SELECT idempotency_register($1, $2, $3, $4)`
+	release       = `SELECT idempotency_unregister($1, $2, $3)`
 )
 
 // RegisterConfig of a Register. It has connections of its own, because requests of all services wait for it: what else the service
@@ -44,7 +44,7 @@ func NewRegister(pool *pgxpool.Pool, cfg RegisterConfig) *Register {
 func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
-	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint(), req.GetOwner())
+	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetOwner())
 	switch {
 	case err == nil:
 		return &commonv1.ClaimKeyResponse{}, nil
@@ -61,10 +61,19 @@ func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) 
 func (r *Register) ReleaseKey(ctx context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
-	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), req.GetFingerprint()); err != nil {
+	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req)); err != nil {
 		return nil, fmt.Errorf("release idempotency key: %w", err)
 	}
 	return &commonv1.ReleaseKeyResponse{}, nil
+}
+
+// fingerprints of a request. The first is stored.
+func fingerprints(req interface {
+	GetFingerprint() []byte
+	GetOtherFingerprints() [][]byte
+},
+) [][]byte {
+	return append([][]byte{req.GetFingerprint()}, req.GetOtherFingerprints()...)
 }
 
 func reused() error {

@@ -79,7 +79,7 @@ func TestErrorsOfAHandler(t *testing.T) {
 func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 	t.Parallel()
 	sent := caller.Principal{TenantID: "t", KeyID: 7, BrandIDs: []string{"b"}, TenantVersion: 3}
-	req := caller.Request{IdempotencyKey: "k", Fingerprint: []byte{0, 1, 255}, ID: "trace"}
+	req := caller.Request{IdempotencyKey: "k", Fingerprint: []byte{0, 1, 255}, OtherFingerprints: [][]byte{{2}, {3}}, ID: "trace"}
 	conn, _ := setup(t, func(ctx context.Context) error {
 		p, err := caller.PrincipalFrom(ctx)
 		if err != nil {

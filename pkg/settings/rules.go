@@ -29,7 +29,7 @@ type rule struct {
 //	url=a|b       a URL of one of the schemes
 //	web           an http or https URL that something can be added to: no query, no fragment
 //	networks      IP addresses and prefixes, separated by commas
-//	base64=n      base64 of n bytes or more
+//	base64=n      base64 of n bytes or more, several separated by commas
 //	zone          the name of a time zone
 //	oneof=a|b     one of the words
 //	min=x, max=x  for numbers and durations
@@ -64,7 +64,7 @@ func newRule(name, argument string) (rule, error) {
 		return rule{format: "IP addresses and prefixes, separated by commas", replaces: true, check: texts(networks)}, nil
 	case "base64":
 		n, err := strconv.Atoi(argument)
-		return rule{format: "base64 of " + argument + " bytes or more", replaces: true, check: texts(encoded(n))}, err
+		return rule{format: "base64 of " + argument + " bytes or more, several separated by commas", replaces: true, check: texts(encoded(n))}, err
 	case "zone":
 		return rule{format: "time zone", replaces: true, check: texts(zone)}, nil
 	case "oneof":
@@ -152,12 +152,14 @@ func networks(text string) error {
 
 func encoded(least int) func(text string) error {
 	return func(text string) error {
-		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return errBase64
-		}
-		if len(raw) < least {
-			return fmt.Errorf("%w: %d, not %d", errShort, len(raw), least)
+		for part := range strings.SplitSeq(text, ",") {
+			raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(part))
+			if err != nil {
+				return errBase64
+			}
+			if len(raw) < least {
+				return fmt.Errorf("%w: %d, not %d", errShort, len(raw), least)
+			}
 		}
 		return nil
 	}

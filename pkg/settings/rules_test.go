@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 		"URL":     {[]string{"postgres://h/db", "postgresql://u:p@h1:1,h2:2/db?x=y"}, []string{"h/db", "mysql://h/db", "postgres://"}, "postgres://"},
 		"WEB":     {[]string{"https://api.example.com/v1", "http://127.0.0.1:8080"}, []string{"api.example.com", "ftp://h", "https://", "https://h/?q", "https://h/#f", "https://u:p@h"}, "http"},
 		"PROXIES": {[]string{"10.0.0.0/8,::1", "127.0.0.1"}, []string{"10.0.0.0/33", "proxy", "10.0.0.1,"}, "IP addresses"},
-		"KEY":     {[]string{"YWJjZA==", "YWJjZGVm"}, []string{"YWJj", "abcd!"}, "base64"},
+		"KEY":     {[]string{"YWJjZA==", "YWJjZGVm", "YWJjZA==, YWJjZGVm"}, []string{"YWJj", "abcd!", "YWJjZA==,YWJj", "YWJjZA==,"}, "base64"},
 		"ZONE":    {[]string{"UTC", "Europe/Stockholm"}, []string{"Europe/Visby"}, "time zone"},
 		"WAIT":    {[]string{"1s", "1h"}, []string{"999ms", "1h1s", "-5s", "10", "soon"}, ""},
 		"COUNT":   {[]string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "1.5", "many"}, ""},

@@ -95,7 +95,7 @@ func TestFieldsSayWhatAValueIs(t *testing.T) {
 	require.Equal(t, "host:port", formats["GIFTING_LISTEN"])
 	require.Equal(t, "URL postgres://… or postgresql://…", formats["GIFTING_URL"])
 	require.Equal(t, "duration, at least 1s, at most 1h", formats["GIFTING_WAIT"])
-	require.Equal(t, "base64 of 4 bytes or more", formats["GIFTING_KEY"])
+	require.Equal(t, "base64 of 4 bytes or more, several separated by commas", formats["GIFTING_KEY"])
 	require.True(t, fields[3].Secret)
 }
 

@@ -54,6 +54,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		{"gateway", "REDIS_URL", "redis://h:many"},
 		{"gateway", "TRUSTED_PROXIES", "the-balancer"},
 		{"gateway", "FINGERPRINT_KEY", "YWJj"},
+		{"gateway", "FINGERPRINT_KEY", working["FINGERPRINT_KEY"] + ",YWJj"},
 		{"gateway", "REDIS_BUDGET", "50"},
 		{"gateway", "LAME_DUCK", "-1s"},
 		{"gateway", "ORDERS_ADDR", "http://orders"},

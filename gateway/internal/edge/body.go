@@ -81,15 +81,19 @@ func (h *Handler) readQuery(c *call) error {
 	malformed := problem.Violation{Code: problem.FieldInvalid, Message: "the query string is malformed"}
 	switch {
 	case err == nil && c.isPost():
-		c.request.Fingerprint = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)
+		h.fingerprint(c, query)
 	case err == nil:
 		c.request.Violations = restjson.UnmarshalQuery(query, c.op.Request.New().Interface(), c.op.PathFields...)
 	case c.isPost():
 		// The look-up of the Idempotency-Key comes first, so the service reports the violation with those of the body.
-		c.request.Fingerprint = h.Fingerprinter.Of(c.op.Method, c.path, url.Values{"": {c.r.URL.RawQuery}}, c.body)
+		h.fingerprint(c, url.Values{"": {c.r.URL.RawQuery}})
 		c.request.Violations = []problem.Violation{malformed}
 	default:
 		return problem.Invalid(malformed)
 	}
 	return nil
+}
+
+func (h *Handler) fingerprint(c *call, query url.Values) {
+	c.request.Fingerprint, c.request.OtherFingerprints = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)
 }

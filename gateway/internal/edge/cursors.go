@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -29,23 +30,28 @@ const (
 // Cursors signs the cursors that leave the platform and checks those that come back, so that callers cannot make their own. Services
 // know nothing of the signatures.
 type Cursors struct {
-	key    []byte
+	// keys are at least one. The first signs, and all are accepted.
+	keys   [][]byte
 	policy Signatures
 }
 
-// NewCursors derives the key of the signatures from a secret.
-func NewCursors(secret []byte, policy Signatures) Cursors {
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte("cursors"))
-	return Cursors{key: mac.Sum(nil), policy: policy}
+// NewCursors derives the keys of the signatures from a ring of at least one secret.
+func NewCursors(policy Signatures, secrets ...[]byte) Cursors {
+	c := Cursors{policy: policy}
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, secret)
+		mac.Write([]byte("cursors"))
+		c.keys = append(c.keys, mac.Sum(nil))
+	}
+	return c
 }
 
 // separator is not in the alphabet of cursors.
 const separator = "."
 
-func (c Cursors) signature(cursor string) string {
+func signature(key []byte, cursor string) string {
 	const size = 16
-	mac := hmac.New(sha256.New, c.key)
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(cursor))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:size])
 }
@@ -56,11 +62,13 @@ func (c Cursors) open(request proto.Message) []problem.Violation {
 	if field == nil {
 		return nil
 	}
-	cursor, signature, signed := strings.Cut(message.Get(field).String(), separator)
+	cursor, signed, isSigned := strings.Cut(message.Get(field).String(), separator)
 	valid := c.policy != SignaturesRequired
-	if signed {
+	if isSigned {
 		// The text is compared, because several texts of base64 stand for the same bytes.
-		valid = hmac.Equal([]byte(signature), []byte(c.signature(cursor)))
+		valid = slices.ContainsFunc(c.keys, func(key []byte) bool {
+			return hmac.Equal([]byte(signed), []byte(signature(key, cursor)))
+		})
 	}
 	if !valid {
 		message.Clear(field)
@@ -77,7 +85,7 @@ func (c Cursors) sign(answer proto.Message) {
 		return
 	}
 	cursor := message.Get(field).String()
-	message.Set(field, protoreflect.ValueOfString(cursor+separator+c.signature(cursor)))
+	message.Set(field, protoreflect.ValueOfString(cursor+separator+signature(c.keys[0], cursor)))
 }
 
 // textField returns a field of text that the message has, or nil.

@@ -152,10 +152,11 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 		}
 		// Calls of the register carry no principal and no request.
 		return register.Hold(withCall(ctx, nil), &commonv1.ClaimKeyRequest{
-			KeyId:          c.principal.KeyID,
-			IdempotencyKey: c.request.IdempotencyKey,
-			Fingerprint:    c.request.Fingerprint,
-			Owner:          c.op.Owner,
+			KeyId:             c.principal.KeyID,
+			IdempotencyKey:    c.request.IdempotencyKey,
+			Fingerprint:       c.request.Fingerprint,
+			OtherFingerprints: c.request.OtherFingerprints,
+			Owner:             c.op.Owner,
 		}, func() error { return invoke(out, method, req, reply, cc, opts...) })
 	}
 }

@@ -77,7 +77,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 		TenantsAddr: f.addr, CatalogAddr: f.addr, OrdersAddr: f.addr, PersonalLinksAddr: f.addr, EventsAddr: f.addr, WebhookAddr: f.addr,
 		RedisURL: testenv.Require(t, testenv.RedisURL), RedisBudget: Patience, // A busy machine is not an outage.
 		TrustedProxies: []string{"127.0.0.1"},
-		FingerprintKey: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+		FingerprintKey: []string{base64.StdEncoding.EncodeToString(make([]byte, 32))},
 	}
 	if o.Configure != nil {
 		o.Configure(&cfg)

@@ -64,9 +64,10 @@ type Services struct {
 	// ImageReads counts reads of the image "known", ImageHidden hides it.
 	ImageReads  atomic.Int32
 	ImageHidden atomic.Bool
-	// ClaimFailure is the result of claiming an Idempotency-Key, Claim the last claim.
+	// ClaimFailure is the result of claiming an Idempotency-Key, Claim the last claim and Released the last release.
 	ClaimFailure error
 	Claim        *commonv1.ClaimKeyRequest
+	Released     *commonv1.ReleaseKeyRequest
 	// GiftFailure is the result of every call of the gift site.
 	GiftFailure atomic.Pointer[problem.Error]
 
@@ -251,6 +252,7 @@ func (s *Services) ClaimKey(_ context.Context, req *commonv1.ClaimKeyRequest) (*
 
 // ReleaseKey implements IdempotencyRegisterService.
 func (s *Services) ReleaseKey(_ context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
+	s.Released = req
 	s.note("release " + req.GetIdempotencyKey() + " " + base64.StdEncoding.EncodeToString(req.GetFingerprint()))
 	return &commonv1.ReleaseKeyResponse{}, nil
 }

@@ -14,14 +14,17 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Fingerprinter makes fingerprints with a secret key, so that a stored fingerprint reveals nothing about the body.
+// Fingerprinter makes fingerprints with secret keys, so that a stored fingerprint reveals nothing about the body.
 type Fingerprinter struct {
-	Key []byte
+	keys [][]byte
 }
 
+// NewFingerprinter takes a ring of at least one key.
+func NewFingerprinter(keys ...[]byte) Fingerprinter { return Fingerprinter{keys: keys} }
+
 // Of hashes method, path, query and body. White space and the order of members and parameters do not matter. A body that is not
-// JSON counts byte for byte.
-func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []byte {
+// JSON counts byte for byte. The first key makes the fingerprint, and the others those that an earlier request may have.
+func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) (fingerprint []byte, others [][]byte) {
 	kind, content := "json", body
 	digest, err := digestJSON(body)
 	if err != nil {
@@ -34,10 +37,16 @@ func (f Fingerprinter) Of(method, path string, query url.Values, body []byte) []
 		head = append(binary.BigEndian.AppendUint64(head, uint64(len(text))), text...)
 	}
 	head = binary.BigEndian.AppendUint64(head, uint64(len(content)))
-	h := hmac.New(sha256.New, f.Key)
-	h.Write(head)
-	h.Write(content)
-	return h.Sum(nil)
+	sum := func(key []byte) []byte {
+		h := hmac.New(sha256.New, key)
+		h.Write(head)
+		h.Write(content)
+		return h.Sum(nil)
+	}
+	for _, key := range f.keys[1:] {
+		others = append(others, sum(key))
+	}
+	return sum(f.keys[0]), others
 }
 
 // usualHeadLen is enough for everything but the body of most requests.

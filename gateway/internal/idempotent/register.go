@@ -69,6 +69,7 @@ func (r *Register) release(ctx context.Context, claim *commonv1.ClaimKeyRequest)
 	defer cancel()
 	if _, err := r.Client.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{
 		KeyId: claim.GetKeyId(), IdempotencyKey: claim.GetIdempotencyKey(), Fingerprint: claim.GetFingerprint(),
+		OtherFingerprints: claim.GetOtherFingerprints(),
 	}); err != nil {
 		r.Log.WarnContext(ctx, "release idempotency key", "error", err)
 	}

@@ -241,15 +241,17 @@ type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Value of the Idempotency-Key header. Empty if the method takes none.
 	IdempotencyKey string `protobuf:"bytes,1,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Keyed hash of method, path, query and canonical body.
+	// Keyed hash of method, path, query and canonical body, by the first key of the gateway's key ring.
 	Fingerprint []byte `protobuf:"bytes,2,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	// Violations that the gateway found while decoding. The service reports them together with its own, in the
 	// order of its checks.
 	Violations []*Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
 	// The trace id, which the response has as Request-Id.
-	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// The hashes by the other keys of the ring. A stored fingerprint that equals one of them is of the same request.
+	OtherFingerprints [][]byte `protobuf:"bytes,5,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -310,6 +312,13 @@ func (x *Request) GetRequestId() string {
 	return ""
 }
 
+func (x *Request) GetOtherFingerprints() [][]byte {
+	if x != nil {
+		return x.OtherFingerprints
+	}
+	return nil
+}
+
 var File_gifting_common_v1_caller_proto protoreflect.FileDescriptor
 
 const file_gifting_common_v1_caller_proto_rawDesc = "" +
@@ -327,7 +336,7 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\tViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xb1\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xe0\x01\n" +
 	"\aRequest\x12'\n" +
 	"\x0fidempotency_key\x18\x01 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x02 \x01(\fR\vfingerprint\x12<\n" +
@@ -335,7 +344,8 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"violations\x18\x03 \x03(\v2\x1c.gifting.common.v1.ViolationR\n" +
 	"violations\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId*]\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12-\n" +
+	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints*]\n" +
 	"\x05Scope\x12\x15\n" +
 	"\x11SCOPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSCOPE_CATALOG\x10\x01\x12\x10\n" +

@@ -25,12 +25,14 @@ type ClaimKeyRequest struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	KeyId          int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Keyed hash of the request.
+	// Keyed hash of the request, by the first key of the gateway's key ring. It is stored.
 	Fingerprint []byte `protobuf:"bytes,3,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	// Full name of the package whose service decides the request, such as gifting.webhook.v1.
-	Owner         string `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Owner string `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
+	// The hashes by the other keys of the ring. They are only compared.
+	OtherFingerprints [][]byte `protobuf:"bytes,5,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ClaimKeyRequest) Reset() {
@@ -91,6 +93,13 @@ func (x *ClaimKeyRequest) GetOwner() string {
 	return ""
 }
 
+func (x *ClaimKeyRequest) GetOtherFingerprints() [][]byte {
+	if x != nil {
+		return x.OtherFingerprints
+	}
+	return nil
+}
+
 type ClaimKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -132,9 +141,10 @@ type ReleaseKeyRequest struct {
 	KeyId          int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	IdempotencyKey string                 `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// The fingerprint of the claim. Claims of another request are kept.
-	Fingerprint   []byte `protobuf:"bytes,3,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Fingerprint       []byte   `protobuf:"bytes,3,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	OtherFingerprints [][]byte `protobuf:"bytes,4,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ReleaseKeyRequest) Reset() {
@@ -188,6 +198,13 @@ func (x *ReleaseKeyRequest) GetFingerprint() []byte {
 	return nil
 }
 
+func (x *ReleaseKeyRequest) GetOtherFingerprints() [][]byte {
+	if x != nil {
+		return x.OtherFingerprints
+	}
+	return nil
+}
+
 type ReleaseKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -228,17 +245,19 @@ var File_gifting_common_v1_idempotency_proto protoreflect.FileDescriptor
 
 const file_gifting_common_v1_idempotency_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/common/v1/idempotency.proto\x12\x11gifting.common.v1\"\x89\x01\n" +
+	"#gifting/common/v1/idempotency.proto\x12\x11gifting.common.v1\"\xb8\x01\n" +
 	"\x0fClaimKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12'\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x03 \x01(\fR\vfingerprint\x12\x14\n" +
-	"\x05owner\x18\x04 \x01(\tR\x05owner\"\x12\n" +
-	"\x10ClaimKeyResponse\"u\n" +
+	"\x05owner\x18\x04 \x01(\tR\x05owner\x12-\n" +
+	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints\"\x12\n" +
+	"\x10ClaimKeyResponse\"\xa4\x01\n" +
 	"\x11ReleaseKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12'\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tR\x0eidempotencyKey\x12 \n" +
-	"\vfingerprint\x18\x03 \x01(\fR\vfingerprint\"\x14\n" +
+	"\vfingerprint\x18\x03 \x01(\fR\vfingerprint\x12-\n" +
+	"\x12other_fingerprints\x18\x04 \x03(\fR\x11otherFingerprints\"\x14\n" +
 	"\x12ReleaseKeyResponse2\xcc\x01\n" +
 	"\x1aIdempotencyRegisterService\x12S\n" +
 	"\bClaimKey\x12\".gifting.common.v1.ClaimKeyRequest\x1a#.gifting.common.v1.ClaimKeyResponse\x12Y\n" +
