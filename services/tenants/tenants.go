@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -34,8 +35,9 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
-	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	Environment    apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
+	SealKeys       string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// RedisURL empty: versions are not published.
 	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
 	// AllowLoopbackWebhooks is refused in production.
@@ -45,6 +47,12 @@ type Config struct {
 // ErrLoopbackWebhooks refuses a setting for the local stack in production.
 var ErrLoopbackWebhooks = errors.New("loopback webhooks are not allowed in production")
 
+const (
+	retentionEvery = time.Hour
+	// retentionBatch bounds how long one transaction holds its locks.
+	retentionBatch = 1000
+)
+
 // Service is the running service.
 type Service struct {
 	tel      *telemetry.Telemetry
@@ -52,17 +60,19 @@ type Service struct {
 	versions *versions.Publisher
 	rpc      *rpc.Server
 	// check finds out that the database or Redis went back to an earlier state.
-	check daemon.Part
+	check     daemon.Part
+	clock     *retentionclock.Clock
+	retention daemon.Part
 }
 
 // Migrate brings the database up to date.
 func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // Pending lists the migrations that Migrate would run.
 func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, store.Migrations())
+	return postgres.Pending(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -98,6 +108,14 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.check, err = versions.Check(tenants, s.versions, s.tel); err != nil {
 		return err
 	}
+	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+		return err
+	}
+	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
+		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+			return tenants.DeleteAudit(ctx, cfg.AuditRetention+lag, limit)
+		})
+	})
 	server.Register(s.rpc, server.Deps{
 		Store: tenants, Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
 	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})
@@ -125,6 +143,8 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.rpc.Run},
 		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
 		s.check,
+		s.clock.Part(s.tel),
+		s.retention,
 	)
 	return errors.Join(err, s.close())
 }

@@ -6,28 +6,34 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// NewKey is a requested key.
-type NewKey struct {
-	TenantID  string
+// Grants are the name of a key and what it may do.
+type Grants struct {
 	Name      string
 	Scopes    []commonv1.Scope
 	AllBrands bool
 	BrandIDs  []string
 }
 
-// Key validates the request for a key, except for its webhook URL. A key may have no scopes and no brands: it can still call
-// the methods that every valid key may call.
-func Key(req *tenantsv1.CreateKeyRequest, errs *fields.Errors) NewKey {
+// keyRequest is a request that creates or updates a key.
+type keyRequest interface {
+	GetName() string
+	GetScopes() []commonv1.Scope
+	GetAllBrands() bool
+	GetBrandIds() []string
+}
+
+// Key validates what a request says of a key. A key may have no scopes and no brands: it can still call the methods that every
+// valid key may call.
+func Key(req keyRequest, errs *fields.Errors) Grants {
 	errs.Required("name", req.GetName(), maxKeyName)
-	k := NewKey{
-		TenantID:  errs.UUID("tenantId", req.GetTenantId()),
+	k := Grants{
 		Name:      req.GetName(),
 		Scopes:    scopes(req.GetScopes(), errs),
 		AllBrands: req.GetAllBrands(),
@@ -58,6 +64,13 @@ func scopes(requested []commonv1.Scope, errs *fields.Errors) []commonv1.Scope {
 	out := slices.Clone(requested)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Actor validates the acting person of a change of a key. Callers of the previous version name none.
+func Actor(a *commonv1.Actor, errs *fields.Errors) {
+	if a != nil {
+		actor.Check(a, errs)
+	}
 }
 
 // WebhookURL validates a webhook URL, if there is one. Its host is not resolved here: the address is

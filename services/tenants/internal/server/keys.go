@@ -20,13 +20,14 @@ import (
 // key and the sealed secret.
 func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
 	var errs fields.Errors
-	wanted := rules.Key(req, &errs)
+	tenantID, wanted := errs.UUID("tenantId", req.GetTenantId()), rules.Key(req, &errs)
+	rules.Actor(req.GetActor(), &errs)
 	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
-	stored, version, err := o.Store.CreateKey(ctx, wanted.TenantID, store.Key{
+	stored, version, err := o.Store.CreateKey(ctx, tenantID, req.GetActor(), store.Key{
 		Name:       wanted.Name,
 		Prefix:     apikey.Shown(key),
 		Scopes:     wanted.Scopes,
@@ -37,18 +38,19 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 		Hash: apikey.Hash(key),
 		Seal: func(keyID int32) []byte { return o.sealSecret(keyID, secret) },
 	})
-	if unknown, ok := errors.AsType[*store.UnknownBrandError](err); ok {
-		return nil, unknownBrands(req.GetBrandIds(), unknown)
-	}
 	if err != nil {
-		return nil, refused(err)
+		return nil, refusedKey(req.GetBrandIds(), err)
 	}
-	o.Versions.Publish(ctx, wanted.TenantID, version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}, nil
 }
 
-// unknownBrands returns violations for the brands that the tenant does not have.
-func unknownBrands(sent []string, unknown *store.UnknownBrandError) error {
+// refusedKey is refused with violations for the brands that the tenant does not have.
+func refusedKey(sent []string, err error) error {
+	unknown, ok := errors.AsType[*store.UnknownBrandError](err)
+	if !ok {
+		return refused(err)
+	}
 	var errs fields.Errors
 	for i, id := range sent {
 		if lower, _ := fields.ParseUUID(id); slices.Contains(unknown.IDs, lower) {
@@ -72,7 +74,12 @@ func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 
 // RevokeKey revokes a key permanently.
 func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
-	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), o.Now().UTC().Truncate(time.Microsecond))
+	var errs fields.Errors
+	rules.Actor(req.GetActor(), &errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), req.GetActor(), o.Now().UTC().Truncate(time.Microsecond))
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -84,8 +91,13 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
+	var errs fields.Errors
+	rules.Actor(req.GetActor(), &errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
 	secret := rules.NewWebhookSecret()
-	changed, err := o.Store.SetWebhookSecret(ctx, req.GetKeyId(), o.sealSecret(req.GetKeyId(), secret))
+	changed, err := o.Store.SetWebhookSecret(ctx, req.GetKeyId(), req.GetActor(), o.sealSecret(req.GetKeyId(), secret))
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -98,11 +110,12 @@ func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
 ) (*tenantsv1.SetWebhookUrlResponse, error) {
 	var errs fields.Errors
+	rules.Actor(req.GetActor(), &errs)
 	rules.WebhookURL("url", req.Url, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, changed, err := o.Store.SetWebhookURL(ctx, req.GetKeyId(), req.Url)
+	key, changed, err := o.Store.SetWebhookURL(ctx, req.GetKeyId(), req.GetActor(), req.Url)
 	if err != nil {
 		return nil, refused(err)
 	}

@@ -62,7 +62,7 @@ WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
 
 // CreateKey stores a new key and returns it with its id. It fails with *UnknownBrandError for brands that
 // the tenant does not have.
-func (s *Store) CreateKey(ctx context.Context, tenantID string, k Key, sec Secrets) (Key, int64, error) {
+func (s *Store) CreateKey(ctx context.Context, tenantID string, by *commonv1.Actor, k Key, sec Secrets) (Key, int64, error) {
 	version, err := s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
 		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
 			return false, err
@@ -72,7 +72,10 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, k Key, sec Secre
 		}
 		_, err := tx.Exec(ctx, insertKey, tenantID, k.ID, sec.Hash, k.Prefix, k.Name, enumname.Strings(k.Scopes),
 			k.AllBrands, list(k.BrandIDs), k.WebhookURL, sec.Seal(k.ID))
-		return true, err
+		if err != nil {
+			return false, err
+		}
+		return true, act{actor: by, action: tenantsv1.KeyAction_KEY_ACTION_CREATE, after: grantsOf(k)}.record(ctx, tx, tenantID, k.ID)
 	})
 	return k, version, err
 }

@@ -76,7 +76,7 @@ func TestARefusedChangeDoesNotRaiseTheVersion(t *testing.T) {
 	field.Type = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
 	_, err = s.PutCustomField(t.Context(), tenant, field, 1)
 	require.ErrorIs(t, err, store.ErrTypeFixed)
-	_, _, err = s.CreateKey(t.Context(), tenant, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
+	_, _, err = s.CreateKey(t.Context(), tenant, nil, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
 	var unknown *store.UnknownBrandError
 	require.ErrorAs(t, err, &unknown)
 	settings, err := s.Settings(t.Context(), tenant)

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -21,6 +22,65 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// What was done with a key.
+type KeyAction int32
+
+const (
+	KeyAction_KEY_ACTION_UNSPECIFIED           KeyAction = 0
+	KeyAction_KEY_ACTION_CREATE                KeyAction = 1
+	KeyAction_KEY_ACTION_UPDATE                KeyAction = 2
+	KeyAction_KEY_ACTION_REVOKE                KeyAction = 3
+	KeyAction_KEY_ACTION_SET_WEBHOOK_URL       KeyAction = 4
+	KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET KeyAction = 5
+)
+
+// Enum value maps for KeyAction.
+var (
+	KeyAction_name = map[int32]string{
+		0: "KEY_ACTION_UNSPECIFIED",
+		1: "KEY_ACTION_CREATE",
+		2: "KEY_ACTION_UPDATE",
+		3: "KEY_ACTION_REVOKE",
+		4: "KEY_ACTION_SET_WEBHOOK_URL",
+		5: "KEY_ACTION_ROTATE_WEBHOOK_SECRET",
+	}
+	KeyAction_value = map[string]int32{
+		"KEY_ACTION_UNSPECIFIED":           0,
+		"KEY_ACTION_CREATE":                1,
+		"KEY_ACTION_UPDATE":                2,
+		"KEY_ACTION_REVOKE":                3,
+		"KEY_ACTION_SET_WEBHOOK_URL":       4,
+		"KEY_ACTION_ROTATE_WEBHOOK_SECRET": 5,
+	}
+)
+
+func (x KeyAction) Enum() *KeyAction {
+	p := new(KeyAction)
+	*p = x
+	return p
+}
+
+func (x KeyAction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (KeyAction) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_tenants_v1_operations_proto_enumTypes[0].Descriptor()
+}
+
+func (KeyAction) Type() protoreflect.EnumType {
+	return &file_gifting_tenants_v1_operations_proto_enumTypes[0]
+}
+
+func (x KeyAction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use KeyAction.Descriptor instead.
+func (KeyAction) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{0}
+}
 
 type PutTenantRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -461,6 +521,7 @@ type CreateKeyRequest struct {
 	AllBrands     bool       `protobuf:"varint,4,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds      []string   `protobuf:"bytes,5,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	WebhookUrl    *string    `protobuf:"bytes,6,opt,name=webhook_url,json=webhookUrl,proto3,oneof" json:"webhook_url,omitempty"`
+	Actor         *v1.Actor  `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -537,6 +598,13 @@ func (x *CreateKeyRequest) GetWebhookUrl() string {
 	return ""
 }
 
+func (x *CreateKeyRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type CreateKeyResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Key    *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -598,16 +666,146 @@ func (x *CreateKeyResponse) GetWebhookSecret() string {
 	return ""
 }
 
+type UpdateKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	KeyId int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	Actor *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
+	// At most 100 characters.
+	Name          string     `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Scopes        []v1.Scope `protobuf:"varint,4,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
+	AllBrands     bool       `protobuf:"varint,5,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
+	BrandIds      []string   `protobuf:"bytes,6,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateKeyRequest) Reset() {
+	*x = UpdateKeyRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateKeyRequest) ProtoMessage() {}
+
+func (x *UpdateKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateKeyRequest.ProtoReflect.Descriptor instead.
+func (*UpdateKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *UpdateKeyRequest) GetKeyId() int32 {
+	if x != nil {
+		return x.KeyId
+	}
+	return 0
+}
+
+func (x *UpdateKeyRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetScopes() []v1.Scope {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetAllBrands() bool {
+	if x != nil {
+		return x.AllBrands
+	}
+	return false
+}
+
+func (x *UpdateKeyRequest) GetBrandIds() []string {
+	if x != nil {
+		return x.BrandIds
+	}
+	return nil
+}
+
+type UpdateKeyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateKeyResponse) Reset() {
+	*x = UpdateKeyResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateKeyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateKeyResponse) ProtoMessage() {}
+
+func (x *UpdateKeyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateKeyResponse.ProtoReflect.Descriptor instead.
+func (*UpdateKeyResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *UpdateKeyResponse) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
 type RevokeKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RevokeKeyRequest) Reset() {
 	*x = RevokeKeyRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -619,7 +817,7 @@ func (x *RevokeKeyRequest) String() string {
 func (*RevokeKeyRequest) ProtoMessage() {}
 
 func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -632,7 +830,7 @@ func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyRequest.ProtoReflect.Descriptor instead.
 func (*RevokeKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RevokeKeyRequest) GetKeyId() int32 {
@@ -640,6 +838,13 @@ func (x *RevokeKeyRequest) GetKeyId() int32 {
 		return x.KeyId
 	}
 	return 0
+}
+
+func (x *RevokeKeyRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type RevokeKeyResponse struct {
@@ -650,7 +855,7 @@ type RevokeKeyResponse struct {
 
 func (x *RevokeKeyResponse) Reset() {
 	*x = RevokeKeyResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +867,7 @@ func (x *RevokeKeyResponse) String() string {
 func (*RevokeKeyResponse) ProtoMessage() {}
 
 func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,20 +880,21 @@ func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyResponse.ProtoReflect.Descriptor instead.
 func (*RevokeKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{13}
 }
 
 type SetWebhookUrlRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	Url           *string                `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SetWebhookUrlRequest) Reset() {
 	*x = SetWebhookUrlRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +906,7 @@ func (x *SetWebhookUrlRequest) String() string {
 func (*SetWebhookUrlRequest) ProtoMessage() {}
 
 func (x *SetWebhookUrlRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +919,7 @@ func (x *SetWebhookUrlRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetWebhookUrlRequest.ProtoReflect.Descriptor instead.
 func (*SetWebhookUrlRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SetWebhookUrlRequest) GetKeyId() int32 {
@@ -730,6 +936,13 @@ func (x *SetWebhookUrlRequest) GetUrl() string {
 	return ""
 }
 
+func (x *SetWebhookUrlRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type SetWebhookUrlResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -739,7 +952,7 @@ type SetWebhookUrlResponse struct {
 
 func (x *SetWebhookUrlResponse) Reset() {
 	*x = SetWebhookUrlResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -751,7 +964,7 @@ func (x *SetWebhookUrlResponse) String() string {
 func (*SetWebhookUrlResponse) ProtoMessage() {}
 
 func (x *SetWebhookUrlResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -764,7 +977,7 @@ func (x *SetWebhookUrlResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetWebhookUrlResponse.ProtoReflect.Descriptor instead.
 func (*SetWebhookUrlResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetWebhookUrlResponse) GetKey() *Key {
@@ -777,13 +990,14 @@ func (x *SetWebhookUrlResponse) GetKey() *Key {
 type RotateWebhookSecretRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RotateWebhookSecretRequest) Reset() {
 	*x = RotateWebhookSecretRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1009,7 @@ func (x *RotateWebhookSecretRequest) String() string {
 func (*RotateWebhookSecretRequest) ProtoMessage() {}
 
 func (x *RotateWebhookSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1022,7 @@ func (x *RotateWebhookSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateWebhookSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateWebhookSecretRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RotateWebhookSecretRequest) GetKeyId() int32 {
@@ -816,6 +1030,13 @@ func (x *RotateWebhookSecretRequest) GetKeyId() int32 {
 		return x.KeyId
 	}
 	return 0
+}
+
+func (x *RotateWebhookSecretRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type RotateWebhookSecretResponse struct {
@@ -827,7 +1048,7 @@ type RotateWebhookSecretResponse struct {
 
 func (x *RotateWebhookSecretResponse) Reset() {
 	*x = RotateWebhookSecretResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -839,7 +1060,7 @@ func (x *RotateWebhookSecretResponse) String() string {
 func (*RotateWebhookSecretResponse) ProtoMessage() {}
 
 func (x *RotateWebhookSecretResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -852,7 +1073,7 @@ func (x *RotateWebhookSecretResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateWebhookSecretResponse.ProtoReflect.Descriptor instead.
 func (*RotateWebhookSecretResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RotateWebhookSecretResponse) GetWebhookSecret() string {
@@ -862,11 +1083,222 @@ func (x *RotateWebhookSecretResponse) GetWebhookSecret() string {
 	return ""
 }
 
+type ListKeyAuditRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// Absent: all keys of the tenant.
+	KeyId *int32 `protobuf:"varint,2,opt,name=key_id,json=keyId,proto3,oneof" json:"key_id,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the previous page, with the same filters.
+	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeyAuditRequest) Reset() {
+	*x = ListKeyAuditRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeyAuditRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeyAuditRequest) ProtoMessage() {}
+
+func (x *ListKeyAuditRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeyAuditRequest.ProtoReflect.Descriptor instead.
+func (*ListKeyAuditRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListKeyAuditRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *ListKeyAuditRequest) GetKeyId() int32 {
+	if x != nil && x.KeyId != nil {
+		return *x.KeyId
+	}
+	return 0
+}
+
+func (x *ListKeyAuditRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListKeyAuditRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+type ListKeyAuditResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Entries []*KeyAuditEntry       `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Absent on the last page.
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeyAuditResponse) Reset() {
+	*x = ListKeyAuditResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeyAuditResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeyAuditResponse) ProtoMessage() {}
+
+func (x *ListKeyAuditResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeyAuditResponse.ProtoReflect.Descriptor instead.
+func (*ListKeyAuditResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListKeyAuditResponse) GetEntries() []*KeyAuditEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ListKeyAuditResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// One change of a key, with the person who made it.
+type KeyAuditEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	KeyId int32                  `protobuf:"varint,3,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	// Without a name. Absent if the call named nobody.
+	Actor  *v1.Actor `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
+	Action KeyAction `protobuf:"varint,5,opt,name=action,proto3,enum=gifting.tenants.v1.KeyAction" json:"action,omitempty"`
+	// What the key may do before and after the change, as JSON. Of a webhook URL only the host.
+	Detail        string `protobuf:"bytes,6,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyAuditEntry) Reset() {
+	*x = KeyAuditEntry{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyAuditEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyAuditEntry) ProtoMessage() {}
+
+func (x *KeyAuditEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyAuditEntry.ProtoReflect.Descriptor instead.
+func (*KeyAuditEntry) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *KeyAuditEntry) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *KeyAuditEntry) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *KeyAuditEntry) GetKeyId() int32 {
+	if x != nil {
+		return x.KeyId
+	}
+	return 0
+}
+
+func (x *KeyAuditEntry) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *KeyAuditEntry) GetAction() KeyAction {
+	if x != nil {
+		return x.Action
+	}
+	return KeyAction_KEY_ACTION_UNSPECIFIED
+}
+
+func (x *KeyAuditEntry) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 var File_gifting_tenants_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a gifting/tenants/v1/tenants.proto\"\xb8\x01\n" +
+	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb8\x01\n" +
 	"\x10PutTenantRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -892,7 +1324,7 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x05field\x18\x02 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\x12\x1a\n" +
 	"\bposition\x18\x03 \x01(\x05R\bposition\"O\n" +
 	"\x16PutCustomFieldResponse\x125\n" +
-	"\x05field\x18\x01 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\"\xe7\x01\n" +
+	"\x05field\x18\x01 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\"\x97\x02\n" +
 	"\x10CreateKeyRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x120\n" +
@@ -901,34 +1333,77 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"all_brands\x18\x04 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x05 \x03(\tR\bbrandIds\x12$\n" +
 	"\vwebhook_url\x18\x06 \x01(\tH\x00R\n" +
-	"webhookUrl\x88\x01\x01B\x0e\n" +
+	"webhookUrl\x88\x01\x01\x12.\n" +
+	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\x0e\n" +
 	"\f_webhook_url\"\x88\x01\n" +
 	"\x11CreateKeyResponse\x12)\n" +
 	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\x12\x1c\n" +
 	"\aapi_key\x18\x02 \x01(\tB\x03\x80\x01\x01R\x06apiKey\x12*\n" +
-	"\x0ewebhook_secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\")\n" +
+	"\x0ewebhook_secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xdb\x01\n" +
+	"\x10UpdateKeyRequest\x12\x15\n" +
+	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x120\n" +
+	"\x06scopes\x18\x04 \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
+	"\n" +
+	"all_brands\x18\x05 \x01(\bR\tallBrands\x12\x1b\n" +
+	"\tbrand_ids\x18\x06 \x03(\tR\bbrandIds\">\n" +
+	"\x11UpdateKeyResponse\x12)\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"Y\n" +
 	"\x10RevokeKeyRequest\x12\x15\n" +
-	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\"\x13\n" +
-	"\x11RevokeKeyResponse\"L\n" +
+	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"\x13\n" +
+	"\x11RevokeKeyResponse\"|\n" +
 	"\x14SetWebhookUrlRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12\x15\n" +
-	"\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01B\x06\n" +
+	"\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x12.\n" +
+	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\x06\n" +
 	"\x04_url\"B\n" +
 	"\x15SetWebhookUrlResponse\x12)\n" +
-	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"3\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"c\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x15\n" +
-	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\"I\n" +
+	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"I\n" +
 	"\x1bRotateWebhookSecretResponse\x12*\n" +
-	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret2\xab\x06\n" +
+	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xa3\x01\n" +
+	"\x13ListKeyAuditRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1a\n" +
+	"\x06key_id\x18\x02 \x01(\x05H\x00R\x05keyId\x88\x01\x01\x12\x19\n" +
+	"\x05limit\x18\x03 \x01(\x05H\x01R\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01B\t\n" +
+	"\a_key_idB\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"\x89\x01\n" +
+	"\x14ListKeyAuditResponse\x12;\n" +
+	"\aentries\x18\x01 \x03(\v2!.gifting.tenants.v1.KeyAuditEntryR\aentries\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xe1\x01\n" +
+	"\rKeyAuditEntry\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x15\n" +
+	"\x06key_id\x18\x03 \x01(\x05R\x05keyId\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x125\n" +
+	"\x06action\x18\x05 \x01(\x0e2\x1d.gifting.tenants.v1.KeyActionR\x06action\x12\x16\n" +
+	"\x06detail\x18\x06 \x01(\tR\x06detail*\xb2\x01\n" +
+	"\tKeyAction\x12\x1a\n" +
+	"\x16KEY_ACTION_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11KEY_ACTION_CREATE\x10\x01\x12\x15\n" +
+	"\x11KEY_ACTION_UPDATE\x10\x02\x12\x15\n" +
+	"\x11KEY_ACTION_REVOKE\x10\x03\x12\x1e\n" +
+	"\x1aKEY_ACTION_SET_WEBHOOK_URL\x10\x04\x12$\n" +
+	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x052\xe8\a\n" +
 	"\x17TenantOperationsService\x12X\n" +
 	"\tPutTenant\x12$.gifting.tenants.v1.PutTenantRequest\x1a%.gifting.tenants.v1.PutTenantResponse\x12U\n" +
 	"\bPutBrand\x12#.gifting.tenants.v1.PutBrandRequest\x1a$.gifting.tenants.v1.PutBrandResponse\x12d\n" +
 	"\rPutTeamMember\x12(.gifting.tenants.v1.PutTeamMemberRequest\x1a).gifting.tenants.v1.PutTeamMemberResponse\x12g\n" +
 	"\x0ePutCustomField\x12).gifting.tenants.v1.PutCustomFieldRequest\x1a*.gifting.tenants.v1.PutCustomFieldResponse\x12X\n" +
 	"\tCreateKey\x12$.gifting.tenants.v1.CreateKeyRequest\x1a%.gifting.tenants.v1.CreateKeyResponse\x12X\n" +
+	"\tUpdateKey\x12$.gifting.tenants.v1.UpdateKeyRequest\x1a%.gifting.tenants.v1.UpdateKeyResponse\x12X\n" +
 	"\tRevokeKey\x12$.gifting.tenants.v1.RevokeKeyRequest\x1a%.gifting.tenants.v1.RevokeKeyResponse\x12d\n" +
 	"\rSetWebhookUrl\x12(.gifting.tenants.v1.SetWebhookUrlRequest\x1a).gifting.tenants.v1.SetWebhookUrlResponse\x12v\n" +
-	"\x13RotateWebhookSecret\x12..gifting.tenants.v1.RotateWebhookSecretRequest\x1a/.gifting.tenants.v1.RotateWebhookSecretResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
+	"\x13RotateWebhookSecret\x12..gifting.tenants.v1.RotateWebhookSecretRequest\x1a/.gifting.tenants.v1.RotateWebhookSecretResponse\x12a\n" +
+	"\fListKeyAudit\x12'.gifting.tenants.v1.ListKeyAuditRequest\x1a(.gifting.tenants.v1.ListKeyAuditResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
 
 var (
 	file_gifting_tenants_v1_operations_proto_rawDescOnce sync.Once
@@ -942,63 +1417,87 @@ func file_gifting_tenants_v1_operations_proto_rawDescGZIP() []byte {
 	return file_gifting_tenants_v1_operations_proto_rawDescData
 }
 
-var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_gifting_tenants_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_gifting_tenants_v1_operations_proto_goTypes = []any{
-	(*PutTenantRequest)(nil),            // 0: gifting.tenants.v1.PutTenantRequest
-	(*PutTenantResponse)(nil),           // 1: gifting.tenants.v1.PutTenantResponse
-	(*PutBrandRequest)(nil),             // 2: gifting.tenants.v1.PutBrandRequest
-	(*PutBrandResponse)(nil),            // 3: gifting.tenants.v1.PutBrandResponse
-	(*PutTeamMemberRequest)(nil),        // 4: gifting.tenants.v1.PutTeamMemberRequest
-	(*PutTeamMemberResponse)(nil),       // 5: gifting.tenants.v1.PutTeamMemberResponse
-	(*PutCustomFieldRequest)(nil),       // 6: gifting.tenants.v1.PutCustomFieldRequest
-	(*PutCustomFieldResponse)(nil),      // 7: gifting.tenants.v1.PutCustomFieldResponse
-	(*CreateKeyRequest)(nil),            // 8: gifting.tenants.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),           // 9: gifting.tenants.v1.CreateKeyResponse
-	(*RevokeKeyRequest)(nil),            // 10: gifting.tenants.v1.RevokeKeyRequest
-	(*RevokeKeyResponse)(nil),           // 11: gifting.tenants.v1.RevokeKeyResponse
-	(*SetWebhookUrlRequest)(nil),        // 12: gifting.tenants.v1.SetWebhookUrlRequest
-	(*SetWebhookUrlResponse)(nil),       // 13: gifting.tenants.v1.SetWebhookUrlResponse
-	(*RotateWebhookSecretRequest)(nil),  // 14: gifting.tenants.v1.RotateWebhookSecretRequest
-	(*RotateWebhookSecretResponse)(nil), // 15: gifting.tenants.v1.RotateWebhookSecretResponse
-	(*Tenant)(nil),                      // 16: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                       // 17: gifting.tenants.v1.Brand
-	(*TeamMember)(nil),                  // 18: gifting.tenants.v1.TeamMember
-	(*CustomField)(nil),                 // 19: gifting.tenants.v1.CustomField
-	(v1.Scope)(0),                       // 20: gifting.common.v1.Scope
-	(*Key)(nil),                         // 21: gifting.tenants.v1.Key
+	(KeyAction)(0),                      // 0: gifting.tenants.v1.KeyAction
+	(*PutTenantRequest)(nil),            // 1: gifting.tenants.v1.PutTenantRequest
+	(*PutTenantResponse)(nil),           // 2: gifting.tenants.v1.PutTenantResponse
+	(*PutBrandRequest)(nil),             // 3: gifting.tenants.v1.PutBrandRequest
+	(*PutBrandResponse)(nil),            // 4: gifting.tenants.v1.PutBrandResponse
+	(*PutTeamMemberRequest)(nil),        // 5: gifting.tenants.v1.PutTeamMemberRequest
+	(*PutTeamMemberResponse)(nil),       // 6: gifting.tenants.v1.PutTeamMemberResponse
+	(*PutCustomFieldRequest)(nil),       // 7: gifting.tenants.v1.PutCustomFieldRequest
+	(*PutCustomFieldResponse)(nil),      // 8: gifting.tenants.v1.PutCustomFieldResponse
+	(*CreateKeyRequest)(nil),            // 9: gifting.tenants.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),           // 10: gifting.tenants.v1.CreateKeyResponse
+	(*UpdateKeyRequest)(nil),            // 11: gifting.tenants.v1.UpdateKeyRequest
+	(*UpdateKeyResponse)(nil),           // 12: gifting.tenants.v1.UpdateKeyResponse
+	(*RevokeKeyRequest)(nil),            // 13: gifting.tenants.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),           // 14: gifting.tenants.v1.RevokeKeyResponse
+	(*SetWebhookUrlRequest)(nil),        // 15: gifting.tenants.v1.SetWebhookUrlRequest
+	(*SetWebhookUrlResponse)(nil),       // 16: gifting.tenants.v1.SetWebhookUrlResponse
+	(*RotateWebhookSecretRequest)(nil),  // 17: gifting.tenants.v1.RotateWebhookSecretRequest
+	(*RotateWebhookSecretResponse)(nil), // 18: gifting.tenants.v1.RotateWebhookSecretResponse
+	(*ListKeyAuditRequest)(nil),         // 19: gifting.tenants.v1.ListKeyAuditRequest
+	(*ListKeyAuditResponse)(nil),        // 20: gifting.tenants.v1.ListKeyAuditResponse
+	(*KeyAuditEntry)(nil),               // 21: gifting.tenants.v1.KeyAuditEntry
+	(*Tenant)(nil),                      // 22: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                       // 23: gifting.tenants.v1.Brand
+	(*TeamMember)(nil),                  // 24: gifting.tenants.v1.TeamMember
+	(*CustomField)(nil),                 // 25: gifting.tenants.v1.CustomField
+	(v1.Scope)(0),                       // 26: gifting.common.v1.Scope
+	(*v1.Actor)(nil),                    // 27: gifting.common.v1.Actor
+	(*Key)(nil),                         // 28: gifting.tenants.v1.Key
+	(*timestamppb.Timestamp)(nil),       // 29: google.protobuf.Timestamp
 }
 var file_gifting_tenants_v1_operations_proto_depIdxs = []int32{
-	16, // 0: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	17, // 1: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
-	17, // 2: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
-	18, // 3: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
-	18, // 4: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
-	19, // 5: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
-	19, // 6: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
-	20, // 7: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
-	21, // 8: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
-	21, // 9: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
-	0,  // 10: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
-	2,  // 11: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
-	4,  // 12: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
-	6,  // 13: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
-	8,  // 14: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
-	10, // 15: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
-	12, // 16: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
-	14, // 17: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
-	1,  // 18: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
-	3,  // 19: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
-	5,  // 20: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
-	7,  // 21: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
-	9,  // 22: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
-	11, // 23: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
-	13, // 24: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
-	15, // 25: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
-	18, // [18:26] is the sub-list for method output_type
-	10, // [10:18] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	22, // 0: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	23, // 1: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
+	23, // 2: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
+	24, // 3: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
+	24, // 4: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
+	25, // 5: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
+	25, // 6: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
+	26, // 7: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	27, // 8: gifting.tenants.v1.CreateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	28, // 9: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	27, // 10: gifting.tenants.v1.UpdateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	26, // 11: gifting.tenants.v1.UpdateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	28, // 12: gifting.tenants.v1.UpdateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	27, // 13: gifting.tenants.v1.RevokeKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 14: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
+	28, // 15: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
+	27, // 16: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
+	21, // 17: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
+	29, // 18: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
+	27, // 19: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	0,  // 20: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
+	1,  // 21: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
+	3,  // 22: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
+	5,  // 23: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
+	7,  // 24: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
+	9,  // 25: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
+	11, // 26: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
+	13, // 27: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
+	15, // 28: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
+	17, // 29: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
+	19, // 30: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
+	2,  // 31: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
+	4,  // 32: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
+	6,  // 33: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
+	8,  // 34: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
+	10, // 35: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
+	12, // 36: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
+	14, // 37: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
+	16, // 38: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
+	18, // 39: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
+	20, // 40: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
+	31, // [31:41] is the sub-list for method output_type
+	21, // [21:31] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_operations_proto_init() }
@@ -1009,19 +1508,22 @@ func file_gifting_tenants_v1_operations_proto_init() {
 	file_gifting_tenants_v1_directory_proto_init()
 	file_gifting_tenants_v1_tenants_proto_init()
 	file_gifting_tenants_v1_operations_proto_msgTypes[8].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[12].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[18].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_operations_proto_rawDesc), len(file_gifting_tenants_v1_operations_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   16,
+			NumEnums:      1,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gifting_tenants_v1_operations_proto_goTypes,
 		DependencyIndexes: file_gifting_tenants_v1_operations_proto_depIdxs,
+		EnumInfos:         file_gifting_tenants_v1_operations_proto_enumTypes,
 		MessageInfos:      file_gifting_tenants_v1_operations_proto_msgTypes,
 	}.Build()
 	File_gifting_tenants_v1_operations_proto = out.File

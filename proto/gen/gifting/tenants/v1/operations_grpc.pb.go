@@ -24,9 +24,11 @@ const (
 	TenantOperationsService_PutTeamMember_FullMethodName       = "/gifting.tenants.v1.TenantOperationsService/PutTeamMember"
 	TenantOperationsService_PutCustomField_FullMethodName      = "/gifting.tenants.v1.TenantOperationsService/PutCustomField"
 	TenantOperationsService_CreateKey_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/CreateKey"
+	TenantOperationsService_UpdateKey_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/UpdateKey"
 	TenantOperationsService_RevokeKey_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/RevokeKey"
 	TenantOperationsService_SetWebhookUrl_FullMethodName       = "/gifting.tenants.v1.TenantOperationsService/SetWebhookUrl"
 	TenantOperationsService_RotateWebhookSecret_FullMethodName = "/gifting.tenants.v1.TenantOperationsService/RotateWebhookSecret"
+	TenantOperationsService_ListKeyAudit_FullMethodName        = "/gifting.tenants.v1.TenantOperationsService/ListKeyAudit"
 )
 
 // TenantOperationsServiceClient is the client API for TenantOperationsService service.
@@ -34,7 +36,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
-// replaces the one with its id, so a repeated call has no second effect.
+// replaces the one with its id, so a repeated call has no second effect. Calls that change a key name the acting
+// person for the audit. Only UpdateKey requires it, because callers of the previous version cannot name one.
 type TenantOperationsServiceClient interface {
 	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
 	// request on.
@@ -47,12 +50,17 @@ type TenantOperationsServiceClient interface {
 	PutCustomField(ctx context.Context, in *PutCustomFieldRequest, opts ...grpc.CallOption) (*PutCustomFieldResponse, error)
 	// Creates a key. Only this response has the key and its signing secret.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
+	// Replaces name, scopes and brands of a key. They hold from the next request on, and for webhooks of later changes. A
+	// repeated call changes nothing. A revoked key is not found.
+	UpdateKey(ctx context.Context, in *UpdateKeyRequest, opts ...grpc.CallOption) (*UpdateKeyResponse, error)
 	// Revokes a key. It is refused from the next request on. A repeated call changes nothing.
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
 	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(ctx context.Context, in *SetWebhookUrlRequest, opts ...grpc.CallOption) (*SetWebhookUrlResponse, error)
 	// Creates a new signing secret. The old one stops working at once. Only this response has the new secret.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
+	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
+	ListKeyAudit(ctx context.Context, in *ListKeyAuditRequest, opts ...grpc.CallOption) (*ListKeyAuditResponse, error)
 }
 
 type tenantOperationsServiceClient struct {
@@ -113,6 +121,16 @@ func (c *tenantOperationsServiceClient) CreateKey(ctx context.Context, in *Creat
 	return out, nil
 }
 
+func (c *tenantOperationsServiceClient) UpdateKey(ctx context.Context, in *UpdateKeyRequest, opts ...grpc.CallOption) (*UpdateKeyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateKeyResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_UpdateKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tenantOperationsServiceClient) RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RevokeKeyResponse)
@@ -143,12 +161,23 @@ func (c *tenantOperationsServiceClient) RotateWebhookSecret(ctx context.Context,
 	return out, nil
 }
 
+func (c *tenantOperationsServiceClient) ListKeyAudit(ctx context.Context, in *ListKeyAuditRequest, opts ...grpc.CallOption) (*ListKeyAuditResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListKeyAuditResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_ListKeyAudit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TenantOperationsServiceServer is the server API for TenantOperationsService service.
 // All implementations must embed UnimplementedTenantOperationsServiceServer
 // for forward compatibility.
 //
 // TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
-// replaces the one with its id, so a repeated call has no second effect.
+// replaces the one with its id, so a repeated call has no second effect. Calls that change a key name the acting
+// person for the audit. Only UpdateKey requires it, because callers of the previous version cannot name one.
 type TenantOperationsServiceServer interface {
 	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
 	// request on.
@@ -161,12 +190,17 @@ type TenantOperationsServiceServer interface {
 	PutCustomField(context.Context, *PutCustomFieldRequest) (*PutCustomFieldResponse, error)
 	// Creates a key. Only this response has the key and its signing secret.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
+	// Replaces name, scopes and brands of a key. They hold from the next request on, and for webhooks of later changes. A
+	// repeated call changes nothing. A revoked key is not found.
+	UpdateKey(context.Context, *UpdateKeyRequest) (*UpdateKeyResponse, error)
 	// Revokes a key. It is refused from the next request on. A repeated call changes nothing.
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
 	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(context.Context, *SetWebhookUrlRequest) (*SetWebhookUrlResponse, error)
 	// Creates a new signing secret. The old one stops working at once. Only this response has the new secret.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
+	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
+	ListKeyAudit(context.Context, *ListKeyAuditRequest) (*ListKeyAuditResponse, error)
 	mustEmbedUnimplementedTenantOperationsServiceServer()
 }
 
@@ -192,6 +226,9 @@ func (UnimplementedTenantOperationsServiceServer) PutCustomField(context.Context
 func (UnimplementedTenantOperationsServiceServer) CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateKey not implemented")
 }
+func (UnimplementedTenantOperationsServiceServer) UpdateKey(context.Context, *UpdateKeyRequest) (*UpdateKeyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateKey not implemented")
+}
 func (UnimplementedTenantOperationsServiceServer) RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeKey not implemented")
 }
@@ -200,6 +237,9 @@ func (UnimplementedTenantOperationsServiceServer) SetWebhookUrl(context.Context,
 }
 func (UnimplementedTenantOperationsServiceServer) RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RotateWebhookSecret not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) ListKeyAudit(context.Context, *ListKeyAuditRequest) (*ListKeyAuditResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListKeyAudit not implemented")
 }
 func (UnimplementedTenantOperationsServiceServer) mustEmbedUnimplementedTenantOperationsServiceServer() {
 }
@@ -313,6 +353,24 @@ func _TenantOperationsService_CreateKey_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TenantOperationsService_UpdateKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).UpdateKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_UpdateKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).UpdateKey(ctx, req.(*UpdateKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TenantOperationsService_RevokeKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RevokeKeyRequest)
 	if err := dec(in); err != nil {
@@ -367,6 +425,24 @@ func _TenantOperationsService_RotateWebhookSecret_Handler(srv interface{}, ctx c
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TenantOperationsService_ListKeyAudit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListKeyAuditRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).ListKeyAudit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_ListKeyAudit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).ListKeyAudit(ctx, req.(*ListKeyAuditRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TenantOperationsService_ServiceDesc is the grpc.ServiceDesc for TenantOperationsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -395,6 +471,10 @@ var TenantOperationsService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _TenantOperationsService_CreateKey_Handler,
 		},
 		{
+			MethodName: "UpdateKey",
+			Handler:    _TenantOperationsService_UpdateKey_Handler,
+		},
+		{
 			MethodName: "RevokeKey",
 			Handler:    _TenantOperationsService_RevokeKey_Handler,
 		},
@@ -405,6 +485,10 @@ var TenantOperationsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RotateWebhookSecret",
 			Handler:    _TenantOperationsService_RotateWebhookSecret_Handler,
+		},
+		{
+			MethodName: "ListKeyAudit",
+			Handler:    _TenantOperationsService_ListKeyAudit_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
