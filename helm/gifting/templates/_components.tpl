@@ -15,7 +15,7 @@ tenants:
   calls: []
   uses: [postgresql, redis]
   settings: [ENVIRONMENT]
-  accepts: []
+  accepts: [AUDIT_RETENTION]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, REDIS_URL: redisUrl}
 catalog:
   values: catalog
@@ -30,7 +30,16 @@ orders:
   calls: [tenants, catalog, personal-links, events]
   uses: [postgresql]
   settings: []
-  accepts: [AUDIT_RETENTION, DETAILS_RETENTION, IDEMPOTENCY_RETENTION, OPENING_HOURS, OPENING_ZONE, OPERATOR_NAME, RECOVERY_INTERVAL]
+  accepts:
+    - AUDIT_RETENTION
+    - DETAILS_RETENTION
+    - IDEMPOTENCY_RETENTION
+    - OPENING_HOURS
+    - OPENING_ZONE
+    - OPERATOR_NAME
+    - RECOVERY_INTERVAL
+    - REGISTER_BUDGET
+    - REGISTER_MAX_CONNS
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
 personal-links:
   values: personalLinks
@@ -77,7 +86,14 @@ gateway:
   calls: [tenants, catalog, orders, personal-links, events, webhook]
   uses: [redis]
   settings: [ENVIRONMENT, PUBLIC_URL]
-  accepts: [REDIS_BUDGET, TRUSTED_PROXIES]
+  accepts:
+    - CURSOR_SIGNATURES
+    - KEY_STALE
+    - LIMIT_BODY_BYTES
+    - LIMIT_REQUESTS_PER_KEY
+    - LIMIT_REQUESTS_PER_TENANT
+    - REDIS_BUDGET
+    - TRUSTED_PROXIES
   secrets: {FINGERPRINT_KEY: fingerprintKey, REDIS_URL: redisUrl}
 {{- end }}
 
