@@ -200,7 +200,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	services, err := edge.NewServices(ctx, conns)
+	services, err := edge.NewServices(ctx, conns, g.cfg.PublicURL)
 	if err != nil {
 		return nil, err
 	}

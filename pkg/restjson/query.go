@@ -41,6 +41,21 @@ func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) 
 	return found
 }
 
+// IgnoredParameters returns the sorted names of those parameters that UnmarshalQuery ignores.
+func IgnoredParameters(values url.Values, m proto.Message, bound ...string) (ignored []string) {
+	p, err := planOf(m.ProtoReflect().Type())
+	for name := range values {
+		known := err == nil && slices.ContainsFunc(p.fields, func(f field) bool {
+			return f.name == name && f.inQuery() && !slices.Contains(bound, string(f.desc.Name()))
+		})
+		if !known {
+			ignored = append(ignored, name)
+		}
+	}
+	slices.Sort(ignored)
+	return ignored
+}
+
 // inQuery reports whether one parameter can hold the field.
 func (f *field) inQuery() bool {
 	if f.shape != shapeSingle || f.kind == kindRaw {

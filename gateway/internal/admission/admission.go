@@ -15,10 +15,11 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Config of a Gate.
+// Config of a Gate. By default a key may have all its requests of a minute under way at once, because the API promises them without
+// a further limit.
 type Config struct {
-	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"100" check:"min=1" doc:"Requests of one API key that a gateway handles at once; one more gets 429."`
-	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"200" check:"min=1" doc:"Requests of all keys of a tenant that a gateway handles at once; one more gets 429."`
+	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"300" check:"min=1" doc:"Requests of one API key that a gateway handles at once; one more gets 429."`
+	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"600" check:"min=1" doc:"Requests of all keys of a tenant that a gateway handles at once; one more gets 429."`
 	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"100663296" check:"min=41943040" doc:"Bytes of request bodies that a gateway holds at once; one tenant gets at most a quarter. More get 503. A body takes about three times its size in memory until its request ends."`
 }
 

@@ -3,8 +3,10 @@ package edge
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -81,9 +83,12 @@ func (h *Handler) readQuery(c *call) error {
 	malformed := problem.Violation{Code: problem.FieldInvalid, Message: "the query string is malformed"}
 	switch {
 	case err == nil && c.isPost():
+		c.ignored = slices.Sorted(maps.Keys(query))
 		h.fingerprint(c, query)
 	case err == nil:
-		c.request.Violations = restjson.UnmarshalQuery(query, c.op.Request.New().Interface(), c.op.PathFields...)
+		request := c.op.Request.New().Interface()
+		c.request.Violations = restjson.UnmarshalQuery(query, request, c.op.PathFields...)
+		c.ignored = restjson.IgnoredParameters(query, request, c.op.PathFields...)
 	case c.isPost():
 		// The look-up of the Idempotency-Key comes first, so the service reports the violation with those of the body.
 		h.fingerprint(c, url.Values{"": {c.r.URL.RawQuery}})

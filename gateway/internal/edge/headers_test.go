@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,4 +64,34 @@ func TestContentTypesOfABody(t *testing.T) {
 		got := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`, "Content-Type", given)
 		require.Equal(t, want, got.Status, "Content-Type: %s", given)
 	}
+}
+
+func TestParametersThatMeanNothingAreNamed(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	for query, want := range map[string]string{
+		"":                                 "",
+		"?limit=7&status=SENT":             "",
+		"?limt=7&limit=7&brand=x":          "brand, limt",
+		"?Limit=7":                         "Limit",
+		"?orderId=x":                       "orderId",
+		"?a%2C%20b%0D%0Ax=1":               "a%2C+b%0D%0Ax",
+		"?" + strings.Repeat("n", 200):     strings.Repeat("n", 64),
+		"?k=&j=&i=&h=&g=&f=&e=&d=&c=&b=&a": "a, b, c, d, e, f, g, h, i, j",
+	} {
+		got := f.Do("GET", "/orders"+query, "")
+		require.Equal(t, 200, got.Status, query)
+		require.Equal(t, want, got.Header.Get("Ignored-Parameters"), query)
+	}
+	require.Equal(t, "urgent", f.Do("POST", "/orders?urgent=true", `{"externalOrderId":"o-1"}`).Header.Get("Ignored-Parameters"))
+}
+
+func TestAnOrderThatWasPlacedHasAnAddress(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	got := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`)
+	require.Equal(t, 201, got.Status)
+	require.Equal(t, f.Base+"/orders/an-order", got.Header.Get("Location"))
+	require.Empty(t, f.Do("POST", "/orders", `{}`).Header.Get("Location"))
+	require.Empty(t, f.Do("GET", "/orders", "").Header.Get("Location"))
 }

@@ -101,6 +101,8 @@ type call struct {
 	pass      *admission.Pass
 	request   caller.Request
 	body      []byte
+	// ignored are the names of parameters of the query that mean nothing to the operation.
+	ignored []string
 	// err is the error that the service returned.
 	err error
 }

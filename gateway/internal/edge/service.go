@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,15 +44,16 @@ type Connections struct {
 // several gateways in one process must not each set it.
 var setQueryParser = sync.OnceFunc(func() { runtime.NewServeMux(runtime.SetQueryParameterParser(restjson.QueryParser{})) })
 
-// NewServices makes the handler that turns a checked request into a gRPC call and back, by grpc-gateway.
-func NewServices(ctx context.Context, c Connections) (http.Handler, error) {
+// NewServices makes the handler that turns a checked request into a gRPC call and back, by grpc-gateway. base is the base address
+// of the API as callers see it.
+func NewServices(ctx context.Context, c Connections, base string) (http.Handler, error) {
 	setQueryParser()
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
 		runtime.WithOutgoingHeaderMatcher(func(string) (string, bool) { return "", false }),
-		runtime.WithForwardResponseOption(writeSuccess),
+		runtime.WithForwardResponseOption(writeSuccess(base)),
 		runtime.WithErrorHandler(keepError),
 	)
 	for _, register := range []func() error{
@@ -164,13 +166,36 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 // message is a request or answer of gRPC as what it always is.
 func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcetypeassert // All services use protobuf.
 
-func writeSuccess(ctx context.Context, w http.ResponseWriter, _ proto.Message) error {
-	markReplay(ctx, w)
-	w.Header().Set("Cache-Control", "no-store")
-	if c := callFrom(ctx); c != nil && c.op.Success != http.StatusOK {
-		w.WriteHeader(c.op.Success)
+// writeSuccess writes the headers of a success. base is the base address of the API as callers see it.
+func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
+	return func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
+		markReplay(ctx, w)
+		w.Header().Set("Cache-Control", "no-store")
+		c := callFrom(ctx)
+		if c == nil {
+			return nil
+		}
+		if len(c.ignored) > 0 {
+			w.Header().Set("Ignored-Parameters", namesOf(c.ignored))
+		}
+		if c.op.Created != nil {
+			w.Header().Set("Location", base+c.op.Created(c.path, answer))
+		}
+		if c.op.Success != http.StatusOK {
+			w.WriteHeader(c.op.Success)
+		}
+		return nil
 	}
-	return nil
+}
+
+// namesOf lists the first names of parameters in a header. They are encoded as in the query, so that they have no separators.
+func namesOf(parameters []string) string {
+	const most, longest = 10, 64
+	var names []string
+	for _, name := range parameters[:min(len(parameters), most)] {
+		names = append(names, url.QueryEscape(name[:min(len(name), longest)]))
+	}
+	return strings.Join(names, ", ")
 }
 
 // keepError leaves the error of a service to the pipeline.

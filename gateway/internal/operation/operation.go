@@ -39,6 +39,8 @@ type Operation struct {
 	Scope        commonv1.Scope
 	Success      int
 	BodyOptional bool
+	// Created returns the path of what a request to the path has created; it is nil if the operation creates nothing.
+	Created func(path string, answer proto.Message) string
 	// Request is the type of the request message.
 	Request protoreflect.MessageType
 	// PathFields are the request's fields bound to the path.
@@ -104,7 +106,7 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 }
 
 func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation {
-	op := &Operation{Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional}
+	op := &Operation{Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional, Created: r.created}
 	if binding.GetPost() != "" {
 		op.Method, op.Path = http.MethodPost, binding.GetPost()
 	}
@@ -172,7 +174,20 @@ type rule struct {
 	success int
 	// bodyOptional allows a POST without body and content type.
 	bodyOptional bool
+	created      func(path string, answer proto.Message) string
 }
+
+// placedOrder is the path of an order that was placed.
+func placedOrder(path string, answer proto.Message) string {
+	placed, ok := answer.(interface{ GetOrder() *ordersv1.Order }) // grpc-gateway wraps the answer.
+	if !ok {
+		return path
+	}
+	return path + "/" + placed.GetOrder().GetId()
+}
+
+// postedMessage is the path of the messages of an order. A message has no path of its own.
+func postedMessage(path string, _ proto.Message) string { return path }
 
 const (
 	anyKey        = commonv1.Scope_SCOPE_UNSPECIFIED
@@ -191,13 +206,13 @@ func rules() map[string]rule {
 		catalogv1.CatalogService_ListCategories_FullMethodName:                  {scope: catalog},
 		catalogv1.CatalogService_ListCampaigns_FullMethodName:                   {scope: catalog},
 		catalogv1.CatalogService_GetCampaign_FullMethodName:                     {scope: catalog},
-		ordersv1.OrdersService_PlaceOrder_FullMethodName:                        {scope: orders, success: http.StatusCreated},
+		ordersv1.OrdersService_PlaceOrder_FullMethodName:                        {scope: orders, success: http.StatusCreated, created: placedOrder},
 		ordersv1.OrdersService_ListOrders_FullMethodName:                        {scope: orders},
 		ordersv1.OrdersService_GetOrder_FullMethodName:                          {scope: orders},
 		ordersv1.OrdersService_UpdateDelivery_FullMethodName:                    {scope: orders},
 		ordersv1.OrdersService_CancelOrder_FullMethodName:                       {scope: orders},
 		ordersv1.OrdersService_ListOrderMessages_FullMethodName:                 {scope: orders},
-		ordersv1.OrdersService_PostOrderMessage_FullMethodName:                  {scope: orders, success: http.StatusCreated},
+		ordersv1.OrdersService_PostOrderMessage_FullMethodName:                  {scope: orders, success: http.StatusCreated, created: postedMessage},
 		personallinksv1.PersonalLinksService_ListPersonalLinks_FullMethodName:   {scope: personalLinks},
 		personallinksv1.PersonalLinksService_CreatePersonalLinks_FullMethodName: {scope: personalLinks},
 		personallinksv1.PersonalLinksService_GetPersonalLink_FullMethodName:     {scope: personalLinks},
