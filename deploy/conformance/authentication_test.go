@@ -47,6 +47,20 @@ func testAuthentication(t *testing.T, p *platform) {
 		require.Equal(t, http.StatusOK, f.Get(t, narrow, "/orders").Status)
 		f.Get(t, narrow, "/brands").Problem(t, "insufficient_scope")
 	})
+	requirement(t, "AUT-21", func(t *testing.T) {
+		changed := f.makeKey(t)
+		require.Contains(t, f.brandsOf(t, changed.GetApiKey()), f.brand)
+		update := func(grants *tenantsv1.UpdateKeyRequest) {
+			grants.KeyId, grants.Actor, grants.Name = changed.GetKey().GetId(), operator, "Changed"
+			_, err := f.Tenants(t).UpdateKey(t.Context(), grants)
+			require.NoError(t, err)
+		}
+		update(&tenantsv1.UpdateKeyRequest{Scopes: harness.AllScopes(), BrandIds: []string{f.other}})
+		require.NotContains(t, f.brandsOf(t, changed.GetApiKey()), f.brand)
+		require.Contains(t, f.brandsOf(t, changed.GetApiKey()), f.other)
+		update(&tenantsv1.UpdateKeyRequest{AllBrands: true})
+		f.Get(t, changed.GetApiKey(), "/brands").Problem(t, "insufficient_scope")
+	})
 	requirement(t, "AUT-15", func(t *testing.T) {
 		later := uuid.NewString()
 		f.putBrand(t, &tenantsv1.Brand{Id: later, Name: "Later", Slug: "later"})
