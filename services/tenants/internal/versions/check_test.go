@@ -125,7 +125,7 @@ func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
 	tenants := store.New(f.pool)
 	_, err := Check(tenants, f.published, logTo(&log))
 	require.NoError(t, err)
-	key, got, err := tenants.CreateKey(t.Context(), f.tenant, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
+	key, got, err := tenants.CreateKey(t.Context(), f.tenant, nil, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
 		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
 	require.NoError(t, err)
 	require.Greater(t, int64(key.ID), lost, "before the next check")
