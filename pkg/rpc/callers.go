@@ -30,8 +30,11 @@ var callers = map[identity.Name]grant{
 		"gifting.webhook.v1.WebhookService",
 	)},
 
-	// The services, which call each other. Tenants and events call none.
-	identity.Tenants: {},
+	// The services, which call each other. Events calls none.
+	identity.Tenants: {services: services(
+		// What is erased and exported on request.
+		"gifting.privacy.v1.PersonalDataService",
+	)},
 	identity.Catalog: {services: services(
 		"gifting.tenants.v1.DirectoryService",
 	)},
@@ -61,6 +64,7 @@ var callers = map[identity.Name]grant{
 		},
 		services: services(
 			"gifting.tenants.v1.TenantOperationsService",
+			"gifting.tenants.v1.PrivacyOperationsService",
 			"gifting.orders.v1.OrderOperationsService",
 			"gifting.personallinks.v1.PersonalLinkOperationsService",
 			"gifting.webhook.v1.WebhookOperationsService",
@@ -73,6 +77,7 @@ var callers = map[identity.Name]grant{
 		},
 		services: services(
 			"gifting.tenants.v1.TenantOperationsService",
+			"gifting.tenants.v1.PrivacyOperationsService",
 			"gifting.catalog.v1.CatalogOperationsService",
 			"gifting.catalog.v1.ProductOperationsService",
 			"gifting.catalog.v1.CampaignOperationsService",
