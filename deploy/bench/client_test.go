@@ -169,12 +169,17 @@ type keyring struct {
 
 func newKeyring(b *testing.B, tenant fixture.Tenant) *keyring {
 	b.Helper()
+	return newKeyringOf(b, tenant, keysAhead)
+}
+
+func newKeyringOf(b *testing.B, tenant fixture.Tenant, ahead int) *keyring {
+	b.Helper()
 	ctx := b.Context()
 	k := &keyring{create: func() (string, error) {
 		created, err := tenant.NewKey(ctx, "")
 		return created.GetApiKey(), err
 	}}
-	for range keysAhead {
+	for range ahead {
 		key, err := k.create()
 		require.NoError(b, err)
 		k.free = append(k.free, key)
@@ -191,6 +196,12 @@ func (k *keyring) take() (string, error) {
 	key := k.free[0]
 	k.free = k.free[1:]
 	return key, nil
+}
+
+func (k *keyring) giveBack(key string) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	k.free = append(k.free, key)
 }
 
 // cycle returns one order after another and then starts again.
@@ -295,30 +306,40 @@ func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client)
 		for _, perSecond := range rates {
 			b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
 				f.drain(b)
-				free := &clientPool{new: func() *client { return f.clients(b, 1)[0] }, keys: f.keys}
-				all := make(fixture.Latencies, int((warmUp+measured)/time.Second)*perSecond)
+				var took fixture.Latencies
 				var late time.Duration
-				fixture.Once(b, func() {
-					late = fixture.AtRate(b, perSecond, warmUp, measured, func(c fixture.Call) error {
-						by, err := free.take()
-						if err != nil {
-							return err
-						}
-						err = send(by)
-						all[c.Index] = time.Since(c.Due)
-						free.giveBack(by)
-						return err
-					})
-				})
-				took := all[int(warmUp/time.Second)*perSecond:]
-				slices.Sort(took)
+				var connections int
+				fixture.Once(b, func() { took, late, connections = f.atRate(b, perSecond, measured, send) })
 				took.Report(b, "due")
 				b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
 				b.ReportMetric(fixture.Load(b), "load")
-				b.Logf("%d requests over %d connections; from due: %s", len(took), len(free.clients), took)
+				b.Logf("%d requests over %d connections; from due: %s", len(took), connections, took)
 			})
 		}
 	})
+}
+
+// atRate returns how long requests took from their due times, in order, how late the latest began, and over how many connections
+// they went.
+func (f *ordersFixture) atRate(b *testing.B, perSecond int, measured time.Duration, send func(by *client) error) (
+	took fixture.Latencies, late time.Duration, connections int,
+) {
+	b.Helper()
+	free := &clientPool{new: func() *client { return f.clients(b, 1)[0] }, keys: f.keys}
+	all := make(fixture.Latencies, int((warmUp+measured)/time.Second)*perSecond)
+	late = fixture.AtRate(b, perSecond, warmUp, measured, func(c fixture.Call) error {
+		by, err := free.take()
+		if err != nil {
+			return err
+		}
+		err = send(by)
+		all[c.Index] = time.Since(c.Due)
+		free.giveBack(by)
+		return err
+	})
+	took = all[int(warmUp/time.Second)*perSecond:]
+	slices.Sort(took)
+	return took, late, len(free.clients)
 }
 
 // clientPool holds the idle clients. The last used one is taken first, so that no more connections are in use than the rate

@@ -5,6 +5,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -20,15 +21,19 @@ import (
 type Config struct {
 	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"300" check:"min=1" doc:"Requests of one API key that a gateway handles at once; one more gets 429."`
 	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"600" check:"min=1" doc:"Requests of all keys of a tenant that a gateway handles at once; one more gets 429."`
-	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"100663296" check:"min=41943040" doc:"Bytes of request bodies that a gateway holds at once; one tenant gets at most a quarter. More get 503. A body takes about three times its size in memory until its request ends."`
+	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"50331648" check:"min=50331648" doc:"Bytes of request bodies that a gateway holds at once; one tenant gets at most a quarter. More get 503. A body takes about three times its size in memory until its request ends."`
 }
 
 const (
 	// smallBody is the size up to which a body may use the last quarter of the budget, so that large bodies of some tenants do
 	// not refuse the usual requests of others.
 	smallBody = 64 << 10
+	// largeBody is the size from which a body takes so much processor time that few may be worked on at once.
+	largeBody = 1 << 20
 	// share is the part of the budget that one tenant may use, and the part that is kept for small bodies.
 	share = 4
+	// patience is how long a large body waits for its place.
+	patience = 5 * time.Second
 	// wait is how long a refused caller should wait.
 	wait = time.Second
 )
@@ -44,6 +49,9 @@ const (
 type Gate struct {
 	cfg      Config
 	refusals metric.Int64Counter
+	// large has a place for each large body that may be worked on. They use at most half of the processors, so that other requests
+	// need not wait for them.
+	large chan struct{}
 
 	mu      sync.Mutex
 	keys    map[int32]int
@@ -59,7 +67,9 @@ type use struct {
 
 // New makes a Gate.
 func New(cfg Config, meter metric.Meter) (*Gate, error) {
-	g := &Gate{cfg: cfg, keys: map[int32]int{}, tenants: map[string]*use{}}
+	g := &Gate{
+		cfg: cfg, large: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), keys: map[int32]int{}, tenants: map[string]*use{},
+	}
 	var err error
 	g.refusals, err = meter.Int64Counter("gifting.gateway.refusals",
 		metric.WithDescription("Requests refused because a key, its tenant or all callers together had too much under way."))
@@ -97,6 +107,8 @@ type Pass struct {
 	tenant string
 	key    int32
 	bytes  int64
+	// large is set while the request has one of the places for large bodies.
+	large bool
 }
 
 // Enter admits a request, or returns rate_limited if its key or its tenant has too many under way. The caller must call Leave.
@@ -132,32 +144,59 @@ func (g *Gate) enter(tenant string, key int32) string {
 	return ""
 }
 
-// Reserve adds to the bytes that the request holds, or returns service_unavailable.
-func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
-	if p.gate.reserve(p, bytes) {
+// Expect returns service_unavailable if there is no room for the bytes that a request announces. It keeps no room for them.
+func (p *Pass) Expect(ctx context.Context, bytes int64) error {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	if p.gate.fits(p, bytes) {
 		return nil
 	}
+	return p.full(ctx)
+}
+
+// Reserve adds to the bytes that the request holds, or returns service_unavailable.
+func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	if !p.gate.fits(p, bytes) {
+		return p.full(ctx)
+	}
+	p.bytes += bytes
+	p.gate.tenants[p.tenant].bytes += bytes
+	p.gate.bytes += bytes
+	return nil
+}
+
+func (p *Pass) full(ctx context.Context) error {
 	p.gate.count(ctx, bodiesFull, 1)
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
 	e.RetryAfter = wait
 	return e
 }
 
-func (g *Gate) reserve(p *Pass, bytes int64) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// Work waits until the body that was read may be worked on, or returns service_unavailable.
+func (p *Pass) Work(ctx context.Context) error {
+	if p.bytes < largeBody {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case p.gate.large <- struct{}{}:
+		p.large = true
+		return nil
+	case <-ctx.Done():
+		return p.full(ctx)
+	}
+}
+
+// fits reports whether the request may hold so many more bytes. The caller has locked the Gate.
+func (g *Gate) fits(p *Pass, bytes int64) bool {
 	limit := g.cfg.BodyBytes
 	if p.bytes+bytes > smallBody {
 		limit -= limit / share
 	}
-	of := g.tenants[p.tenant]
-	if g.bytes+bytes > limit || of.bytes+bytes > g.cfg.BodyBytes/share {
-		return false
-	}
-	p.bytes += bytes
-	of.bytes += bytes
-	g.bytes += bytes
-	return true
+	return g.bytes+bytes <= limit && g.tenants[p.tenant].bytes+bytes <= g.cfg.BodyBytes/share
 }
 
 // Leave gives back what the request held. A nil Pass held nothing.
@@ -166,6 +205,9 @@ func (p *Pass) Leave() {
 		return
 	}
 	g := p.gate
+	if p.large {
+		<-g.large
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of := g.tenants[p.tenant]

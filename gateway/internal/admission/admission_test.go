@@ -1,9 +1,12 @@
 package admission_test
 
 import (
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -106,4 +109,46 @@ func TestEverythingIsGivenBack(t *testing.T) {
 		require.NoError(t, enter(t, g, "a", 9+refused.Add(1)).Reserve(t.Context(), 2*mega))
 	}
 	(*admission.Pass)(nil).Leave()
+}
+
+func TestABodyThatHasNoRoomIsRefusedBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	first := enter(t, g, "a", 1)
+	require.NoError(t, first.Expect(t.Context(), budget/4))
+	require.NoError(t, first.Reserve(t.Context(), budget/4))
+	second := enter(t, g, "a", 2)
+	requireRefused(t, second.Expect(t.Context(), mega), problem.ServiceUnavailable)
+	first.Leave()
+	require.NoError(t, second.Expect(t.Context(), mega))
+}
+
+func TestFewLargeBodiesAreWorkedOnAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := gate(t)
+		places := max(runtime.GOMAXPROCS(0)/2, 1)
+		var working []*admission.Pass
+		for i := range places {
+			p := enter(t, g, strconv.Itoa(i), int32(i))
+			require.NoError(t, p.Reserve(t.Context(), mega))
+			require.NoError(t, p.Work(t.Context()))
+			working = append(working, p)
+		}
+		small := enter(t, g, "small", 1000)
+		require.NoError(t, small.Reserve(t.Context(), mega-1))
+		require.NoError(t, small.Work(t.Context()))
+		next := enter(t, g, "next", 1001)
+		require.NoError(t, next.Reserve(t.Context(), mega))
+		requireRefused(t, next.Work(t.Context()), problem.ServiceUnavailable)
+		waited := make(chan error)
+		go func() { waited <- next.Work(t.Context()) }()
+		synctest.Wait()
+		working[0].Leave()
+		require.NoError(t, <-waited)
+		next.Leave()
+		last := enter(t, g, "last", 1002)
+		require.NoError(t, last.Reserve(t.Context(), mega))
+		require.NoError(t, last.Work(t.Context()))
+	})
 }

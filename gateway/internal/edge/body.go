@@ -24,11 +24,18 @@ func (h *Handler) readBody(c *call) error {
 	if c.r.ContentLength > maxBody {
 		return tooLarge
 	}
+	// Refused here, a large body costs nothing: the server closes the connection instead of reading it.
+	if err := c.pass.Expect(c.r.Context(), max(c.r.ContentLength, 0)); err != nil {
+		return err
+	}
 	err := c.readAll(http.MaxBytesReader(c, c.r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.pass.Work(c.r.Context())
 }
 
 // readAll reads the body into c.body, whose capacity grows with what has arrived and is admitted before it grows. So a caller
@@ -57,7 +64,7 @@ func (c *call) readAll(from io.Reader) error {
 // growBody doubles the capacity of the body, up to its length if that is known. The byte beyond it is where its end is read.
 func (c *call) growBody() error {
 	const least = 4 << 10
-	size := max(2*cap(c.body), least)
+	size := min(max(2*cap(c.body), least), maxBody+1)
 	if c.r.ContentLength >= 0 {
 		size = min(size, max(int(c.r.ContentLength), len(c.body))+1)
 	}
