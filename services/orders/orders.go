@@ -27,6 +27,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
@@ -52,6 +53,7 @@ type Config struct {
 	Register          idempotency.RegisterConfig
 	OperatorName      string        `env:"OPERATOR_NAME" envDefault:"Partner Gifting" doc:"Name under which the operator's messages are shown."`
 	DetailsRetention  time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long delivery details are stored after completion or cancellation; then they are erased."`
+	OpenRetention     time.Duration `env:"OPEN_RETENTION" envDefault:"8760h" check:"min=24h" doc:"How long an order may be open without a change or message. Then its delivery details are erased, and it is cancelled unless it was sent."`
 	AuditRetention    time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	RecoveryInterval  time.Duration `env:"RECOVERY_INTERVAL" envDefault:"10s" check:"min=100ms" doc:"How often expired stock reservations are confirmed or released."`
 }
@@ -135,7 +137,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.retention, err = retention.New(
-		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Audit: cfg.AuditRetention},
+		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention},
 	)
 	if err != nil {
 		return err
@@ -169,6 +171,7 @@ func (s *Service) register(srv *server.Server) {
 	ordersv1.RegisterOrdersServiceServer(s.rpc, srv)
 	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
 	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
+	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
 }
 
 func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {

@@ -33,6 +33,7 @@ orders:
   accepts:
     - AUDIT_RETENTION
     - DETAILS_RETENTION
+    - OPEN_RETENTION
     - IDEMPOTENCY_RETENTION
     - OPENING_HOURS
     - OPENING_ZONE
@@ -46,7 +47,7 @@ personal-links:
   calls: [tenants, catalog, orders]
   uses: [postgresql]
   settings: [CLAIM_URL]
-  accepts: [DETAILS_RETENTION, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL]
+  accepts: [DETAILS_RETENTION, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
 events:
   values: events

@@ -29,6 +29,8 @@ type Deps struct {
 type Config struct {
 	// Details is how long delivery details are kept after the completion or cancellation of their order.
 	Details time.Duration
+	// Open is how long an order may be open without a change before it is closed. Zero: for ever.
+	Open time.Duration
 	// Audit is how long the audit is kept.
 	Audit time.Duration
 }
@@ -57,6 +59,7 @@ func (r *Retention) Sweep(ctx context.Context, lag time.Duration) error {
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 			return r.deps.Store.EraseDetails(ctx, now, r.cfg.Details+lag, limit)
 		}),
+		r.closeStale(ctx, now, lag),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 			return r.deps.Store.DeleteAudit(ctx, now, r.cfg.Audit+lag, limit)
 		}),

@@ -28,6 +28,8 @@ type Change struct {
 	Record *ordersv1.Order
 	// Details replace the sealed ones; nil keeps them.
 	Details *Details
+	// EraseDetails erases the sealed details.
+	EraseDetails bool
 	// ReleaseStock returns the unit that the order holds.
 	ReleaseStock bool
 	// TakeStock is the id under which another unit was reserved for the order; empty if none was.

@@ -24,7 +24,7 @@ const (
 
 func anybody() []tenantsv1.TeamRole { return []tenantsv1.TeamRole{administrator, coordinator, member} }
 
-// permissions has an entry for every operation.
+// permissions has an entry for every operation of OrderOperationsService. The tenants service decides who may erase and export.
 var permissions = map[ordersv1.Operation]Permission{
 	ordersv1.Operation_OPERATION_APPROVE:           {Team: []tenantsv1.TeamRole{administrator, coordinator}},
 	ordersv1.Operation_OPERATION_DISPATCH:          {Operator: true, System: true},

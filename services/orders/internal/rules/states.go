@@ -20,12 +20,13 @@ const (
 	Cancel          Action = "cancel"
 	PostMessage     Action = "post message"
 	AddNote         Action = "add internal note"
+	Erase           Action = "erase personal data"
 )
 
 // Actions lists all actions in the order of the documentation.
 func Actions() []Action {
 	return []Action{
-		Approve, Dispatch, Deliver, CorrectDelivery, CorrectTracking, CorrectStatus, Cancel, PostMessage, AddNote,
+		Approve, Dispatch, Deliver, CorrectDelivery, CorrectTracking, CorrectStatus, Cancel, PostMessage, AddNote, Erase,
 	}
 }
 
@@ -99,6 +100,7 @@ var states = map[Action][5]Step{
 	Cancel:          {to(cancelled), to(cancelled), notCancellable(), notCancellable(), unchanged()},
 	PostMessage:     always(records(EventMessagePosted)),
 	AddNote:         always(records("")),
+	Erase:           {notEditable(), notEditable(), notEditable(), records(EventUpdated), records(EventUpdated)},
 }
 
 // StepOf returns the step of an action in a status.

@@ -37,6 +37,8 @@ func TestEveryOperationIsAudited(t *testing.T) {
 		{ordersv1.Operation_OPERATION_LIST_CONVERSATION, person(aMember), requestedStatus, requestedStatus, false},
 		{ordersv1.Operation_OPERATION_READ, person(aMember), requestedStatus, requestedStatus, false},
 		{ordersv1.Operation_OPERATION_CANCEL, person(anAdministrator), requestedStatus, cancelledStatus, true},
+		{ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA, operator(), cancelledStatus, cancelledStatus, true},
+		{ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA, operator(), cancelledStatus, cancelledStatus, false},
 		{ordersv1.Operation_OPERATION_LIST_AUDIT, person(anAdministrator), cancelledStatus, cancelledStatus, false},
 	}
 	audited := map[ordersv1.Operation]bool{ordersv1.Operation_OPERATION_UNSPECIFIED: true, ordersv1.Operation_OPERATION_SEARCH: true}

@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 )
 
 func person(id string) *commonv1.Actor {
@@ -132,6 +133,10 @@ func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv
 		_, err = f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
 	case ordersv1.Operation_OPERATION_LIST_AUDIT:
 		_, err = f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA:
+		_, err = f.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
+	case ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA:
+		_, err = f.ExportPersonRecords(ctx, &privacyv1.ExportPersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
 	default:
 		err = problem.Internal()
 	}

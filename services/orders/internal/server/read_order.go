@@ -21,9 +21,14 @@ func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) 
 	if err := s.store.AuditRead(ctx, a); err != nil {
 		return nil, notFound(err)
 	}
+	resp, err := s.readFile(ctx, a)
+	return resp, notFound(err)
+}
+
+func (s *Server) readFile(ctx context.Context, a rules.Audit) (*ordersv1.ReadOrderResponse, error) {
 	file, err := s.store.GetFile(ctx, a.TenantID, a.OrderID)
 	if err != nil {
-		return nil, notFound(err)
+		return nil, err
 	}
 	resp := &ordersv1.ReadOrderResponse{Order: file.Record, Fulfilment: file.Fulfilment, DetailsState: detailsState(a, file)}
 	if resp.GetDetailsState() == ordersv1.DetailsState_DETAILS_STATE_READABLE {

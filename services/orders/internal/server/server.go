@@ -8,17 +8,19 @@ import (
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// Server implements the three gRPC services of orders: OrdersService acts for API keys,
-// OrderOperationsService for persons and systems, and ClaimsService for personal links.
+// Server implements the gRPC services of orders: OrdersService acts for API keys, OrderOperationsService for persons and
+// systems, ClaimsService for personal links, and PersonalDataService for what a person asks for.
 type Server struct {
 	ordersv1.UnimplementedOrdersServiceServer
 	ordersv1.UnimplementedOrderOperationsServiceServer
 	ordersv1.UnimplementedClaimsServiceServer
+	privacyv1.UnimplementedPersonalDataServiceServer
 
 	store        *store.Store
 	tenants      *tenantcache.Cache

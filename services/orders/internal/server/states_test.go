@@ -88,6 +88,8 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 		"note":                  {as(ordersv1.Operation_OPERATION_ADD_NOTE, operator()), all(stays(""))},
 		"read":                  {as(ordersv1.Operation_OPERATION_READ, operator()), all(stays(""))},
 		"list the conversation": {as(ordersv1.Operation_OPERATION_LIST_CONVERSATION, operator()), all(stays(""))},
+		"erase personal data":   {as(ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA, operator()), [5]cell{no, no, no, stays(updated), stays(updated)}},
+		"export personal data":  {as(ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA, operator()), all(stays(""))},
 		"list the audit":        {as(ordersv1.Operation_OPERATION_LIST_AUDIT, operator()), all(stays(""))},
 	} {
 		for i, status := range rules.Statuses() {

@@ -35,6 +35,9 @@ const (
 	selectHold = `SELECT order_id FROM reservation_outcomes WHERE outcome = 'PLACED' AND order_id =
   (SELECT COALESCE(stock_hold_id, id) FROM orders WHERE tenant_id = $1 AND id = $2)`
 
+	eraseDetailsOf = `UPDATE orders SET details_sealed = '', details_erased_at = now()
+WHERE tenant_id = $1 AND id = $2 AND details_erased_at IS NULL`
+
 	startRelease = `UPDATE reservation_outcomes SET outcome = 'RELEASING', decided_at = now()
 WHERE order_id = $1 AND outcome = 'PLACED'`
 )
@@ -119,6 +122,9 @@ func (s *Store) queueChange(
 	return func(b *pgx.Batch) {
 		if change.Record != nil {
 			b.Queue(updateOrder, args...)
+		}
+		if change.EraseDetails {
+			b.Queue(eraseDetailsOf, before.TenantID, before.Record.GetId())
 		}
 		if change.ReleaseStock && before.StockHold != "" {
 			b.Queue(startRelease, before.StockHold)

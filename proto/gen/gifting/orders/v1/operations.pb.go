@@ -97,6 +97,9 @@ const (
 	Operation_OPERATION_READ              Operation = 12
 	Operation_OPERATION_SEARCH            Operation = 13
 	Operation_OPERATION_LIST_AUDIT        Operation = 14
+	// On request, through the tenants service.
+	Operation_OPERATION_ERASE_PERSONAL_DATA  Operation = 15
+	Operation_OPERATION_EXPORT_PERSONAL_DATA Operation = 16
 )
 
 // Enum value maps for Operation.
@@ -117,23 +120,27 @@ var (
 		12: "OPERATION_READ",
 		13: "OPERATION_SEARCH",
 		14: "OPERATION_LIST_AUDIT",
+		15: "OPERATION_ERASE_PERSONAL_DATA",
+		16: "OPERATION_EXPORT_PERSONAL_DATA",
 	}
 	Operation_value = map[string]int32{
-		"OPERATION_UNSPECIFIED":       0,
-		"OPERATION_APPROVE":           1,
-		"OPERATION_DISPATCH":          2,
-		"OPERATION_DELIVER":           3,
-		"OPERATION_CANCEL":            4,
-		"OPERATION_CORRECT_STATUS":    5,
-		"OPERATION_CORRECT_TRACKING":  6,
-		"OPERATION_CORRECT_DELIVERY":  7,
-		"OPERATION_PLACE":             8,
-		"OPERATION_POST_MESSAGE":      9,
-		"OPERATION_ADD_NOTE":          10,
-		"OPERATION_LIST_CONVERSATION": 11,
-		"OPERATION_READ":              12,
-		"OPERATION_SEARCH":            13,
-		"OPERATION_LIST_AUDIT":        14,
+		"OPERATION_UNSPECIFIED":          0,
+		"OPERATION_APPROVE":              1,
+		"OPERATION_DISPATCH":             2,
+		"OPERATION_DELIVER":              3,
+		"OPERATION_CANCEL":               4,
+		"OPERATION_CORRECT_STATUS":       5,
+		"OPERATION_CORRECT_TRACKING":     6,
+		"OPERATION_CORRECT_DELIVERY":     7,
+		"OPERATION_PLACE":                8,
+		"OPERATION_POST_MESSAGE":         9,
+		"OPERATION_ADD_NOTE":             10,
+		"OPERATION_LIST_CONVERSATION":    11,
+		"OPERATION_READ":                 12,
+		"OPERATION_SEARCH":               13,
+		"OPERATION_LIST_AUDIT":           14,
+		"OPERATION_ERASE_PERSONAL_DATA":  15,
+		"OPERATION_EXPORT_PERSONAL_DATA": 16,
 	}
 )
 
@@ -2461,7 +2468,7 @@ const file_gifting_orders_v1_operations_proto_rawDesc = "" +
 	"\x19DETAILS_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16DETAILS_STATE_READABLE\x10\x01\x12\x18\n" +
 	"\x14DETAILS_STATE_ERASED\x10\x02\x12\x1a\n" +
-	"\x16DETAILS_STATE_WITHHELD\x10\x03*\x8e\x03\n" +
+	"\x16DETAILS_STATE_WITHHELD\x10\x03*\xd5\x03\n" +
 	"\tOperation\x12\x19\n" +
 	"\x15OPERATION_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11OPERATION_APPROVE\x10\x01\x12\x16\n" +
@@ -2478,7 +2485,9 @@ const file_gifting_orders_v1_operations_proto_rawDesc = "" +
 	"\x1bOPERATION_LIST_CONVERSATION\x10\v\x12\x12\n" +
 	"\x0eOPERATION_READ\x10\f\x12\x14\n" +
 	"\x10OPERATION_SEARCH\x10\r\x12\x18\n" +
-	"\x14OPERATION_LIST_AUDIT\x10\x0e2\x87\v\n" +
+	"\x14OPERATION_LIST_AUDIT\x10\x0e\x12!\n" +
+	"\x1dOPERATION_ERASE_PERSONAL_DATA\x10\x0f\x12\"\n" +
+	"\x1eOPERATION_EXPORT_PERSONAL_DATA\x10\x102\x87\v\n" +
 	"\x16OrderOperationsService\x12_\n" +
 	"\fApproveOrder\x12&.gifting.orders.v1.ApproveOrderRequest\x1a'.gifting.orders.v1.ApproveOrderResponse\x12b\n" +
 	"\rDispatchOrder\x12'.gifting.orders.v1.DispatchOrderRequest\x1a(.gifting.orders.v1.DispatchOrderResponse\x12_\n" +

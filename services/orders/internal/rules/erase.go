@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+// Erased replaces an erased text that may not be empty.
+const Erased = "[erased]"
+
+// InFlight reports whether an order still has to be delivered. Its details are needed until then.
+func InFlight(status ordersv1.OrderStatus) bool {
+	return StepOf(Erase, status).Outcome == Refused
+}
+
+// ErasePersonalData erases what the order says about a person: the details, the integrator's names for the person and the
+// person's action, the shipment, at whose address a carrier shows the parcel, and free texts. What was ordered, for how much and
+// when remains. It returns nil if nothing is left to erase.
+func ErasePersonalData(c *Current, now time.Time) (*Change, error) {
+	change, err := c.Apply(Erase, now, func(next *ordersv1.Order) { erase(next) })
+	if err != nil {
+		return nil, err
+	}
+	if erased := proto.CloneOf(c.Record); !erase(erased) {
+		// Nobody sees a change of the details alone, so it has no version and no event.
+		change.Record, change.Event = nil, Event{}
+	}
+	change.EraseDetails = !c.DetailsErased
+	if change.Record == nil && !change.EraseDetails {
+		return nil, nil //nolint:nilnil // No change and no error.
+	}
+	return change, nil
+}
+
+func erase(o *ordersv1.Order) (changed bool) {
+	before := proto.CloneOf(o)
+	o.ExternalRecipientId, o.ExternalActionRef, o.Shipments = nil, nil, nil
+	if o.CancellationReason != nil {
+		o.CancellationReason = new(Erased)
+	}
+	if item := o.GetItems()[0]; item.GetKind() == ordersv1.ItemKind_ITEM_KIND_CUSTOM {
+		item.ProductName = Erased
+	}
+	return !proto.Equal(before, o)
+}
+
+// staleReason is the reason of a cancellation by CloseStale.
+const staleReason = "The order was not completed within the retention time of open orders."
+
+// CloseStale ends an order that nobody has worked on for the retention time and erases its details. An order that was not sent
+// is cancelled, because nobody could deliver it without its details. A sent order stays SENT.
+func CloseStale(c *Current, now time.Time) (*Change, error) {
+	change := &Change{}
+	if StepOf(Cancel, c.Record.GetStatus()).Outcome == Applies {
+		var err error
+		if change, err = CancelOrder(c, staleReason, now); err != nil {
+			return nil, err
+		}
+	}
+	change.EraseDetails = true
+	return change, nil
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// maxPersonRecords is how many orders a person may have.
+const maxPersonRecords = 2000
+
+// FindPersonRecords lists the orders of a person.
+func (s *Server) FindPersonRecords(
+	ctx context.Context, req *privacyv1.FindPersonRecordsRequest,
+) (*privacyv1.FindPersonRecordsResponse, error) {
+	errs := fields.FromContext(ctx)
+	person := store.Person{
+		TenantID:            errs.RequiredUUID("tenantId", req.GetTenantId()),
+		ExternalRecipientID: fields.Optional(req.ExternalRecipientId),
+		OrderIDs:            recordIDs("orderIds", req.GetOrderIds(), errs),
+		LinkIDs:             recordIDs("personalLinkIds", req.GetPersonalLinkIds(), errs),
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	found, err := s.store.PersonOrders(ctx, person, maxPersonRecords+1)
+	if err != nil {
+		return nil, err
+	}
+	return &privacyv1.FindPersonRecordsResponse{Records: personRecords(found)}, nil
+}
+
+func recordIDs(field string, ids []string, errs *fields.Errors) []string {
+	if len(ids) > maxPersonRecords {
+		errs.Add(field, problem.FieldInvalid, "must hold at most 2000 ids")
+		return nil
+	}
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = errs.UUID(field, id)
+	}
+	return out
+}
+
+func personRecords(orders []*ordersv1.Order) []*privacyv1.PersonRecord {
+	records := make([]*privacyv1.PersonRecord, len(orders))
+	for i, o := range orders {
+		records[i] = &privacyv1.PersonRecord{
+			OrderId: new(o.GetId()), PersonalLinkId: o.PersonalLinkId, InFlight: rules.InFlight(o.GetStatus()),
+		}
+	}
+	return records
+}
+
+// personRequest has the fields that erasing and exporting share.
+type personRequest interface {
+	GetTenantId() string
+	GetRequestedBy() *commonv1.Actor
+	GetRecordIds() []string
+}
+
+// admitPerson checks the form of a request. The tenants service has checked what the actor may do.
+func admitPerson(ctx context.Context, op ordersv1.Operation, req personRequest) (rules.Audit, []string, error) {
+	errs := fields.FromContext(ctx)
+	actor.Check(req.GetRequestedBy(), errs)
+	a := rules.Audit{
+		TenantID: errs.RequiredUUID("tenantId", req.GetTenantId()), Actor: req.GetRequestedBy(), Operation: op,
+	}
+	ids := recordIDs("recordIds", req.GetRecordIds(), errs)
+	return a, ids, errs.Err()
+}
+
+// ErasePersonRecords erases the personal data of orders.
+func (s *Server) ErasePersonRecords(
+	ctx context.Context, req *privacyv1.ErasePersonRecordsRequest,
+) (*privacyv1.ErasePersonRecordsResponse, error) {
+	a, ids, err := admitPerson(ctx, ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA, req)
+	if err != nil {
+		return nil, err
+	}
+	records, err := s.store.ErasePersonalData(ctx, a, ids, func(locked []*rules.Current) ([]*rules.Change, error) {
+		if err := refuseInFlight(locked); err != nil {
+			return nil, err
+		}
+		changes := make([]*rules.Change, len(locked))
+		for i, current := range locked {
+			var err error
+			if changes[i], err = rules.ErasePersonalData(current, s.now()); err != nil {
+				return nil, err
+			}
+			if changes[i] == nil {
+				changes[i] = &rules.Change{} // Its messages may be new, and the call is audited.
+			}
+		}
+		return changes, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &privacyv1.ErasePersonRecordsResponse{Records: personRecords(records)}, nil
+}
+
+func refuseInFlight(orders []*rules.Current) error {
+	var ids []string
+	p := problem.New(problem.NotEditable, "")
+	for _, o := range orders {
+		if status := o.Record.GetStatus(); rules.InFlight(status) {
+			ids, p.CurrentStatus = append(ids, o.Record.GetId()), enumname.String(status)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	p.OrderID = ids[0]
+	p.Detail = "The details of an order in flight are needed to deliver it. Complete or cancel first: " + strings.Join(ids, ", ") + "."
+	return p
+}

@@ -1,0 +1,309 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/orders/internal/retention"
+)
+
+const (
+	otherTenant = "0198f2e4-0000-7000-8000-0000000000ff"
+	player      = "Marked-player-1"
+)
+
+// personal is an order with a value in every field that may say something about a person.
+func personal() *ordersv1.PlaceOrderRequest {
+	r := marked(newID())
+	r.CustomFields, r.Customization = nil, nil
+	r.Items = []*ordersv1.OrderItemInput{{
+		CustomProductName: new("Marked cup"), Budget: &commonv1.Money{Amount: "10.00", Currency: "SEK"},
+	}}
+	r.ExternalRecipientId, r.ExternalActionRef = new(player), new("Marked action")
+	return r
+}
+
+// completed places a personal order, delivers it and adds a message and a note to it.
+func (f *fixture) completed(t *testing.T) *ordersv1.Order {
+	t.Helper()
+	placed, err := f.PlaceOrder(f.as(t, newID()), personal())
+	require.NoError(t, err)
+	id := placed.GetOrder().GetId()
+	f.dispatch(t, id)
+	f.deliver(t, id)
+	require.NoError(t, f.operate(t.Context(), ordersv1.Operation_OPERATION_POST_MESSAGE, aClient(), &ordersv1.Order{Id: id}))
+	_, err = f.AddInternalNote(t.Context(), &ordersv1.AddInternalNoteRequest{
+		Actor: operator(), TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "Marked note",
+	})
+	require.NoError(t, err)
+	return f.read(t, id)
+}
+
+// copyToOtherTenant gives another tenant orders that equal those of the tenant, under the same ids.
+func (f *fixture) copyToOtherTenant(t *testing.T) {
+	t.Helper()
+	for _, table := range []string{"orders", "order_messages"} {
+		changes := `jsonb_build_object('tenant_id', $1::text, 'reference', gen_random_uuid()::text)`
+		columns := "*"
+		if table == "order_messages" {
+			changes = `jsonb_build_object('tenant_id', $1::text, 'id', gen_random_uuid()::text)`
+			columns = "id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at"
+		}
+		into := table
+		if columns != "*" {
+			into += " (" + columns + ")"
+		}
+		_, err := f.pool.Exec(t.Context(), "INSERT INTO "+into+" SELECT "+columns+" FROM (SELECT (jsonb_populate_record(x, "+
+			changes+")).* FROM "+table+" x) y", otherTenant)
+		require.NoError(t, err)
+	}
+}
+
+// rowsOf returns the rows of the tenant's table as JSON objects.
+func (f *fixture) rowsOf(t *testing.T, table, tenant string) []map[string]any {
+	t.Helper()
+	rows, err := f.pool.Query(t.Context(), "SELECT to_jsonb(x) FROM "+table+" x WHERE tenant_id = $1 ORDER BY id", tenant)
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[map[string]any])
+	require.NoError(t, err)
+	return found
+}
+
+func (f *fixture) eraseRecords(t *testing.T, ids ...string) error {
+	t.Helper()
+	_, err := f.ErasePersonRecords(t.Context(), &privacyv1.ErasePersonRecordsRequest{
+		TenantId: tenantID, RequestedBy: operator(), RecordIds: ids,
+	})
+	return err
+}
+
+// What an erasure does to every column. A new column needs a decision.
+var (
+	keptColumns = strings.Fields(`tenant_id id reference external_order_id external_campaign_ref source brand_id campaign_id
+		catalog_selection personal_link_id status item_kind product_id variations budget_amount budget_currency delivery_country
+		urgent after_hours_service_accepted branded_packaging_requested received_outside_active_hours manager_id placed_by_key_id
+		placed_by_key_name created_at stock_hold_id link_repeated`)
+	erasedColumns = strings.Fields(`external_recipient_id external_action_ref product_name carrier tracking_reference
+		tracking_url cancellation_reason details_sealed`)
+	countingColumns = strings.Fields(`version updated_at details_erased_at`)
+)
+
+func TestAnErasureDecidesOnEveryColumn(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.completed(t).GetId()
+	f.copyToOtherTenant(t)
+	before, others := f.rowsOf(t, "orders", tenantID)[0], f.rowsOf(t, "orders", otherTenant)
+	otherMessages := f.rowsOf(t, "order_messages", otherTenant)
+	require.NoError(t, f.eraseRecords(t, id))
+	after := f.rowsOf(t, "orders", tenantID)[0]
+	require.Len(t, after, len(keptColumns)+len(erasedColumns)+len(countingColumns), "a column is in none of the lists")
+	for _, column := range keptColumns {
+		require.Equal(t, before[column], after[column], column)
+	}
+	for _, column := range erasedColumns {
+		if column != "cancellation_reason" {
+			require.NotNil(t, before[column], column)
+			require.NotEqual(t, before[column], after[column], column)
+		}
+	}
+	requireUnmarked(t, "orders", encoded(t, after))
+	messages := encoded(t, f.rowsOf(t, "order_messages", tenantID))
+	requireUnmarked(t, "order_messages", messages)
+	require.NotContains(t, messages, "Cleo", "the client of the tenant may be the person")
+	require.NotContains(t, messages, "client-1")
+	require.Equal(t, others, f.rowsOf(t, "orders", otherTenant))
+	require.Equal(t, otherMessages, f.rowsOf(t, "order_messages", otherTenant))
+
+	t.Run("the feed reports the new record", func(t *testing.T) {
+		e := f.lastEvent(t)
+		require.Equal(t, "order.updated", e.kind)
+		require.Equal(t, id, e.subject)
+		requireUnmarked(t, "event", string(e.raw))
+		require.EqualValues(t, before["version"].(float64)+1, f.read(t, id).GetVersion())
+	})
+	t.Run("a repetition changes nothing, but erases what was written since", func(t *testing.T) {
+		events := f.count(t, "outbox")
+		require.NoError(t, f.operate(t.Context(), ordersv1.Operation_OPERATION_ADD_NOTE, operator(), &ordersv1.Order{Id: id}))
+		require.NoError(t, f.eraseRecords(t, id))
+		require.Equal(t, after, f.rowsOf(t, "orders", tenantID)[0])
+		require.Equal(t, events, f.count(t, "outbox"))
+		for _, m := range f.rowsOf(t, "order_messages", tenantID) {
+			require.Equal(t, "[erased]", m["body"])
+		}
+	})
+}
+
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestACancelledOrderLosesItsReason(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.placeOne(t, newID()).GetId()
+	f.cancel(t, id)
+	require.NoError(t, f.eraseRecords(t, id))
+	require.Equal(t, "[erased]", f.read(t, id).GetCancellationReason())
+}
+
+func TestAnOrderInFlightRefusesTheErasureOfAll(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	done, open := f.completed(t), f.placeOne(t, newID())
+	err := f.eraseRecords(t, done.GetId(), open.GetId())
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.NotEditable, p.Code)
+	require.Contains(t, p.Detail, open.GetId())
+	require.NotContains(t, p.Detail, done.GetId())
+	require.Equal(t, open.GetId(), p.OrderID)
+	require.Equal(t, player, f.read(t, done.GetId()).GetExternalRecipientId())
+	require.Equal(t, "Marked note", f.rowsOf(t, "order_messages", tenantID)[1]["body"])
+}
+
+func TestAPersonIsFoundByEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	done := f.completed(t)
+	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
+	require.NoError(t, err)
+	f.placeOne(t, newID())
+	f.copyToOtherTenant(t)
+	_, err = f.pool.Exec(t.Context(), "UPDATE orders SET status = 'PROCESSING' WHERE tenant_id = $1", otherTenant)
+	require.NoError(t, err)
+	find := func(req *privacyv1.FindPersonRecordsRequest) []*privacyv1.PersonRecord {
+		req.TenantId = tenantID
+		resp, err := f.FindPersonRecords(t.Context(), req)
+		require.NoError(t, err)
+		return resp.GetRecords()
+	}
+	byRecipient := find(&privacyv1.FindPersonRecordsRequest{ExternalRecipientId: new(player)})
+	require.Len(t, byRecipient, 1)
+	require.Equal(t, done.GetId(), byRecipient[0].GetOrderId())
+	require.False(t, byRecipient[0].GetInFlight(), "that of the other tenant is")
+	for _, repeated := range []bool{false, true} {
+		_, err = f.pool.Exec(t.Context(), "UPDATE orders SET link_repeated = $1 WHERE personal_link_id IS NOT NULL", repeated)
+		require.NoError(t, err)
+		byLink := find(&privacyv1.FindPersonRecordsRequest{PersonalLinkIds: []string{linkID}})
+		require.Len(t, byLink, 1)
+		require.Equal(t, claimed.GetOrder().GetId(), byLink[0].GetOrderId())
+		require.Equal(t, linkID, byLink[0].GetPersonalLinkId())
+		require.True(t, byLink[0].GetInFlight())
+	}
+	require.Len(t, find(&privacyv1.FindPersonRecordsRequest{OrderIds: []string{done.GetId(), newID()}}), 1)
+	require.Empty(t, find(&privacyv1.FindPersonRecordsRequest{}))
+}
+
+func TestAnErasureAndOtherChangesRunOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.completed(t).GetId()
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error { return f.eraseRecords(t, id) })
+		g.Go(func() error {
+			return f.operate(t.Context(), ordersv1.Operation_OPERATION_ADD_NOTE, operator(), &ordersv1.Order{Id: id})
+		})
+		g.Go(func() error {
+			_, err := f.correct(t, id, completedStatus)
+			return err
+		})
+	}
+	require.NoError(t, g.Wait())
+	events := f.eventsOf(t, id)
+	require.Equal(t, "order.updated", events[len(events)-1])
+	require.Equal(t, "order.message_posted", events[len(events)-2], "only one erasure changed the record")
+	require.NoError(t, f.eraseRecords(t, id))
+	requireUnmarked(t, "orders", encoded(t, f.rowsOf(t, "orders", tenantID)))
+}
+
+func TestAnExportHasEverythingThatTheActorMaySee(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	done := f.completed(t)
+	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
+	require.NoError(t, err)
+	f.copyToOtherTenant(t)
+	export := func(tenant string, a *commonv1.Actor) (orders []map[string]any, text string) {
+		resp, err := f.ExportPersonRecords(t.Context(), &privacyv1.ExportPersonRecordsRequest{
+			TenantId: tenant, RequestedBy: a, RecordIds: []string{done.GetId(), newID(), claimed.GetOrder().GetId()},
+		})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(resp.GetDocument(), &orders))
+		require.Len(t, orders, 2)
+		return orders, string(resp.GetDocument())
+	}
+	_, all := export(tenantID, operator())
+	for _, part := range []string{
+		player, "Marked action", "Marked Recipient", "Marked Street 1", "Marked note", "Cleo", "T-1", `"COMPLETED"`, "Marked answer",
+	} {
+		require.Contains(t, all, part)
+	}
+	orders, seen := export(tenantID, person(anAdministrator))
+	require.NotContains(t, seen, `"internal":true`)
+	file, _ := orders[1]["file"].(map[string]any)
+	require.Equal(t, "WITHHELD", file["detailsState"], "the tenant does not see where a player lives")
+	require.NotContains(t, seen, "Marked answer")
+	require.Equal(t, 1, auditedExports(t, f, done.GetId(), anAdministrator))
+}
+
+func auditedExports(t *testing.T, f *fixture, id, by string) (n int) {
+	t.Helper()
+	require.NoError(t, f.pool.QueryRow(t.Context(),
+		"SELECT count(*) FROM order_audit WHERE operation = 'EXPORT_PERSONAL_DATA' AND order_id = $1 AND actor_id = $2", id, by).Scan(&n))
+	return n
+}
+
+func TestAnOrderThatNobodyWorksOnIsClosed(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	const open = 365 * 24 * time.Hour
+	cfg := retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}
+	start := f.clock
+	requested, sent, completed := f.in(t, requestedStatus), f.in(t, sentStatus), f.in(t, completedStatus)
+	talked := f.in(t, processingStatus)
+	f.clock = start.Add(open)
+	changed := f.in(t, processingStatus)
+	require.NoError(t, f.operate(t.Context(), ordersv1.Operation_OPERATION_POST_MESSAGE, operator(), talked))
+
+	require.NoError(t, f.sweep(t, start.Add(open-time.Minute), cfg))
+	require.Equal(t, requestedStatus, f.read(t, requested.GetId()).GetStatus())
+	f.clock = start.Add(open + time.Hour)
+	for range 2 {
+		require.NoError(t, f.sweep(t, f.clock, cfg))
+		for _, o := range []*ordersv1.Order{completed, changed, talked} {
+			require.Equal(t, o.GetStatus(), f.read(t, o.GetId()).GetStatus())
+			require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_READABLE, f.stateOfDetails(t, o.GetId()))
+		}
+		after := f.read(t, requested.GetId())
+		require.Equal(t, cancelledStatus, after.GetStatus())
+		require.Contains(t, after.GetCancellationReason(), "retention")
+		require.Equal(t, []string{"order.created", "order.status_changed"}, f.eventsOf(t, requested.GetId()))
+		require.Equal(t, sentStatus, f.read(t, sent.GetId()).GetStatus(), "the parcel is on its way")
+		for _, o := range []*ordersv1.Order{requested, sent} {
+			require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_ERASED, f.stateOfDetails(t, o.GetId()))
+		}
+	}
+	f.deliver(t, sent.GetId())
+}
+
+func (f *fixture) stateOfDetails(t *testing.T, id string) ordersv1.DetailsState {
+	t.Helper()
+	resp, err := f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
+	require.NoError(t, err)
+	return resp.GetDetailsState()
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+const (
+	// Each part has its own index.
+	findPersonOrders = `SELECT id::text, status, personal_link_id::text FROM (
+  SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND external_recipient_id = $2
+  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND id = ANY($3)
+  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4) AND NOT link_repeated
+  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4) AND link_repeated
+) of_person ORDER BY id LIMIT $5`
+
+	// The name of a client of the tenant is erased too: the client may be the person.
+	eraseMessages = `UPDATE order_messages SET body = $3,
+  author_id = CASE author_kind WHEN 'TENANT_CLIENT' THEN '' ELSE author_id END,
+  author_name = CASE author_kind WHEN 'TENANT_CLIENT' THEN $3 ELSE author_name END
+WHERE tenant_id = $1 AND order_id = ANY($2) AND body <> $3`
+
+	// A message is work on the order too. An order that was changed so long ago was created before: created_at is in the index.
+	findStale = `SELECT tenant_id::text, id::text, version FROM orders o
+WHERE status IN ('REQUESTED', 'PROCESSING', 'SENT') AND details_erased_at IS NULL
+  AND created_at < COALESCE($1::timestamptz, now()) - $2::interval
+  AND updated_at < COALESCE($1::timestamptz, now()) - $2::interval
+  AND NOT EXISTS (SELECT FROM order_messages m WHERE m.tenant_id = o.tenant_id AND m.order_id = o.id
+    AND m.created_at >= COALESCE($1::timestamptz, now()) - $2::interval)
+LIMIT $3`
+)
+
+var lockOrders = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
+
+// Person selects the orders that have any of the values.
+type Person struct {
+	TenantID            string
+	ExternalRecipientID *string
+	OrderIDs, LinkIDs   []string
+}
+
+// PersonOrders reads up to limit orders of a person, by id, with the fields Id, Status and PersonalLinkId only.
+func (s *Store) PersonOrders(ctx context.Context, p Person, limit int) ([]*ordersv1.Order, error) {
+	rows, err := s.pool.Query(ctx, findPersonOrders, planPerCall, p.TenantID, p.ExternalRecipientID, p.OrderIDs, p.LinkIDs, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find orders of a person: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*ordersv1.Order, error) {
+		o := &ordersv1.Order{}
+		return o, row.Scan(&o.Id, postgres.ScanEnum(&o.Status), &o.PersonalLinkId)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find orders of a person: %w", err)
+	}
+	return found, nil
+}
+
+// ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
+// after it. Orders that the tenant does not have are skipped. decide is called for each order and refuses with an error.
+func (s *Store) ErasePersonalData(
+	ctx context.Context, a rules.Audit, ids []string, decide func(current []*rules.Current) ([]*rules.Change, error),
+) (records []*ordersv1.Order, err error) {
+	var locked []*rules.Current
+	err = postgres.ReadThenWrite(ctx, s.pool,
+		func(b *pgx.Batch) {
+			b.Queue(lockOrders, a.TenantID, ids).Query(func(rows pgx.Rows) (err error) {
+				locked, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Current, error) {
+					l := &lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
+					l.current.Record, err = scanRecord(row, &l.sealed)
+					l.current.DetailsErased = len(l.sealed) == 0
+					return l.current, err
+				})
+				return err
+			})
+		},
+		func() (func(b *pgx.Batch), error) {
+			changes, err := decide(locked)
+			if err != nil {
+				return nil, err
+			}
+			records = nil
+			for i, change := range changes {
+				records = append(records, change.After(locked[i]))
+			}
+			return s.queueErasure(ctx, a, locked, changes)
+		})
+	if err != nil {
+		return nil, fmt.Errorf("erase personal data: %w", err)
+	}
+	return records, nil
+}
+
+// queueErasure writes the messages first, because the events of a transaction come last.
+func (s *Store) queueErasure(
+	ctx context.Context, a rules.Audit, locked []*rules.Current, changes []*rules.Change,
+) (func(b *pgx.Batch), error) {
+	var ids []string
+	var writes []func(b *pgx.Batch)
+	for i, change := range changes {
+		audit := a
+		audit.OrderID = locked[i].Record.GetId()
+		write, err := s.queueChange(ctx, 0, locked[i], change, func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+			QueueAudit(b, audit, before.Record, change.After(before))
+		})
+		if err != nil {
+			return nil, err
+		}
+		ids, writes = append(ids, audit.OrderID), append(writes, write)
+	}
+	return func(b *pgx.Batch) {
+		b.Queue(eraseMessages, a.TenantID, ids, rules.Erased)
+		for _, write := range writes {
+			write(b)
+		}
+	}, nil
+}
+
+// Stale is an order that nobody has worked on for a long time.
+type Stale struct {
+	TenantID, ID string
+	Version      int64
+}
+
+// StaleOrders reads up to limit open orders without a change or message for the given time. now nil: the
+// database's clock.
+func (s *Store) StaleOrders(ctx context.Context, now *time.Time, keep time.Duration, limit int) ([]Stale, error) {
+	rows, err := s.pool.Query(ctx, findStale, planPerCall, now, keep, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find stale orders: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Stale])
+	if err != nil {
+		return nil, fmt.Errorf("find stale orders: %w", err)
+	}
+	return found, nil
+}
