@@ -30,6 +30,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/server"
@@ -47,10 +48,11 @@ type Config struct {
 	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
 	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
-	ClaimURL         string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
-	Idempotency      idempotency.Config
-	DetailsRetention time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of a claimed, expired or cancelled link are stored; then they are erased."`
-	RecoveryInterval time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
+	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
+	Idempotency        idempotency.Config
+	DetailsRetention   time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of a claimed, expired or cancelled link are stored; then they are erased."`
+	UnclaimedRetention time.Duration `env:"UNCLAIMED_RETENTION" envDefault:"8760h" check:"min=24h" doc:"How long label, message, e-mail and answers of a link that nobody has claimed are stored; then they are erased. The link stays open."`
+	RecoveryInterval   time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
 }
 
 // Validate implements the check of package settings.
@@ -162,6 +164,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	linksv1.RegisterGiftSiteServiceServer(s.rpc, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
+	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
 	return nil
 }
 
@@ -199,9 +202,14 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) eraseDetails(ctx context.Context, lag time.Duration) error {
-	return daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
-		return s.links.EraseDetails(ctx, s.cfg.DetailsRetention+lag, limit)
-	})
+	return errors.Join(
+		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
+			return s.links.EraseDetails(ctx, s.cfg.DetailsRetention+lag, limit)
+		}),
+		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
+			return s.links.EraseUnclaimed(ctx, s.cfg.UnclaimedRetention+lag, limit)
+		}),
+	)
 }
 
 func (s *Service) close(ctx context.Context) {

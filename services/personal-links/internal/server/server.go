@@ -17,19 +17,21 @@ import (
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// Server implements the four gRPC services of personal links: PersonalLinksService acts for API keys,
-// GiftSiteService for the players who open a link, PersonalLinkOperationsService for persons, and
-// ClaimRecordsService for orders, which compares itself with the links.
+// Server implements the gRPC services of personal links: PersonalLinksService acts for API keys, GiftSiteService for the players
+// who open a link, PersonalLinkOperationsService for persons, ClaimRecordsService for orders, which compares itself with the
+// links, and PersonalDataService for what a person asks for.
 type Server struct {
 	linksv1.UnimplementedPersonalLinksServiceServer
 	linksv1.UnimplementedGiftSiteServiceServer
 	linksv1.UnimplementedPersonalLinkOperationsServiceServer
 	linksv1.UnimplementedClaimRecordsServiceServer
+	privacyv1.UnimplementedPersonalDataServiceServer
 
 	store    *store.Store
 	ring     *seal.Ring

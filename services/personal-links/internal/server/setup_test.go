@@ -28,6 +28,7 @@ import (
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
@@ -47,6 +48,7 @@ type fixture struct {
 	site            linksv1.GiftSiteServiceClient
 	operations      linksv1.PersonalLinkOperationsServiceClient
 	claimRecords    linksv1.ClaimRecordsServiceClient
+	personal        privacyv1.PersonalDataServiceClient
 	store           *store.Store
 	tenant          string
 	brand, campaign string
@@ -92,6 +94,7 @@ func (f *fixture) serve() {
 	linksv1.RegisterGiftSiteServiceServer(s, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s, srv)
+	privacyv1.RegisterPersonalDataServiceServer(s, srv)
 	listener, err := (&net.ListenConfig{}).Listen(f.t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(f.t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -101,6 +104,7 @@ func (f *fixture) serve() {
 	f.t.Cleanup(func() { _ = conn.Close() })
 	f.client, f.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
 	f.operations, f.claimRecords = linksv1.NewPersonalLinkOperationsServiceClient(conn), linksv1.NewClaimRecordsServiceClient(conn)
+	f.personal = privacyv1.NewPersonalDataServiceClient(conn)
 }
 
 // The team of the tenant.

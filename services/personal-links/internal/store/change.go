@@ -127,6 +127,8 @@ func newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, erro
 const (
 	Approved  = "APPROVED"
 	Cancelled = "CANCELLED"
+	Erased    = "ERASED"
+	Exported  = "EXPORTED"
 )
 
 // ByKey is the kind of an actor that is an API key.

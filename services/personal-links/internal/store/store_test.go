@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -75,9 +76,46 @@ func TestDetailsOfLinksThatEndedLongAgoAreErased(t *testing.T) {
 	n, err := store.New(pool, ring).EraseDetails(t.Context(), 90*24*time.Hour, 10)
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
+	requireKept(t, pool, kept)
+}
+
+func requireKept(t *testing.T, pool *pgxpool.Pool, kept map[string]bool) {
+	t.Helper()
 	for id, want := range kept {
 		var has bool
 		require.NoError(t, pool.QueryRow(t.Context(), "SELECT details_sealed IS NOT NULL FROM links WHERE id = $1", id).Scan(&has))
 		require.Equal(t, want, has)
 	}
+}
+
+func TestDetailsOfLinksThatNobodyClaimsAreErased(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, store.Migrations())
+	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
+	require.NoError(t, err)
+	kept := map[string]bool{}
+	const old = "created_at = now() - interval '400 days', updated_at = now() - interval '366 days'"
+	for _, c := range []struct {
+		set  string
+		kept bool
+	}{
+		{old, false},
+		{old + ", status = 'REQUESTED'", false},
+		{"created_at = now() - interval '400 days', updated_at = now() - interval '364 days'", true},
+		{old + ", claim_order_id = gen_random_uuid(), claim_lease_until = now()", true},
+		{old + ", status = 'CANCELLED', cancelled_at = now()", true},
+	} {
+		id := uuid.NewString()
+		_, err := pool.Exec(t.Context(), insertLink, id)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), "UPDATE links SET details_sealed = 'x', "+c.set+" WHERE id = $1", id)
+		require.NoError(t, err)
+		kept[id] = c.kept
+	}
+	for _, limit := range []int{1, 10} { // Batches are bounded.
+		n, err := store.New(pool, ring).EraseUnclaimed(t.Context(), 365*24*time.Hour, limit)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}
+	requireKept(t, pool, kept)
 }

@@ -1,0 +1,227 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+const player = "marked-player-1"
+
+// personal makes a link with a value in every field that may say something about a person.
+func (f *fixture) personalLink(t *testing.T) *linksv1.PersonalLink {
+	t.Helper()
+	return f.create(t, f.toCampaign(&linksv1.PersonalLinkRecipient{
+		Label: "Marked Ann", Email: new("marked@example.com"), Message: new("Marked message"), ExternalRecipientId: new(player),
+	}))[0].GetLink()
+}
+
+// copyToOtherTenant gives another tenant links that equal those of the tenant, under the same ids.
+func (f *fixture) copyToOtherTenant(t *testing.T) (tenant string) {
+	t.Helper()
+	tenant = newID()
+	_, err := f.pool.Exec(t.Context(), `INSERT INTO links SELECT (jsonb_populate_record(l,
+  jsonb_build_object('tenant_id', $1::text, 'token_hash', NULL))).* FROM links l`, tenant)
+	require.NoError(t, err)
+	return tenant
+}
+
+func (f *fixture) rowsOf(t *testing.T, tenant string) []map[string]any {
+	t.Helper()
+	rows, err := f.pool.Query(t.Context(), "SELECT to_jsonb(l) FROM links l WHERE tenant_id = $1 ORDER BY id", tenant)
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[map[string]any])
+	require.NoError(t, err)
+	return found
+}
+
+func (f *fixture) eraseRecords(t *testing.T, links ...*linksv1.PersonalLink) ([]*privacyv1.PersonRecord, error) {
+	t.Helper()
+	req := &privacyv1.ErasePersonRecordsRequest{TenantId: f.tenant, RequestedBy: operator(), RecordIds: []string{newID()}}
+	for _, l := range links {
+		req.RecordIds = append(req.RecordIds, l.GetId())
+	}
+	resp, err := f.personal.ErasePersonRecords(t.Context(), req)
+	return resp.GetRecords(), err
+}
+
+// What an erasure does to every column. A new column needs a decision.
+var (
+	keptColumns = strings.Fields(`tenant_id id brand_id campaign_id order_id created_at approved_at claimed_at batch_id batch_index
+		locale manager_id claim_order_id claim_lease_until`)
+	erasedColumns   = strings.Fields(`external_recipient_id claim_url_sealed token_hash details_sealed reason_sealed`)
+	countingColumns = strings.Fields(`status cancelled_at updated_at`)
+)
+
+func TestAnErasureOfLinksDecidesOnEveryColumn(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	open, claimed, cancelled := f.personalLink(t), f.personalLink(t), f.personalLink(t)
+	_, err := f.site.ClaimLink(t.Context(), claimOf(claimed))
+	require.NoError(t, err)
+	_, err = f.client.CancelPersonalLink(f.post("c"), cancelOf(cancelled))
+	require.NoError(t, err)
+	other := f.copyToOtherTenant(t)
+	before, others := f.rowsOf(t, f.tenant), f.rowsOf(t, other)
+	records, err := f.eraseRecords(t, open, claimed, cancelled)
+	require.NoError(t, err)
+	require.Len(t, records, 3)
+	after := f.rowsOf(t, f.tenant)
+	for i := range after {
+		require.Len(t, after[i], len(keptColumns)+len(erasedColumns)+len(countingColumns), "a column is in none of the lists")
+		for _, column := range keptColumns {
+			require.Equal(t, before[i][column], after[i][column], column)
+		}
+		for _, column := range erasedColumns {
+			if column == "reason_sealed" {
+				require.Nil(t, after[i][column])
+				continue
+			}
+			require.NotEqual(t, before[i][column], after[i][column], column)
+		}
+	}
+	require.Equal(t, others, f.rowsOf(t, other))
+
+	for _, l := range []*linksv1.PersonalLink{open, claimed, cancelled} {
+		read := f.read(t, l)
+		require.Nil(t, read.ExternalRecipientId)
+		require.Equal(t, "https://gifts.example.com/c/erased", read.GetClaimUrl())
+		for _, gone := range []*linksv1.PersonalLink{l, read} {
+			_, err = f.site.GetClaimPage(t.Context(), &linksv1.GetClaimPageRequest{Token: token(gone)})
+			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		}
+	}
+	require.Equal(t, rules.Cancelled, f.read(t, open).GetStatus())
+	require.Equal(t, []string{"personal_link.created", "personal_link.cancelled"}, f.kinds(t, open.GetId()))
+	require.Equal(t, rules.Claimed, f.read(t, claimed).GetStatus())
+	require.Equal(t, []string{"personal_link.created", "personal_link.claimed"}, f.kinds(t, claimed.GetId()))
+	require.Equal(t, 3, f.count(t, "link_audit WHERE action = 'ERASED' AND actor_id = 'op-1'"))
+
+	t.Run("a repetition changes nothing", func(t *testing.T) {
+		_, err := f.eraseRecords(t, open, claimed, cancelled)
+		require.NoError(t, err)
+		require.Equal(t, after, f.rowsOf(t, f.tenant))
+	})
+}
+
+func TestAPersonsLinksAreFound(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link, another := f.personalLink(t), f.newLink(t)
+	f.copyToOtherTenant(t)
+	for name, req := range map[string]*privacyv1.FindPersonRecordsRequest{
+		"by recipient": {ExternalRecipientId: new(player)},
+		"by id":        {PersonalLinkIds: []string{link.GetId(), newID()}},
+		"by both":      {ExternalRecipientId: new(player), PersonalLinkIds: []string{link.GetId()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req.TenantId = f.tenant
+			resp, err := f.personal.FindPersonRecords(t.Context(), req)
+			require.NoError(t, err)
+			require.Len(t, resp.GetRecords(), 1)
+			require.Equal(t, link.GetId(), resp.GetRecords()[0].GetPersonalLinkId())
+			require.Nil(t, resp.GetRecords()[0].OrderId)
+		})
+	}
+	resp, err := f.personal.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{
+		TenantId: newID(), ExternalRecipientId: new(player), PersonalLinkIds: []string{another.GetId()},
+	})
+	require.NoError(t, err)
+	require.Empty(t, resp.GetRecords(), "another tenant has none of them")
+}
+
+func TestAClaimThatACrashLeftIsReconciledBeforeItsLinkIsErased(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	placed, lost := f.personalLink(t), f.personalLink(t)
+	orderID := newID()
+	f.set(t, placed, "claim_order_id = '"+orderID+"', claim_lease_until = now()")
+	f.set(t, lost, "claim_order_id = gen_random_uuid(), claim_lease_until = now()")
+	f.orders.Place(orderID)
+	records, err := f.eraseRecords(t, placed, lost)
+	require.NoError(t, err)
+	orders := map[string]string{}
+	for _, r := range records {
+		orders[r.GetPersonalLinkId()] = r.GetOrderId()
+	}
+	require.Equal(t, map[string]string{placed.GetId(): orderID, lost.GetId(): ""}, orders)
+	require.Equal(t, rules.Claimed, f.read(t, placed).GetStatus())
+	require.Equal(t, rules.Cancelled, f.read(t, lost).GetStatus())
+}
+
+// TestAnErasureAndClaimsRunOneAfterAnother: the erasure knows the order of a claim that came first, and no claim follows it.
+func TestAnErasureAndClaimsRunOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.personalLink(t)
+	var records []*privacyv1.PersonRecord
+	var g errgroup.Group
+	for range 3 {
+		g.Go(func() error {
+			_, err := f.site.ClaimLink(t.Context(), claimOf(link))
+			if problem.Is(err, problem.NotFound) || problem.Is(err, problem.ServiceUnavailable) {
+				return nil // The link was erased first, or a claim was ended for the erasure.
+			}
+			return err
+		})
+	}
+	g.Go(func() (err error) {
+		records, err = f.eraseRecords(t, link)
+		return err
+	})
+	require.NoError(t, g.Wait())
+	require.Len(t, records, 1)
+	orders := f.orders.Of(link.GetId())
+	if records[0].OrderId == nil {
+		require.Empty(t, orders)
+	} else {
+		require.Equal(t, []string{records[0].GetOrderId()}, orders)
+	}
+	require.Nil(t, f.rowsOf(t, f.tenant)[0]["details_sealed"])
+}
+
+func TestAnExportHasTheDetailsOfLinks(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.personalLink(t)
+	f.copyToOtherTenant(t)
+	export := func(ids ...string) (exported []any, text string) {
+		resp, err := f.personal.ExportPersonRecords(t.Context(), &privacyv1.ExportPersonRecordsRequest{
+			TenantId: f.tenant, RequestedBy: account(anAdministrator), RecordIds: ids,
+		})
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(resp.GetDocument(), &exported))
+		return exported, string(resp.GetDocument())
+	}
+	exported, text := export(link.GetId(), newID())
+	require.Len(t, exported, 1)
+	for _, part := range []string{player, "Marked Ann", "Marked message", "marked@example.com", link.GetClaimUrl(), `"ACTIVE"`} {
+		require.Contains(t, text, part)
+	}
+	require.Equal(t, 1, f.count(t, "link_audit WHERE action = 'EXPORTED' AND actor_id = '"+anAdministrator+"'"))
+	none, _ := export()
+	require.Empty(t, none)
+}
+
+func TestARequestForAPersonIsChecked(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := f.personal.ErasePersonRecords(t.Context(), &privacyv1.ErasePersonRecordsRequest{
+		TenantId: "x", RequestedBy: &commonv1.Actor{}, RecordIds: []string{"x"},
+	})
+	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
+	_, err = f.personal.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{
+		TenantId: f.tenant, PersonalLinkIds: make([]string, 2001),
+	})
+	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+const (
+	// maxPersonRecords is how many links a person may have.
+	maxPersonRecords = 2000
+	// erasedToken ends the claim URL of an erased link. It is no token, so the gift site answers 404.
+	erasedToken = "/erased"
+)
+
+// FindPersonRecords lists the links of a person.
+func (s *Server) FindPersonRecords(
+	ctx context.Context, req *privacyv1.FindPersonRecordsRequest,
+) (*privacyv1.FindPersonRecordsResponse, error) {
+	errs := fields.FromContext(ctx)
+	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
+	ids := recordIDs("personalLinkIds", req.GetPersonalLinkIds(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	found, err := s.store.PersonLinks(ctx, tenantID, fields.Optional(req.ExternalRecipientId), ids, maxPersonRecords+1)
+	if err != nil {
+		return nil, err
+	}
+	resp := &privacyv1.FindPersonRecordsResponse{}
+	for _, l := range found {
+		resp.Records = append(resp.Records, &privacyv1.PersonRecord{PersonalLinkId: &l.Id, OrderId: l.OrderId})
+	}
+	return resp, nil
+}
+
+func recordIDs(field string, ids []string, errs *fields.Errors) []string {
+	if len(ids) > maxPersonRecords {
+		errs.Add(field, problem.FieldInvalid, "must hold at most 2000 ids")
+		return nil
+	}
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = errs.UUID(field, id)
+	}
+	return out
+}
+
+// personRequest has the fields that erasing and exporting share.
+type personRequest interface {
+	GetTenantId() string
+	GetRequestedBy() *commonv1.Actor
+	GetRecordIds() []string
+}
+
+// admitPerson checks the form of a request. The tenants service has checked what the actor may do.
+func admitPerson(ctx context.Context, req personRequest, action string) (tenantID string, ids []string, by store.Audit, err error) {
+	errs := fields.FromContext(ctx)
+	actor.Check(req.GetRequestedBy(), errs)
+	tenantID, ids = errs.RequiredUUID("tenantId", req.GetTenantId()), recordIDs("recordIds", req.GetRecordIds(), errs)
+	by = store.Audit{
+		Action: action, ActorKind: enumname.String(req.GetRequestedBy().GetKind()), ActorID: req.GetRequestedBy().GetId(),
+	}
+	return tenantID, ids, by, errs.Err()
+}
+
+// ErasePersonRecords erases the personal data of links. A claim in flight is reconciled first: its order then remains, and is
+// returned with its link.
+func (s *Server) ErasePersonRecords(
+	ctx context.Context, req *privacyv1.ErasePersonRecordsRequest,
+) (*privacyv1.ErasePersonRecordsResponse, error) {
+	tenantID, ids, by, err := admitPerson(ctx, req, store.Erased)
+	if err != nil {
+		return nil, err
+	}
+	var links []*rules.Link
+	// Each link may have one claim in flight, and its player may start another.
+	for range len(ids) + maxReconciled {
+		var locked *rules.Link
+		links, locked, err = s.store.ErasePersonalData(ctx, tenantID, ids, by, s.claimURL+erasedToken, s.clock())
+		if !errors.Is(err, rules.ErrClaimLocked) {
+			break
+		}
+		if _, err = s.claims.Reconcile(ctx, locked); err != nil {
+			return nil, err
+		}
+		err = problem.Unavailable()
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &privacyv1.ErasePersonRecordsResponse{}
+	for _, l := range links {
+		resp.Records = append(resp.Records, &privacyv1.PersonRecord{PersonalLinkId: &l.Record.Id, OrderId: l.Record.OrderId})
+	}
+	return resp, nil
+}
+
+// exportedLink is a link in the document.
+type exportedLink struct {
+	Details      json.RawMessage       `json:"details"`
+	CustomFields []customfields.Answer `json:"customFields,omitempty"`
+}
+
+// ExportPersonRecords returns links with their details.
+func (s *Server) ExportPersonRecords(
+	ctx context.Context, req *privacyv1.ExportPersonRecordsRequest,
+) (*privacyv1.ExportPersonRecordsResponse, error) {
+	tenantID, ids, by, err := admitPerson(ctx, req, store.Exported)
+	if err != nil {
+		return nil, err
+	}
+	links, err := s.store.Export(ctx, tenantID, ids, by)
+	if err != nil {
+		return nil, err
+	}
+	exported := []exportedLink{}
+	for _, l := range links {
+		var e exportedLink
+		if e.Details, err = restjson.Marshal(detailsOf(l)); err != nil {
+			return nil, fmt.Errorf("export link: %w", err)
+		}
+		if l.Details != nil {
+			e.CustomFields = l.Details.Answers
+		}
+		exported = append(exported, e)
+	}
+	document, err := json.Marshal(exported)
+	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
+}
