@@ -70,15 +70,16 @@ func deleteGroups(ctx context.Context, t *testing.T, d *drill) {
 	})
 }
 
-// awaitReaders waits until the feed and the webhook service have stored what Kafka has now.
+// awaitReaders waits until the feed and the webhook service have stored what Kafka has now. Offsets beyond the end are of a topic that
+// is gone: their reader has not looked at the new one yet.
 func (d *drill) awaitReaders(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ends := d.ends(ctx, t)
 	for database, query := range storedOffsets {
-		var stored map[int]int64
+		var stored, now map[int]int64
 		behind := func() bool {
 			for partition, end := range ends {
-				if stored[partition] < end {
+				if stored[partition] < end || stored[partition] > now[partition] {
 					return true
 				}
 			}
@@ -86,6 +87,7 @@ func (d *drill) awaitReaders(ctx context.Context, t *testing.T) {
 		}
 		waitFor(catchUp, func() bool {
 			stored = d.offsets(ctx, t, database, query)
+			now = d.ends(ctx, t)
 			return !behind()
 		})
 		require.False(t, behind(), "%s has stored %v of %v", database, stored, ends)
