@@ -34,29 +34,33 @@ type gate struct {
 	open bool
 }
 
-func (g gate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+// admit checks who calls what.
+func (g gate) admit(ctx context.Context, method string) error {
 	if g.open {
-		return next(ctx, req)
+		return nil
 	}
 	from := callerOf(ctx)
-	reason := from.refuses(ctx, info.FullMethod)
-	if reason == "" && !from.mayActAs(req) {
-		reason = actorNotAllowed
+	if reason := from.refuses(ctx, method); reason != "" {
+		return g.refusal(ctx, reason, from, method)
 	}
-	if reason != "" {
-		return nil, g.refusal(ctx, reason, from, info.FullMethod)
+	return nil
+}
+
+// unary checks who calls what and for whom, which the request says. Server.guard has called admit before it was decoded; here it
+// also holds for a service that was registered without a guard.
+func (g gate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if err := g.admit(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	if from := callerOf(ctx); !g.open && !from.mayActAs(req) {
+		return nil, g.refusal(ctx, actorNotAllowed, from, info.FullMethod)
 	}
 	return next(ctx, req)
 }
 
 func (g gate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	if g.open {
-		return next(srv, stream)
-	}
-	ctx := stream.Context()
-	from := callerOf(ctx)
-	if reason := from.refuses(ctx, info.FullMethod); reason != "" {
-		return g.refusal(ctx, reason, from, info.FullMethod)
+	if err := g.admit(stream.Context(), info.FullMethod); err != nil {
+		return err
 	}
 	return next(srv, stream)
 }

@@ -28,9 +28,6 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// serverDeadline bounds a call whose caller set none.
-const serverDeadline = 15 * time.Second
-
 var errPanic = errors.New("panic")
 
 type panicError struct {
@@ -95,15 +92,6 @@ func asProblem(ctx context.Context, err error) *problem.Error {
 		return problem.Unavailable()
 	}
 	return problem.Internal()
-}
-
-func deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if _, set := ctx.Deadline(); set {
-		return next(ctx, req)
-	}
-	ctx, cancel := context.WithTimeout(ctx, serverDeadline)
-	defer cancel()
-	return next(ctx, req)
 }
 
 // readCaller puts principal and request into the context and refuses a request with violations, unless the

@@ -1,8 +1,9 @@
 // Package rpc builds the platform's gRPC servers and clients, with the same interceptors, limits, deadlines, health checks,
 // reflection and graceful end everywhere.
 //
-// A server's interceptors run in this order: observation, recovery, gate (who may call what), errors (also renders panics),
-// deadline, caller. A client turns every failed call into an error that carries a *problem.Error.
+// A server handles a call in this order: deadline, observation, recovery, gate (who may call what), budget of messages, decoding,
+// gate (for whom), errors (also renders panics), caller. A client turns every failed call into an error that carries a
+// *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
 // plain text, only on loopback addresses; there every caller may call everything.
@@ -24,6 +25,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -41,13 +44,12 @@ type Config struct {
 	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port that the gRPC server listens on."`
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for calls in flight."`
 	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still accepts calls, so that callers can move to other instances."`
+	MessageBytes int64         `env:"GRPC_MESSAGE_BYTES" envDefault:"67108864" check:"min=45088768" doc:"Bytes of request messages that the gRPC server receives and handles at once; more get UNAVAILABLE. A quarter is kept for small messages. A message takes about three times its size in memory until its call ends."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
 
 const (
-	// MaxMessageBytes has room for the API's largest body of 10 MB in its wire form.
-	MaxMessageBytes = 32 << 20
 	// streamWindow and connectionWindow are how many bytes are in flight on a call and on a connection. Fixed values avoid the
 	// pings with which gRPC would estimate them.
 	streamWindow     = 1 << 20
@@ -66,9 +68,12 @@ const (
 // Server is a gRPC server under construction: register services on it, then Run.
 type Server struct {
 	*grpc.Server
-	cfg    Config
-	log    *slog.Logger
-	health *health.Server
+	cfg      Config
+	log      *slog.Logger
+	health   *health.Server
+	observer *observer
+	gate     gate
+	messages *messages
 	// innermost runs right around the handlers; it may be nil.
 	innermost grpc.UnaryServerInterceptor
 	// serving means that it listens and is not about to end.
@@ -88,20 +93,24 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	if err != nil {
 		return nil, fmt.Errorf("grpc server: %w", err)
 	}
-	s := &Server{cfg: cfg, log: tel.Logger, health: health.NewServer()}
+	s := &Server{
+		cfg: cfg, log: tel.Logger, health: health.NewServer(), observer: newServerObserver(tel),
+		gate: gate{log: tel.Logger, open: !cfg.TLS.Secure()},
+	}
+	if s.messages, err = newMessages(cfg.MessageBytes, tel); err != nil {
+		return nil, err
+	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
-	between := gate{log: tel.Logger, open: !cfg.TLS.Secure()}
 	s.Server = grpc.NewServer(append(options,
+		grpc.InTapHandle(deadline),
+		grpc.ForceServerCodecV2(sizing{encoding.GetCodecV2(proto.Name)}),
 		grpc.ChainUnaryInterceptor(
-			newServerObserver(tel).serve,
-			recovery,
-			between.unary,
+			s.gate.unary,
 			errorsToStatus(tel.Logger),
-			deadline,
 			readCaller(collectors),
 			s.intercept,
 		),
-		grpc.ChainStreamInterceptor(between.stream, s.untilEnd),
+		grpc.ChainStreamInterceptor(s.gate.stream, s.untilEnd),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
@@ -111,7 +120,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxConnectionAge, MaxConnectionAgeGrace: maxConnectionAgeGrace}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
 	)...)
-	healthpb.RegisterHealthServer(s.Server, s.health)
+	healthpb.RegisterHealthServer(s, s.health)
 	return s, nil
 }
 
@@ -139,7 +148,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("grpc port: %w", err)
 	}
-	reflection.Register(s.Server)
+	reflection.Register(s)
 	for name := range s.GetServiceInfo() {
 		s.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
 	}

@@ -108,7 +108,8 @@ gateway:
 {{- $settings := append $component.accepts "LOG_LEVEL" }}
 {{- $secrets := values $component.secrets }}
 {{- if hasKey $component.secrets "DATABASE_URL" }}
-{{- $settings = append (append $settings "DATABASE_MAX_CONNS") "DATABASE_STATEMENT_TIMEOUT" }}
+{{- /* The services: each has a database and a gRPC server. */}}
+{{- $settings = concat $settings (list "DATABASE_MAX_CONNS" "DATABASE_STATEMENT_TIMEOUT" "GRPC_MESSAGE_BYTES") }}
 {{- $secrets = append $secrets "migrationDatabaseUrl" }}
 {{- end }}
 {{- range $setting, $_ := $values.settings }}
