@@ -49,7 +49,7 @@ func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
 		_, keeps := p.Settings["GIFTING_DATABASE_URL"]
 		require.Equal(t, keeps, p.Database != "", p.Name)
 		for _, other := range programs.All() {
-			// A setting that is not required is for a command, which runs when everything has started.
+			// A setting that is not required is for a command or for background work, which needs no order.
 			calls := p.Settings[settings.Prefix+other.Peer()].Required
 			require.True(t, !calls || started[other.Peer()], "%s calls %s, which starts later", p.Name, other.Name)
 		}

@@ -40,6 +40,7 @@ type Config struct {
 	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// RedisURL empty: versions are not published.
 	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
+	Peers    Peers
 	// AllowLoopbackWebhooks is refused in production.
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept webhook URLs with plain HTTP and loopback addresses. Never in production."`
 }
@@ -57,6 +58,7 @@ const (
 type Service struct {
 	tel      *telemetry.Telemetry
 	pool     *pgxpool.Pool
+	peers    peers
 	versions *versions.Publisher
 	rpc      *rpc.Server
 	// check finds out that the database or Redis went back to an earlier state.
@@ -96,6 +98,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 
 func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err error) {
 	if s.versions, err = versions.Open(cfg.RedisURL, s.tel); err != nil {
+		return err
+	}
+	if s.peers, err = cfg.Peers.dial(cfg.RPC.TLS, s.tel); err != nil {
 		return err
 	}
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
@@ -153,10 +158,11 @@ func (s *Service) close() error {
 	if s.pool != nil {
 		s.pool.Close()
 	}
+	err := s.peers.close()
 	if s.versions == nil {
-		return nil
+		return err
 	}
-	return s.versions.Close()
+	return errors.Join(err, s.versions.Close())
 }
 
 // Reencrypt seals all signing secrets again with the first of the seal keys while the service runs. After success no secret needs

@@ -26,6 +26,10 @@ func config(t *testing.T) tenants.Config {
 		RPC:         rpc.Config{Addr: freeAddr(t)},
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
 		Environment: apikey.Sandbox,
+		// The service is ready while the others are away.
+		Peers: tenants.Peers{
+			CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1", PersonalLinksAddr: "127.0.0.1:1", EventsAddr: "127.0.0.1:1", WebhookAddr: "127.0.0.1:1",
+		},
 		SealKeys:    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 	}
 }

@@ -12,7 +12,8 @@ The programs of the platform. The chart makes everything from this table.
 {{- define "gifting.components" -}}
 tenants:
   values: tenants
-  calls: []
+  # To erase and export data.
+  calls: [catalog, orders, personal-links, events, webhook]
   uses: [postgresql, redis]
   settings: [ENVIRONMENT]
   accepts: [AUDIT_RETENTION]
