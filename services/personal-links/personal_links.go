@@ -223,8 +223,20 @@ func (s *Service) close(ctx context.Context) {
 	}
 }
 
-// Reencrypt seals all sealed values of the links again with the first of the seal keys while the service runs. After success,
-// older keys are needed only for stored answers, until the retention of those ends.
+// Reencrypt seals all sealed values of the links and the stored responses again with the first of the seal keys while the service
+// runs. After success no value needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
+	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
+		return err
+	}
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return fmt.Errorf("seal keys: %w", err)
+	}
+	pool, err := postgres.Open(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return server.ReencryptAnswers(ctx, store.New(pool, ring), ring, out)
 }

@@ -94,7 +94,7 @@ func TestReencryptReportsItsProgress(t *testing.T) {
 	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
 	var out strings.Builder
 	require.NoError(t, personallinks.Reencrypt(t.Context(), cfg, &out))
-	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\n", out.String())
+	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\nre-encrypted 0 stored responses\n", out.String())
 	cfg.SealKeys = ""
 	require.Error(t, personallinks.Reencrypt(t.Context(), cfg, &out))
 }

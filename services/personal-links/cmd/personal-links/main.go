@@ -17,7 +17,7 @@ func main() {
 		Migrate:   personallinks.Migrate,
 		Pending:   personallinks.Pending,
 		Tasks: []daemon.Task[personallinks.Config]{
-			{Name: "re-encrypt", Short: "re-encrypt all links under the first of the seal keys", Run: personallinks.Reencrypt},
+			{Name: "re-encrypt", Short: "re-encrypt all links and stored responses under the first of the seal keys", Run: personallinks.Reencrypt},
 		},
 	}))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -16,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/server"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -93,4 +95,40 @@ func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 	require.Equal(t, cancelled.GetClaimUrl(), link.Record.GetClaimUrl())
 	require.Equal(t, "Marked Ann", link.Details.Label)
 	require.Equal(t, "Marked reason", *link.Reason)
+}
+
+func TestReencryptedAnswersAreRepeatedUnderTheNewKeyAlone(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	made, err := f.client.CreatePersonalLinks(f.post("c"), f.toCampaign(ann(), ann()))
+	require.NoError(t, err)
+	cancelled, err := f.client.CancelPersonalLink(f.post("x"), cancelOf(made.GetResults()[0].GetLink()))
+	require.NoError(t, err)
+	gone := f.toCampaign(ann())
+	gone.CampaignId = new(newID())
+	_, refused := f.client.CreatePersonalLinks(f.post("p"), gone)
+	require.Error(t, refused)
+	ofAnother := f.link(0)
+	ofAnother.tenant = newID()
+	f.insert(ofAnother)
+
+	const oldKey, newKey = "k1:YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=", "k2:YmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmI="
+	reencryptWith := func(keys string) error {
+		ring, err := seal.ParseRing(keys)
+		require.NoError(t, err)
+		f.ring = ring
+		return server.ReencryptAnswers(t.Context(), store.New(f.pool, ring), ring, io.Discard)
+	}
+	require.ErrorIs(t, reencryptWith(newKey), reencrypt.ErrBroken)
+	require.NoError(t, reencryptWith(newKey+","+oldKey))
+	require.NoError(t, reencryptWith(newKey), "nothing needs the old key")
+	f.serve()
+	madeAgain, err := f.client.CreatePersonalLinks(f.post("c"), f.toCampaign(ann(), ann()))
+	require.NoError(t, err)
+	require.True(t, proto.Equal(made, madeAgain))
+	cancelledAgain, err := f.client.CancelPersonalLink(f.post("x"), cancelOf(made.GetResults()[0].GetLink()))
+	require.NoError(t, err)
+	require.True(t, proto.Equal(cancelled, cancelledAgain))
+	_, refusedAgain := f.client.CreatePersonalLinks(f.post("p"), gone)
+	require.Equal(t, refused.Error(), refusedAgain.Error())
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -47,4 +48,16 @@ func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int)
 		return 0, fmt.Errorf("erase details: %w", err)
 	}
 	return int(tag.RowsAffected()), nil
+}
+
+const selectTenants = `SELECT DISTINCT tenant_id::text FROM link_batches UNION SELECT DISTINCT tenant_id::text FROM links`
+
+// Tenants returns the ids of all tenants that have had links. It reads every row.
+func (s *Store) Tenants(ctx context.Context) ([]string, error) {
+	rows, _ := s.pool.Query(ctx, selectTenants)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	return ids, nil
 }

@@ -1,0 +1,80 @@
+package idempotency_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+func TestEveryStoredAnswerIsRewrittenOnce(t *testing.T) {
+	t.Parallel()
+	pool, r := setupRegister(t)
+	ask := func(keyID int32, key string) (*answer, error) {
+		return idempotency.Run(request(t.Context(), keyID, key, "f"), pool, effect(fmt.Sprint(keyID, key), "old"))
+	}
+	for _, keyID := range []int32{1, 2} {
+		_, err := ask(keyID, "asked")
+		require.NoError(t, err)
+	}
+	// More than two batches.
+	_, err := pool.Exec(t.Context(), `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer)
+SELECT 3 + n % 7, 'k' || n, fingerprint, answer FROM idempotency_answers, generate_series(1, 1200) AS n WHERE key_id = 1`)
+	require.NoError(t, err)
+	refused := func() (*answer, error) {
+		return idempotency.Run(request(t.Context(), 1, "refused", "f"), pool, func(context.Context) (e idempotency.Effect[*answer], err error) {
+			return e, problem.New(problem.OutOfStock, "none")
+		})
+	}
+	_, first := refused()
+	require.Error(t, first)
+	require.NoError(t, r.claim(t.Context(), "f"), "a claim without an answer")
+
+	seen := map[int32]int{}
+	rewrite := func(keep int32) int {
+		n, err := idempotency.Rewrite(t.Context(), pool, func(keyID int32, stored *answer) (*answer, bool) {
+			seen[keyID]++
+			stored.Error = proto.String("new")
+			return stored, keyID != keep
+		})
+		require.NoError(t, err)
+		return n
+	}
+	require.Equal(t, 1201, rewrite(2))
+	require.Equal(t, map[int32]int{1: 1, 2: 1, 3: 171, 4: 172, 5: 172, 6: 172, 7: 171, 8: 171, 9: 171}, seen)
+	for keyID, want := range map[int32]string{1: "new", 2: "old"} {
+		got, err := ask(keyID, "asked")
+		require.NoError(t, err)
+		require.Equal(t, want, got.GetError())
+	}
+	_, again := refused()
+	require.Equal(t, first.Error(), again.Error())
+}
+
+func TestAnAnswerThatIsReplacedMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
+	require.NoError(t, err)
+	change := func(text string, meanwhile func()) func(int32, *answer) (*answer, bool) {
+		return func(int32, *answer) (*answer, bool) {
+			meanwhile()
+			return &answer{Error: &text}, true
+		}
+	}
+	n, err := idempotency.Rewrite(t.Context(), pool, change("late", func() {
+		n, err := idempotency.Rewrite(t.Context(), pool, change("first", func() {}))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}))
+	require.NoError(t, err)
+	require.Zero(t, n)
+	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
+	require.NoError(t, err)
+	require.Equal(t, "first", got.GetError())
+}
