@@ -28,11 +28,12 @@ const (
 type Ring struct {
 	active string
 	aeads  map[string]cipher.AEAD
+	macs   map[string][]byte
 }
 
 // ParseRing reads `id:base64,id:base64`; the first key is the active one.
 func ParseRing(text string) (*Ring, error) {
-	ring := &Ring{aeads: map[string]cipher.AEAD{}}
+	ring := &Ring{aeads: map[string]cipher.AEAD{}, macs: map[string][]byte{}}
 	for entry := range strings.SplitSeq(text, ",") {
 		id, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
 		key, err := base64.StdEncoding.DecodeString(encoded)
@@ -58,7 +59,7 @@ func (r *Ring) add(id string, key []byte) error {
 	if err != nil {
 		return fmt.Errorf("seal key %s: %w", id, err)
 	}
-	r.aeads[id] = aead
+	r.aeads[id], r.macs[id] = aead, macKey(key)
 	if r.active == "" {
 		r.active = id
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -23,8 +24,10 @@ type Deps struct {
 	Versions *versions.Publisher
 	// Ring seals signing secrets.
 	Ring *seal.Ring
-	Log  *slog.Logger
-	Now  func() time.Time
+	// Privacy erases and exports what is stored about persons.
+	Privacy *privacy.Coordinator
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Config of the services.
@@ -40,6 +43,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	tenantsv1.RegisterTenantsServiceServer(s, &public{store: deps.Store, environment: cfg.Environment})
 	tenantsv1.RegisterDirectoryServiceServer(s, &directory{store: deps.Store, ring: deps.Ring, log: deps.Log})
 	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
+	tenantsv1.RegisterPrivacyOperationsServiceServer(s, &persons{store: deps.Store, privacy: deps.Privacy})
 }
 
 // public is the public plane: it shows a key itself and its tenant.

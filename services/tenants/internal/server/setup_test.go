@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -37,6 +38,10 @@ type fixture struct {
 	public    tenantsv1.TenantsServiceClient
 	directory tenantsv1.DirectoryServiceClient
 	ops       tenantsv1.TenantOperationsServiceClient
+	privacy   tenantsv1.PrivacyOperationsServiceClient
+	// orders and links are fakes of the services that store personal data.
+	orders, links *records
+	coordinator   *privacy.Coordinator
 }
 
 func ringOf(t *testing.T, id, fill string) *seal.Ring {
@@ -62,7 +67,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
-	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts)}
+	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}}
 	t.Cleanup(func() { _ = f.redis.Close() })
 
 	tel := telemetry.Discard()
@@ -71,8 +76,11 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	t.Cleanup(func() { _ = publisher.Close() })
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
+	f.coordinator = privacy.New(privacy.Deps{
+		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring, Log: tel.Logger, Now: time.Now,
+	})
 	server.Register(s, server.Deps{
-		Store: store.New(pool), Versions: publisher, Ring: ring, Log: tel.Logger, Now: time.Now,
+		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
 	}, server.Config{Environment: apikey.Sandbox})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -84,6 +92,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	f.public = tenantsv1.NewTenantsServiceClient(conn)
 	f.directory = tenantsv1.NewDirectoryServiceClient(conn)
 	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
+	f.privacy = tenantsv1.NewPrivacyOperationsServiceClient(conn)
 	return f
 }
 

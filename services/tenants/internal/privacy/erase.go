@@ -1,0 +1,144 @@
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const (
+	// retryAfter is when the worker takes an erasure over. It is longer than an attempt.
+	retryAfter     = time.Minute
+	attemptTimeout = 30 * time.Second
+	batch          = 20
+)
+
+// Deps are what a coordinator works with.
+type Deps struct {
+	Store         *store.Store
+	Orders, Links privacyv1.PersonalDataServiceClient
+	// Ring makes the fingerprint of a person.
+	Ring *seal.Ring
+	Log  *slog.Logger
+	Now  func() time.Time
+}
+
+// Coordinator erases and exports. It is safe for concurrent use, by several instances too.
+type Coordinator struct {
+	deps Deps
+}
+
+// New makes a coordinator.
+func New(deps Deps) *Coordinator { return &Coordinator{deps: deps} }
+
+// Erase erases what is stored about a person, or continues the request with the id. The request may still be pending.
+func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by *commonv1.Actor) (store.PersonRequest, error) {
+	r, err := c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
+	if errors.Is(err, store.ErrNotFound) {
+		r, err = c.record(ctx, s, requestID, by)
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Action != store.ErasePerson || !c.deps.Ring.MatchesMAC(r.SubjectMAC, s.text()) {
+		return r, problem.New(problem.IdempotencyKeyReused, "This requestId was used before for another person.")
+	}
+	if r.CompletedAt != nil {
+		return r, nil
+	}
+	if err := c.attempt(ctx, r); err != nil {
+		c.deps.Log.WarnContext(ctx, "an erasure is pending and will be tried again", "request_id", r.ID, "error", err)
+	}
+	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
+}
+
+// text is the subject without ambiguity. Its tenant is in it, so that equal persons of two tenants have different fingerprints.
+func (s Subject) text() string { return s.TenantID + "\n" + s.Kind + "\n" + s.ID }
+
+// record finds the person's records and commits the request. Of two concurrent calls with one id, the first counts.
+func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, by *commonv1.Actor) (r store.PersonRequest, err error) {
+	f, err := c.find(ctx, s)
+	if err == nil {
+		err = f.refuseInFlight()
+	}
+	if err == nil {
+		err = c.deps.Store.RecordPersonRequest(ctx, c.request(s, requestID, store.ErasePerson, by, f), retryAfter)
+	}
+	if err != nil {
+		return r, err
+	}
+	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
+}
+
+func (c *Coordinator) request(s Subject, id, action string, by *commonv1.Actor, f found) store.PersonRequest {
+	return store.PersonRequest{
+		TenantID: s.TenantID, ID: id, Action: action, SubjectKind: s.Kind, SubjectMAC: c.deps.Ring.MAC(s.text()),
+		ActorKind: by.GetKind(), ActorID: by.GetId(), LinkIDs: f.links, OrderIDs: f.orders,
+	}
+}
+
+// attempt does what is left of an erasure.
+func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error {
+	by := &commonv1.Actor{Kind: r.ActorKind, Id: r.ActorID}
+	orderIDs := r.OrderIDs
+	if r.LinksErasedAt == nil {
+		erased, err := c.deps.Links.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs,
+		})
+		if err != nil {
+			return fmt.Errorf("erase links: %w", err)
+		}
+		var placed []string
+		for _, link := range erased.GetRecords() {
+			placed, orderIDs = add(placed, link.OrderId), add(orderIDs, link.OrderId)
+		}
+		if err := c.deps.Store.LinksErased(ctx, r.TenantID, r.ID, placed); err != nil {
+			return err
+		}
+	}
+	_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
+		TenantId: r.TenantID, RequestedBy: by, RecordIds: orderIDs,
+	})
+	if err != nil {
+		return fmt.Errorf("erase orders: %w", err)
+	}
+	return c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID)
+}
+
+// ContinuePending continues the erasures that are due. One that fails does not block the others.
+func (c *Coordinator) ContinuePending(ctx context.Context) error {
+	var failed []error
+	err := daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+		pending, err := c.deps.Store.TakePendingErasures(ctx, retryAfter, limit)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range pending {
+			if err := c.attemptInTime(ctx, r); err != nil {
+				failed = append(failed, fmt.Errorf("erasure %s: %w", r.ID, err))
+			}
+		}
+		return len(pending), nil
+	})
+	return errors.Join(append(failed, err)...)
+}
+
+func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) error {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	err := c.attempt(ctx, r)
+	if problem.Is(err, problem.NotEditable) {
+		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
+		return nil // Nothing failed. A metric has its age.
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/privacy"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// persons does what people ask for.
+type persons struct {
+	tenantsv1.UnimplementedPrivacyOperationsServiceServer
+
+	store   *store.Store
+	privacy *privacy.Coordinator
+}
+
+// personRequest has the fields that erasing and exporting share.
+type personRequest interface {
+	GetActor() *commonv1.Actor
+	GetTenantId() string
+	GetExternalRecipientId() string
+	GetOrderId() string
+	GetPersonalLinkId() string
+}
+
+const maxRecipientID = 128
+
+// admit checks the request and refuses an actor who may not ask for a person.
+func (p *persons) admit(ctx context.Context, req personRequest, errs *fields.Errors) (privacy.Subject, error) {
+	actor.Check(req.GetActor(), errs)
+	s := privacy.Subject{TenantID: errs.RequiredUUID("tenantId", req.GetTenantId())}
+	switch {
+	case req.GetExternalRecipientId() != "":
+		errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
+		s.Kind, s.ID = privacy.ExternalRecipient, req.GetExternalRecipientId()
+	case req.GetOrderId() != "":
+		s.Kind, s.ID = privacy.Order, errs.UUID("orderId", req.GetOrderId())
+	case req.GetPersonalLinkId() != "":
+		s.Kind, s.ID = privacy.PersonalLink, errs.UUID("personalLinkId", req.GetPersonalLinkId())
+	default:
+		errs.Add("subject", problem.FieldRequired, "is required")
+	}
+	if err := errs.Err(); err != nil {
+		return s, err
+	}
+	settings, err := p.store.Settings(ctx, s.TenantID)
+	if err != nil {
+		return s, refused(err)
+	}
+	by := req.GetActor()
+	if by.GetKind() != commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT &&
+		!actor.IsMember(by, settings.GetTeam(), tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR) {
+		return s, actor.NotPermitted()
+	}
+	return s, nil
+}
+
+// ErasePerson erases what is stored about a person.
+func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonRequest) (*tenantsv1.ErasePersonResponse, error) {
+	errs := fields.FromContext(ctx)
+	requestID := errs.RequiredUUID("requestId", req.GetRequestId())
+	subject, err := p.admit(ctx, req, errs)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.privacy.Erase(ctx, subject, requestID, req.GetActor())
+	if err != nil {
+		return nil, err
+	}
+	completed := r.CompletedAt != nil
+	erasure := &tenantsv1.Erasure{
+		RequestId: r.ID, State: erasureState(completed), RequestedAt: timestamppb.New(r.RequestedAt),
+		Parts: []*tenantsv1.ErasurePart{
+			{Service: string(identity.PersonalLinks), State: erasureState(r.LinksErasedAt != nil), RecordIds: r.LinkIDs},
+			{Service: string(identity.Orders), State: erasureState(r.OrdersErasedAt != nil), RecordIds: r.OrderIDs},
+		},
+	}
+	if completed {
+		erasure.CompletedAt = timestamppb.New(*r.CompletedAt)
+	}
+	return &tenantsv1.ErasePersonResponse{Erasure: erasure}, nil
+}
+
+func erasureState(completed bool) tenantsv1.ErasureState {
+	if completed {
+		return tenantsv1.ErasureState_ERASURE_STATE_COMPLETED
+	}
+	return tenantsv1.ErasureState_ERASURE_STATE_PENDING
+}
+
+// ExportPerson returns what is stored about a person.
+func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonRequest) (*tenantsv1.ExportPersonResponse, error) {
+	subject, err := p.admit(ctx, req, fields.FromContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	exported, err := p.privacy.Export(ctx, subject, req.GetActor())
+	return &tenantsv1.ExportPersonResponse{Document: exported}, err
+}

@@ -1,0 +1,118 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+)
+
+// record is an order or a link in a fake of a service.
+type record struct {
+	tenant, id, other, recipient string
+	inFlight, erased             bool
+}
+
+// records is a fake of a service that stores personal data. orders says which of the two.
+type records struct {
+	privacyv1.PersonalDataServiceClient
+
+	orders bool
+	mu     sync.Mutex
+	all    []*record
+	// fail makes every change fail, before or after its effect.
+	failBefore, failAfter error
+	erasures              int
+	// during is called once before the next erasure.
+	during func()
+}
+
+func (r *records) add(added record) *record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, &added)
+	return &added
+}
+
+func (r *records) set(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
+func (r *records) present(found *record) *privacyv1.PersonRecord {
+	own, other := &found.id, &found.other
+	if *other == "" {
+		other = nil
+	}
+	if r.orders {
+		return &privacyv1.PersonRecord{OrderId: own, PersonalLinkId: other, InFlight: found.inFlight}
+	}
+	return &privacyv1.PersonRecord{PersonalLinkId: own, OrderId: other}
+}
+
+func (r *records) FindPersonRecords(
+	_ context.Context, req *privacyv1.FindPersonRecordsRequest, _ ...grpc.CallOption,
+) (*privacyv1.FindPersonRecordsResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	resp := &privacyv1.FindPersonRecordsResponse{}
+	for _, one := range r.all {
+		byID := slices.Contains(req.GetPersonalLinkIds(), one.id)
+		if r.orders {
+			byID = slices.Contains(req.GetOrderIds(), one.id) || slices.Contains(req.GetPersonalLinkIds(), one.other)
+		}
+		if one.tenant == req.GetTenantId() &&
+			(byID || !one.erased && req.ExternalRecipientId != nil && one.recipient == req.GetExternalRecipientId()) {
+			resp.Records = append(resp.Records, r.present(one))
+		}
+	}
+	return resp, nil
+}
+
+func (r *records) ErasePersonRecords(
+	_ context.Context, req *privacyv1.ErasePersonRecordsRequest, _ ...grpc.CallOption,
+) (*privacyv1.ErasePersonRecordsResponse, error) {
+	r.mu.Lock()
+	during := r.during
+	r.during = nil
+	r.mu.Unlock()
+	if during != nil {
+		during()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failBefore != nil {
+		return nil, r.failBefore
+	}
+	var named []*record
+	for _, one := range r.all {
+		if one.tenant == req.GetTenantId() && slices.Contains(req.GetRecordIds(), one.id) {
+			if one.inFlight {
+				return nil, problem.New(problem.NotEditable, "in flight: %s", one.id)
+			}
+			named = append(named, one)
+		}
+	}
+	resp := &privacyv1.ErasePersonRecordsResponse{}
+	for _, one := range named {
+		if !one.erased {
+			one.erased = true
+			r.erasures++
+		}
+		resp.Records = append(resp.Records, r.present(one))
+	}
+	return resp, r.failAfter
+}
+
+func (r *records) ExportPersonRecords(
+	_ context.Context, req *privacyv1.ExportPersonRecordsRequest, _ ...grpc.CallOption,
+) (*privacyv1.ExportPersonRecordsResponse, error) {
+	document, err := json.Marshal(req.GetRecordIds())
+	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
+}

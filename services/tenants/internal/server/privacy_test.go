@@ -1,0 +1,373 @@
+package server_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const player = "marked-player-1"
+
+func backoffice() *commonv1.Actor {
+	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-1"}
+}
+
+// person gives a tenant a person with a claimed link, its order, and another order.
+func (f *fixture) person(tenant string) (link, claimed, other *record) {
+	linkID, orderID := newID(), newID()
+	link = f.links.add(record{tenant: tenant, id: linkID, other: orderID, recipient: player})
+	claimed = f.orders.add(record{tenant: tenant, id: orderID, other: linkID, recipient: player})
+	other = f.orders.add(record{tenant: tenant, id: newID(), recipient: player})
+	return link, claimed, other
+}
+
+func eraseRecipient(tenant string) *tenantsv1.ErasePersonRequest {
+	return &tenantsv1.ErasePersonRequest{
+		Actor: backoffice(), TenantId: tenant, RequestId: newID(),
+		Subject: &tenantsv1.ErasePersonRequest_ExternalRecipientId{ExternalRecipientId: player},
+	}
+}
+
+func eraseOrder(tenant, id string) *tenantsv1.ErasePersonRequest {
+	return &tenantsv1.ErasePersonRequest{
+		Actor: backoffice(), TenantId: tenant, RequestId: newID(), Subject: &tenantsv1.ErasePersonRequest_OrderId{OrderId: id},
+	}
+}
+
+func (f *fixture) erase(req *tenantsv1.ErasePersonRequest) *tenantsv1.Erasure {
+	f.t.Helper()
+	return call(f.t, f.privacy.ErasePerson, req).GetErasure()
+}
+
+const (
+	pending   = tenantsv1.ErasureState_ERASURE_STATE_PENDING
+	completed = tenantsv1.ErasureState_ERASURE_STATE_COMPLETED
+)
+
+func (f *fixture) requireErasure(e *tenantsv1.Erasure, states ...tenantsv1.ErasureState) {
+	f.t.Helper()
+	require.Equal(f.t, states, []tenantsv1.ErasureState{e.GetState(), e.GetParts()[0].GetState(), e.GetParts()[1].GetState()})
+	require.Equal(f.t, []string{"personal-links", "orders"}, []string{e.GetParts()[0].GetService(), e.GetParts()[1].GetService()})
+	require.Equal(f.t, e.GetState() == completed, e.GetCompletedAt() != nil)
+}
+
+func TestAPersonIsErasedInEveryService(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant, elsewhere := f.tenant(), f.tenant()
+	link, claimed, other := f.person(tenant)
+	otherLink, otherClaimed, otherOther := f.person(elsewhere)
+	otherClaimed.inFlight = true
+	req := eraseRecipient(tenant)
+	erasure := f.erase(req)
+	f.requireErasure(erasure, completed, completed, completed)
+	require.Equal(t, []string{link.id}, erasure.GetParts()[0].GetRecordIds())
+	require.ElementsMatch(t, []string{claimed.id, other.id}, erasure.GetParts()[1].GetRecordIds())
+	for _, r := range []*record{link, claimed, other} {
+		require.True(t, r.erased)
+	}
+	for _, r := range []*record{otherLink, otherClaimed, otherOther} {
+		require.False(t, r.erased, "another tenant's")
+	}
+	t.Run("a repetition returns the same report", func(t *testing.T) {
+		again := f.erase(req)
+		require.Equal(t, erasure.String(), again.String())
+		require.Equal(t, 2, f.orders.erasures)
+	})
+	t.Run("the request is not that of another person", func(t *testing.T) {
+		reused := eraseOrder(tenant, other.id)
+		reused.RequestId = req.GetRequestId()
+		refused(t, problem.IdempotencyKeyReused, f.privacy.ErasePerson, reused)
+	})
+	t.Run("the person is not in the audit", func(t *testing.T) {
+		var row string
+		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT to_jsonb(r)::text FROM person_requests r").Scan(&row))
+		require.NotContains(t, row, player)
+		require.Contains(t, row, "staff-1")
+	})
+}
+
+func TestAnOrderIncludesItsLinkAndALinkItsOrder(t *testing.T) {
+	t.Parallel()
+	for name, subject := range map[string]func(tenant string, link, order *record) *tenantsv1.ErasePersonRequest{
+		"order": func(tenant string, _, order *record) *tenantsv1.ErasePersonRequest {
+			return eraseOrder(tenant, order.id)
+		},
+		"link": func(tenant string, link, _ *record) *tenantsv1.ErasePersonRequest {
+			return &tenantsv1.ErasePersonRequest{
+				Actor: backoffice(), TenantId: tenant, RequestId: newID(),
+				Subject: &tenantsv1.ErasePersonRequest_PersonalLinkId{PersonalLinkId: link.id},
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			tenant := f.tenant()
+			link, claimed, other := f.person(tenant)
+			f.requireErasure(f.erase(subject(tenant, link, claimed)), completed, completed, completed)
+			require.True(t, link.erased && claimed.erased)
+			require.False(t, other.erased, "it only has the same recipient")
+		})
+	}
+}
+
+func TestAnOrderInFlightRefusesTheErasure(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link, claimed, _ := f.person(tenant)
+	claimed.inFlight = true
+	_, err := f.privacy.ErasePerson(t.Context(), eraseRecipient(tenant))
+	p, ok := problem.As(err)
+	require.True(t, ok)
+	require.Equal(t, problem.NotEditable, p.Code)
+	require.Equal(t, claimed.id, p.OrderID)
+	require.Contains(t, p.Detail, claimed.id)
+	require.False(t, link.erased)
+	var recorded int
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests").Scan(&recorded))
+	require.Zero(t, recorded)
+}
+
+// TestAnErasureSurvivesACrashAfterEveryStep stops an erasure at each step. The worker, or a repetition, completes it.
+func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
+	t.Parallel()
+	down := problem.Unavailable()
+	for name, stop := range map[string]struct {
+		at      func(f *fixture)
+		resumed func(f *fixture)
+		states  []tenantsv1.ErasureState
+	}{
+		"before the links": {
+			func(f *fixture) { f.links.failBefore = down }, func(f *fixture) { f.links.failBefore = nil },
+			[]tenantsv1.ErasureState{pending, pending, pending},
+		},
+		"after the links": {
+			func(f *fixture) { f.links.failAfter = down }, func(f *fixture) { f.links.failAfter = nil },
+			[]tenantsv1.ErasureState{pending, pending, pending},
+		},
+		"before the orders": {
+			func(f *fixture) { f.orders.failBefore = down }, func(f *fixture) { f.orders.failBefore = nil },
+			[]tenantsv1.ErasureState{pending, completed, pending},
+		},
+		"after the orders": {
+			func(f *fixture) { f.orders.failAfter = down }, func(f *fixture) { f.orders.failAfter = nil },
+			[]tenantsv1.ErasureState{pending, completed, pending},
+		},
+	} {
+		for _, resume := range []string{"by the worker", "by a repetition"} {
+			t.Run(name+" "+resume, func(t *testing.T) {
+				f := setup(t)
+				tenant := f.tenant()
+				link, claimed, other := f.person(tenant)
+				stop.at(f)
+				req := eraseRecipient(tenant)
+				f.requireErasure(f.erase(req), stop.states...)
+				require.NoError(t, f.coordinator.ContinuePending(t.Context()), "it is not due yet")
+				stop.resumed(f)
+				if resume == "by the worker" {
+					f.makeDue()
+					require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+				}
+				f.requireErasure(f.erase(req), completed, completed, completed)
+				require.True(t, link.erased && claimed.erased && other.erased)
+				require.Equal(t, []int{1, 2}, []int{f.links.erasures, f.orders.erasures})
+			})
+		}
+	}
+}
+
+func (f *fixture) makeDue() {
+	f.t.Helper()
+	_, err := f.pool.Exec(f.t.Context(), "UPDATE person_requests SET next_attempt_at = now() WHERE completed_at IS NULL")
+	require.NoError(f.t, err)
+}
+
+// TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered: a player claims an open link after its owner's request was recorded.
+func TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link := f.links.add(record{tenant: tenant, id: newID(), recipient: player})
+	var order *record
+	f.links.during = func() {
+		order = f.orders.add(record{tenant: tenant, id: newID(), other: link.id, recipient: player, inFlight: true})
+		f.links.set(func() { link.other = order.id })
+	}
+	req := eraseRecipient(tenant)
+	erasure := f.erase(req)
+	f.requireErasure(erasure, pending, completed, pending)
+	require.Equal(t, []string{order.id}, erasure.GetParts()[1].GetRecordIds())
+	f.makeDue()
+	require.NoError(t, f.coordinator.ContinuePending(t.Context()), "to wait is no failure")
+	require.False(t, order.erased)
+	oldest, err := store.New(f.pool).OldestPendingErasure(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, oldest)
+
+	f.orders.set(func() { order.inFlight = false })
+	f.makeDue()
+	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+	f.requireErasure(f.erase(req), completed, completed, completed)
+	require.True(t, order.erased)
+	oldest, err = store.New(f.pool).OldestPendingErasure(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, oldest)
+}
+
+func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link := f.links.add(record{tenant: tenant, id: newID(), recipient: player})
+	f.links.failBefore = problem.Unavailable()
+	stuck, fine := eraseRecipient(tenant), eraseRecipient(tenant)
+	f.erase(stuck)
+	f.erase(fine)
+	f.links.failBefore = nil
+	_, err := f.pool.Exec(t.Context(), "UPDATE person_requests SET actor_id = 'x', order_ids = '{}', link_ids = '{}' WHERE id = $1", fine.GetRequestId())
+	require.NoError(t, err)
+	f.links.set(func() { link.inFlight = true }) // The fake refuses it.
+	f.makeDue()
+	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+	f.requireErasure(f.erase(fine), completed, completed, completed)
+	f.requireErasure(f.erase(stuck), pending, pending, pending)
+}
+
+func TestConcurrentRequestsForOnePersonAreAllCompleted(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	f.person(tenant)
+	same := eraseRecipient(tenant)
+	var g errgroup.Group
+	for i := range 6 {
+		req := same
+		if i%2 == 0 {
+			req = eraseRecipient(tenant)
+		}
+		g.Go(func() error {
+			_, err := f.privacy.ErasePerson(t.Context(), req)
+			return err
+		})
+		g.Go(func() error { return f.coordinator.ContinuePending(t.Context()) })
+	}
+	require.NoError(t, g.Wait())
+	f.requireErasure(f.erase(same), completed, completed, completed)
+	require.Equal(t, []int{1, 2}, []int{f.links.erasures, f.orders.erasures})
+}
+
+func TestAnExportIsOneDocumentAndAudited(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link, claimed, other := f.person(tenant)
+	f.person(f.tenant())
+	claimed.inFlight = true
+	resp := call(t, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
+		Actor: backoffice(), TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_OrderId{OrderId: claimed.id},
+	})
+	var document struct {
+		TenantID              string `json:"tenantId"`
+		ExportedAt            time.Time
+		Orders, PersonalLinks []string
+	}
+	require.NoError(t, json.Unmarshal(resp.GetDocument(), &document))
+	require.Equal(t, tenant, document.TenantID)
+	require.False(t, document.ExportedAt.IsZero())
+	require.Equal(t, []string{claimed.id}, document.Orders)
+	require.Equal(t, []string{link.id}, document.PersonalLinks)
+	require.NotContains(t, document.Orders, other.id)
+	var audited int
+	require.NoError(t, f.pool.QueryRow(t.Context(),
+		"SELECT count(*) FROM person_requests WHERE action = 'EXPORT' AND actor_id = 'staff-1' AND completed_at IS NOT NULL").Scan(&audited))
+	require.Equal(t, 1, audited)
+}
+
+func TestOnlyAdministratorsAndTheOperatorMayAskForAPerson(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	f.person(tenant)
+	for role, may := range map[tenantsv1.TeamRole]bool{
+		tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR: true, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR: false, tenantsv1.TeamRole_TEAM_ROLE_MEMBER: false,
+	} {
+		id := newID()
+		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{TenantId: tenant, Member: &tenantsv1.TeamMember{
+			Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: true,
+		}})
+		req := eraseRecipient(tenant)
+		req.Actor = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: id}
+		if may {
+			f.erase(req)
+			req.TenantId = f.tenant()
+			refused(t, problem.InsufficientScope, f.privacy.ErasePerson, req)
+			continue
+		}
+		refused(t, problem.InsufficientScope, f.privacy.ErasePerson, req)
+	}
+	for _, kind := range []commonv1.ActorKind{commonv1.ActorKind_ACTOR_KIND_SYSTEM, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT} {
+		req := eraseRecipient(tenant)
+		req.Actor = &commonv1.Actor{Kind: kind}
+		if kind == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
+			req.Actor.Id = "client-1"
+		}
+		refused(t, problem.InsufficientScope, f.privacy.ErasePerson, req)
+	}
+}
+
+func TestRequestsForPersonsAreChecked(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	invalid(t, f.privacy.ErasePerson, &tenantsv1.ErasePersonRequest{},
+		"actor required", "tenantId required", "requestId required", "subject required")
+	invalid(t, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
+		Actor: backoffice(), TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_PersonalLinkId{PersonalLinkId: "x"},
+	}, "personalLinkId invalid")
+	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, newID()))
+	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseRecipient(newID()))
+	_, claimed, _ := f.person(f.tenant())
+	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, claimed.id))
+	f.requireErasure(f.erase(eraseRecipient(tenant)), completed, completed, completed) // Nothing is stored about the person.
+	for range 2001 {
+		f.orders.add(record{tenant: tenant, id: newID(), recipient: player})
+	}
+	refused(t, problem.PayloadTooLarge, f.privacy.ErasePerson, eraseRecipient(tenant))
+}
+
+func TestRequestsForPersonsAreKeptForAYear(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	f.person(tenant)
+	f.erase(eraseRecipient(tenant))
+	f.links.failBefore = problem.Unavailable()
+	f.erase(eraseRecipient(tenant)) // Pending.
+	_, err := f.pool.Exec(t.Context(), `ALTER TABLE person_requests DISABLE TRIGGER USER;
+UPDATE person_requests SET requested_at = now() - interval '2 years', completed_at = completed_at - interval '366 days';
+ALTER TABLE person_requests ENABLE TRIGGER USER`)
+	require.NoError(t, err)
+	recent := eraseRecipient(tenant)
+	f.links.failBefore = nil
+	f.erase(recent)
+	for _, sql := range []string{
+		"DELETE FROM person_requests WHERE id = '" + recent.GetRequestId() + "'", "TRUNCATE person_requests",
+		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NOT NULL", "DELETE FROM person_requests WHERE completed_at IS NULL",
+	} {
+		_, err := f.pool.Exec(t.Context(), sql)
+		require.ErrorContains(t, err, "append-only", sql)
+	}
+	s := store.New(f.pool)
+	deleted, err := s.DeletePersonRequests(t.Context(), 365*24*time.Hour, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, deleted)
+}
