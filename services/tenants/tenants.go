@@ -65,6 +65,7 @@ type Service struct {
 	check     daemon.Part
 	clock     *retentionclock.Clock
 	retention daemon.Part
+	erasures  daemon.Part
 }
 
 // Migrate brings the database up to date.
@@ -117,12 +118,14 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 		return err
 	}
 	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
-		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.DeleteAudit(ctx, cfg.AuditRetention+lag, limit)
-		})
+		return deleteAudits(ctx, tenants, cfg.AuditRetention+lag)
 	})
+	persons, err := s.openPrivacy(tenants, ring)
+	if err != nil {
+		return err
+	}
 	server.Register(s.rpc, server.Deps{
-		Store: tenants, Versions: s.versions, Ring: ring, Log: s.tel.Logger, Now: time.Now,
+		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Log: s.tel.Logger, Now: time.Now,
 	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})
 	return nil
 }
@@ -150,6 +153,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.check,
 		s.clock.Part(s.tel),
 		s.retention,
+		s.erasures,
 	)
 	return errors.Join(err, s.close())
 }
