@@ -28,6 +28,9 @@ var ErrForbiddenAddress = errors.New("netguard: address is not public")
 type Options struct {
 	// Timeout bounds a whole request, body included; 0 means 10 s.
 	Timeout time.Duration
+	// ConnectTimeout bounds the time until a connection can be used: resolving the name, connecting to its addresses and the
+	// TLS handshake, all together; 0 means 3 s.
+	ConnectTimeout time.Duration
 	// AllowLoopback also allows requests to loopback addresses, over plain HTTP too. It is for a local stack whose receiver
 	// runs on the same machine; a program that serves partners must refuse to start with it.
 	AllowLoopback bool
@@ -40,13 +43,13 @@ type Options struct {
 }
 
 const (
-	defaultTimeout      = 10 * time.Second
-	connectTimeout      = 5 * time.Second
-	keepAlive           = 30 * time.Second
-	idleTimeout         = 60 * time.Second
-	maxIdleConns        = 1024
-	maxIdleConnsPerHost = 16
-	maxHeaderBytes      = 64 << 10
+	defaultTimeout        = 10 * time.Second
+	defaultConnectTimeout = 3 * time.Second
+	keepAlive             = 30 * time.Second
+	idleTimeout           = 60 * time.Second
+	maxIdleConns          = 1024
+	maxIdleConnsPerHost   = 16
+	maxHeaderBytes        = 64 << 10
 )
 
 // NewClient returns a client that connects to public addresses only.
@@ -64,23 +67,22 @@ func NewClient(o Options) *http.Client {
 }
 
 func (o Options) transport(timeout time.Duration) *http.Transport {
-	dialer := &net.Dialer{
-		Timeout:        min(connectTimeout, timeout),
-		KeepAlive:      keepAlive,
-		Resolver:       o.Resolver,
-		ControlContext: o.control,
-	}
+	plain := &net.Dialer{KeepAlive: keepAlive, Resolver: o.Resolver, ControlContext: o.control}
 	secure := &tls.Config{}
 	if o.TLS != nil {
 		secure = o.TLS.Clone()
 	}
-	secure.MinVersion = max(secure.MinVersion, tls.VersionTLS12)
+	secure.MinVersion, secure.NextProtos = max(secure.MinVersion, tls.VersionTLS12), []string{"h2", "http/1.1"}
+	connectTimeout := o.ConnectTimeout
+	if connectTimeout <= 0 {
+		connectTimeout = defaultConnectTimeout
+	}
+	connectTimeout = min(connectTimeout, timeout)
 	return &http.Transport{
 		// No proxy, whatever the environment says: a proxy would connect to addresses that the dialer never sees.
 		Proxy:                  nil,
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        secure,
-		TLSHandshakeTimeout:    min(connectTimeout, timeout),
+		DialContext:            within(connectTimeout, plain.DialContext),
+		DialTLSContext:         within(connectTimeout, (&tls.Dialer{NetDialer: plain, Config: secure}).DialContext),
 		ResponseHeaderTimeout:  timeout,
 		ExpectContinueTimeout:  time.Second,
 		IdleConnTimeout:        idleTimeout,
@@ -91,6 +93,17 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		// Limits count the bytes that were sent: a small response cannot decompress into a large one.
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
+	}
+}
+
+type dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// within bounds a dial. The timeouts of net.Dialer and http.Transport would each bound only a part of it.
+func within(timeout time.Duration, next dial) dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return next(ctx, network, address)
 	}
 }
 

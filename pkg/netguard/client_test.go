@@ -174,6 +174,28 @@ func TestBounds(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 
+	t.Run("time to connect, TLS handshake included", func(t *testing.T) {
+		silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = silent.Close() })
+		client := NewClient(Options{AllowLoopback: true, Timeout: time.Hour, ConnectTimeout: 50 * time.Millisecond})
+		_, err = get(t, client, "https://"+silent.Addr().String())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+
+	t.Run("time to connect, the resolver included", func(t *testing.T) {
+		unanswered := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		client := NewClient(Options{
+			Timeout: time.Hour, ConnectTimeout: 50 * time.Millisecond, Resolver: &net.Resolver{PreferGo: true, Dial: unanswered},
+		})
+		_, err := get(t, client, "https://receiver.example.com/")
+		var dns *net.DNSError
+		require.ErrorAs(t, err, &dns)
+	})
+
 	t.Run("response headers", func(t *testing.T) {
 		server, roots, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Large", strings.Repeat("a", 2*maxHeaderBytes))
