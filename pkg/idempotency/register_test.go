@@ -100,7 +100,7 @@ func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
 	t.Parallel()
 	pool, r := setupRegister(t)
 	ctx := request(t.Context(), 1, "k", "f")
-	_, err := idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
+	_, err := idempotency.RunExternal(ctx, pool, time.Minute, func(ctx context.Context) (*answer, error) {
 		require.True(t, problem.Is(r.claim(ctx, "g"), problem.IdempotencyInProgress))
 		return nil, errors.New("it failed")
 	})

@@ -2,6 +2,8 @@ package idempotency
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -55,11 +57,18 @@ func RunInTx[R proto.Message](
 	return effect.Answer, nil
 }
 
+const (
+	limitIdle = `SELECT set_config('idle_in_transaction_session_timeout', $1, true)`
+	// idleGrace is the time to store the answer of an act that took as long as it may.
+	idleGrace = 5 * time.Second
+)
+
 // RunExternal is Run for an effect outside the database, such as a call to a server of a tenant. act runs while the
-// transaction holds the claim, so that two concurrent requests never both act. act must end within the database's
-// idle-in-transaction limit. A crash between act and commit leaves the key free.
+// transaction holds the claim, so that two concurrent requests never both act. act must end within the given time, after which
+// the database may end the transaction: its usual limit for idle ones does not apply. A crash between act and commit leaves the
+// key free.
 func RunExternal[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, act func(ctx context.Context) (R, error),
+	ctx context.Context, pool *pgxpool.Pool, within time.Duration, act func(ctx context.Context) (R, error),
 ) (answer R, err error) {
 	req, keyed := FromContext(ctx)
 	if !keyed {
@@ -69,7 +78,10 @@ func RunExternal[R proto.Message](
 		return answer, err
 	}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, claim, req.KeyID, req.Key); err != nil {
+		b := &pgx.Batch{}
+		b.Queue(limitIdle, strconv.FormatInt((within+idleGrace).Milliseconds(), 10))
+		b.Queue(claim, req.KeyID, req.Key)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
 		}
 		if answer, err = act(ctx); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -80,7 +81,7 @@ var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide f
 		})
 	},
 	"RunExternal": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
-		return idempotency.RunExternal(ctx, pool, func(ctx context.Context) (*answer, error) {
+		return idempotency.RunExternal(ctx, pool, time.Minute, func(ctx context.Context) (*answer, error) {
 			if err := decide(); err != nil {
 				return nil, err
 			}
@@ -240,6 +241,20 @@ func TestASecondRequestWithTheKeyNeverWaits(t *testing.T) {
 			require.Equal(t, 1, counted(t, pool))
 		})
 	}
+}
+
+func TestAnExternalActMayTakeLongerThanTransactionsMayBeIdle(t *testing.T) {
+	t.Parallel()
+	const idle = time.Second
+	cfg := postgres.Config{URL: pgtest.NewURL(t, idempotency.Migrations()), StatementTimeout: idle, MaxConns: 2}
+	pool, err := postgres.OpenObserved(t.Context(), cfg, telemetry.Discard(), postgres.ByIndex, postgres.PlanOnce)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = idempotency.RunExternal(request(t.Context(), 1, "k", "f"), pool, time.Minute, func(context.Context) (*answer, error) {
+		<-time.After(idle + idle/2)
+		return &answer{}, nil
+	})
+	require.NoError(t, err)
 }
 
 func TestACallWhoseCallerLeavesHasNoEffect(t *testing.T) {

@@ -31,9 +31,7 @@ type Config struct {
 
 	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Allow webhooks to loopback addresses and over plain HTTP. Refused in production."`
 
-	Sender      sender.Config
-	TestTimeout time.Duration `env:"WEBHOOK_TEST_TIMEOUT" envDefault:"8s" check:"min=100ms" doc:"How long a webhook test may take; must be less than the statement timeout of the database."`
-
+	Sender       sender.Config
 	Idempotency  idempotency.Config
 	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are stored; must be longer than Kafka keeps changes."`
 }
@@ -43,7 +41,6 @@ var (
 	errBrokers  = errors.New("no Kafka brokers are configured")
 	errPositive = errors.New("numbers and times must be positive")
 	errLease    = errors.New("is too short for an attempt, which may take")
-	errTest     = errors.New("would outlast its transaction, which may be idle for")
 )
 
 // Validate implements the check of package settings.
@@ -57,14 +54,11 @@ func (c Config) Validate() error {
 	if len(c.Kafka.Brokers) == 0 {
 		refuse("KAFKA_BROKERS", errBrokers)
 	}
-	if min(c.Sender.Workers, c.Sender.PerEndpoint) < 0 || min(c.Sender.Timeout, c.Sender.Poll, c.TestTimeout, c.LogRetention) < 0 {
+	if min(c.Sender.Workers, c.Sender.PerEndpoint) < 0 || min(c.Sender.Timeout, c.Sender.Poll, c.LogRetention) < 0 {
 		invalid = append(invalid, errPositive)
 	}
 	if least := sender.MinLease(c.Sender.Timeout); c.Sender.Lease < least {
 		refuse("WEBHOOK_LEASE", fmt.Errorf("%s %w %s", c.Sender.Lease, errLease, least))
-	}
-	if idle := c.Database.StatementTimeout; c.TestTimeout >= idle {
-		refuse("WEBHOOK_TEST_TIMEOUT", fmt.Errorf("%s %w %s", c.TestTimeout, errTest, idle))
 	}
 	return errors.Join(invalid...)
 }

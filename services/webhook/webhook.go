@@ -84,7 +84,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	}
 	s := &Service{
 		tel: tel, pool: pool, tenants: tenants,
-		client: netguard.NewClient(netguard.Options{Timeout: cfg.Sender.Timeout, AllowLoopback: cfg.AllowLoopback}),
+		client: netguard.NewClient(netguard.Options{
+			Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
+		}),
 	}
 	if err := s.assemble(cfg); err != nil {
 		s.close()
@@ -105,7 +107,7 @@ func (s *Service) assemble(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(observe(deliveries, s.tel), observeRetention(cfg.LogRetention, s.tel)); err != nil {
+	if err := errors.Join(observe(deliveries, s.sender, s.tel), observeRetention(cfg.LogRetention, s.tel)); err != nil {
 		return err
 	}
 	fan, err := fanout.New(
@@ -144,7 +146,7 @@ func (s *Service) assemble(cfg Config) error {
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(
 		server.Deps{Pool: s.pool, Directory: directory, Client: client, Now: now},
 		server.Config{
-			Environment: string(cfg.Environment), TestTimeout: cfg.TestTimeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
+			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
 	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, s.sender.Wake, s.tel.Logger))
 	return nil
@@ -176,7 +178,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 const scope = "github.com/partnergifting/platform/services/webhook"
 
 // observe registers the metrics of waiting deliveries.
-func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
+func observe(deliveries *store.Store, from *sender.Sender, tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	count, err := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",
 		metric.WithDescription("Deliveries that are not finished."))
@@ -189,11 +191,13 @@ func observe(deliveries *store.Store, tel *telemetry.Telemetry) error {
 		return err
 	}
 	due, err := meter.Float64ObservableGauge("gifting.webhook.oldest_due_age", metric.WithUnit("s"),
-		metric.WithDescription("The longest time that a delivery has been due to an endpoint without a request in flight."))
+		metric.WithDescription("The longest time that a delivery has been due to an endpoint that is healthy and has no request in flight."))
 	if err != nil {
 		return err
 	}
-	sample := telemetry.NewSample(deliveries.Waiting, time.Now, tel.Logger)
+	sample := telemetry.NewSample(func(ctx context.Context) (store.Waiting, error) {
+		return deliveries.Waiting(ctx, from.Impaired())
+	}, time.Now, tel.Logger)
 	_, err = meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		if waiting, ok := sample.Get(ctx); ok {
 			o.ObserveInt64(count, waiting.Deliveries)

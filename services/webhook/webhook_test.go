@@ -129,14 +129,12 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 		set  func(cfg *webhook.Config)
 		says string
 	}{
-		"loopback webhooks in production":     {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not allowed in production"},
-		"an unknown environment":              {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
-		"a lease as short as an attempt":      {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
-		"a test that outlasts a transaction":  {func(c *webhook.Config) { c.TestTimeout = 10 * time.Second }, "outlast"},
-		"a statement time-out below the test": {func(c *webhook.Config) { c.Database.StatementTimeout = 5 * time.Second }, "outlast"},
-		"no brokers":                          {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
-		"a negative retention":                {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
-		"a negative number of workers":        {func(c *webhook.Config) { c.Sender.Workers = -1 }, "must be positive"},
+		"loopback webhooks in production": {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not allowed in production"},
+		"an unknown environment":          {func(c *webhook.Config) { c.Environment = "staging" }, "must be production or sandbox"},
+		"a lease as short as an attempt":  {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
+		"no brokers":                      {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
+		"a negative retention":            {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
+		"a negative number of workers":    {func(c *webhook.Config) { c.Sender.Workers = -1 }, "must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := webhook.Config{

@@ -92,7 +92,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		{"webhook", "WEBHOOK_TIMEOUT", "0s"},
 		{"webhook", "WEBHOOK_LEASE", "10s"},
 		{"webhook", "WEBHOOK_POLL", "0s"},
-		{"webhook", "WEBHOOK_TEST_TIMEOUT", "10s"},
+		{"webhook", "WEBHOOK_CONNECT_TIMEOUT", "0s"},
 		{"webhook", "WEBHOOK_LOG_RETENTION", "1h"},
 	} {
 		t.Run(tc.program+" "+tc.variable, func(t *testing.T) {

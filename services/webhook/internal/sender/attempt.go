@@ -35,9 +35,10 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		s.Wake()
 		return
 	}
-	began := time.Now()
+	began, trial := time.Now(), s.schedule.attempting(d.Endpoint)
 	response := s.post(ctx, d.Delivery, to)
 	took := time.Since(began)
+	trial.end(response.Delivered())
 
 	random := rand.Float64() //nolint:gosec // It spreads retries and need not be secret.
 	verdict := rules.Judge(response.Outcome, rules.Progress{Attempts: d.Attempts, Age: d.Age}, random)
@@ -45,7 +46,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", response.Cause)
 	}
 	attempt := store.Attempt{StartedAt: started, Duration: took, Outcome: response.Outcome, ResponseBody: response.Body}
-	s.metrics.attempt(ctx, d.Delivery, attempt, verdict)
+	s.metrics.attempt(ctx, d.Delivery, attempt, verdict, trial.impaired)
 	s.record(ctx, d, verdict, attempt)
 }
 

@@ -17,7 +17,7 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
-		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit, PerEndpoint: s.cfg.PerEndpoint,
+		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit,
 	})
 	if err != nil {
 		for _, w := range wanted {
@@ -38,8 +38,9 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 		}
 		s.schedule.add(!got[left.Endpoint], left)
 	}
-	// Endpoints beyond the limit are next, unless no worker is free or all that were taken must wait.
-	next := len(wanted) == limit && len(claimed.Deliveries) < limit && passed < len(wanted)
+	// Unless no worker is free, endpoints that get one row at a time are next, and those beyond the limit if not all that were
+	// taken must wait.
+	next := len(claimed.Deliveries) < limit && (s.schedule.next() || len(wanted) == limit && passed < len(wanted))
 	if !s.schedule.empty() && (next || s.slotsFreed.Load()) {
 		signal(s.ready)
 	}

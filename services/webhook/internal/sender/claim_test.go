@@ -103,6 +103,7 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
+	f.healthy = []int32{7}
 	receiver := f.receiver(7)
 	f.directory.OnCall(func(context.Context, proto.Message) error {
 		if f.lookups() == 1 {
@@ -188,6 +189,7 @@ func TestEndpointsAreLookedUpOnceForAClaim(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll = time.Hour
+	f.healthy = []int32{7, 8}
 	f.receiver(7)
 	f.receiver(8)
 	delivered := func(id string) {
@@ -211,6 +213,7 @@ func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.cfg.Poll = time.Hour
+	f.healthy = []int32{7, 8}
 	f.receiver(8)
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
 	first, _ := f.event(8)

@@ -58,27 +58,32 @@ func (s *Sender) register(ctx context.Context) {
 }
 
 func (s *Sender) search(ctx context.Context) error {
-	found, registered, err := s.searchOnce(ctx)
+	all := time.Since(s.lookedForGone) >= s.goneInterval
+	found, err := s.searchOnce(ctx, all)
 	if err != nil {
 		// It cannot tell whether the registration still exists, for instance in a database that was restored.
 		s.renewed = time.Time{}
 		return err
 	}
-	if !registered {
+	if !found.Registered {
 		// Claims of an unregistered sender get nothing, so what they have passed over must be found again.
 		s.registered.Store(false)
 		s.renewed = time.Time{}
 		s.register(ctx)
-		if found, _, err = s.searchOnce(ctx); err != nil {
+		if found, err = s.searchOnce(ctx, all); err != nil {
 			return err
 		}
 	}
-	s.Notify(found)
-	return nil
+	s.Notify(found.Due)
+	if !all {
+		return nil
+	}
+	s.lookedForGone = time.Now()
+	return s.dropGone(ctx, found)
 }
 
-func (s *Sender) searchOnce(ctx context.Context) (found []store.Due, registered bool, err error) {
+func (s *Sender) searchOnce(ctx context.Context, all bool) (store.Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.discoverTimeout)
 	defer cancel()
-	return s.store.Discover(ctx, s.id)
+	return s.store.Discover(ctx, s.id, all)
 }

@@ -4,6 +4,7 @@
 //
 //	sender.go     waits until something may be due
 //	schedule.go   holds the endpoints that may have due deliveries
+//	health.go     remembers which of them answer, and how many workers those that do not may hold
 //	claim.go      leases due deliveries of these endpoints, as many as workers are free
 //	endpoints.go  looks up where to send them
 //	dispatch.go   gives each to a worker, or releases it
@@ -26,9 +27,14 @@
 // Leases and due times use the database's clock. The sender's own clock only measures how much of a lease is left, from a
 // moment before the lease began.
 //
-// At most PerEndpoint requests to one endpoint are in flight over all instances, so an endpoint that is
-// slow or dead does not delay others. The sender counts its own, and the claim those of the others by their leases. Deliveries
-// that a crashed sender had leased count until their leases end. After a restart a sender has a new id and no deliveries.
+// At most PerEndpoint requests to one endpoint are in flight over all instances. The sender counts its own, and the claim those
+// of the others by their leases. Deliveries that a crashed sender had leased count until their leases end. After a restart a
+// sender has a new id and no deliveries.
+//
+// A receiver that does not answer holds a worker until the timeout. So that many of them delay no other, slow, dead and unknown
+// endpoints get only a part of the workers, and a dead one gets one attempt at a time until it accepts an event. Their
+// deliveries are not claimed while they wait for a worker: they stay due, in order, and no attempt is used. Health is only in
+// memory. A sender that starts knows none: it tries each endpoint once before it sends more.
 //
 // URL and secret are looked up for every batch, while it is claimed. While the tenants service
 // does not answer, or the tenant's API access is off, deliveries wait and none is lost.

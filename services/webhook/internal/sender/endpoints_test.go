@@ -70,7 +70,8 @@ func TestARotatedSecretSignsTheNextAttempt(t *testing.T) {
 func TestADeadEndpointDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.cfg.PerEndpoint = 4
+	f.neverTimeOut()
+	f.cfg.PerEndpoint, f.healthy = 4, []int32{7}
 	release := make(chan struct{})
 	dead := f.receiver(7, webhooktest.Blocked(release))
 	f.receiver(8)

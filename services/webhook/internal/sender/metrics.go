@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -16,11 +17,21 @@ type metrics struct {
 	duration, firstAttempt metric.Float64Histogram
 }
 
-func newMetrics(meter metric.Meter) (*metrics, error) {
+func newMetrics(meter metric.Meter, endpoints func() [classes]int) (*metrics, error) {
 	m := &metrics{}
-	var err error
+	_, err := meter.Int64ObservableGauge("gifting.webhook.endpoints",
+		metric.WithDescription("Endpoints that this process has tried within the last hour, by the health of their receivers."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			for class, n := range endpoints() {
+				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[class])))
+			}
+			return nil
+		}))
+	if err != nil {
+		return nil, err
+	}
 	m.outcomes, err = meter.Int64Counter("gifting.webhook.deliveries",
-		metric.WithDescription("Claimed deliveries by their result."))
+		metric.WithDescription("Claimed deliveries by their result, and dropped ones."))
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +41,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		return nil, err
 	}
 	m.firstAttempt, err = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
-		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome."), telemetry.Delays())
+		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +68,13 @@ func (m *metrics) count(ctx context.Context, outcome string, n int) {
 	m.outcomes.Add(ctx, int64(n), metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
-// attempt records an attempt and, if it is the first that counts, its delay.
-func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict) {
+// attempt records an attempt and, if it is the first that counts, its delay. The delay of a change that was made before the
+// endpoint was last impaired shows how long the receiver was, not the sender.
+func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict, impaired time.Time) {
 	class := metric.WithAttributes(attribute.String("class", a.Outcome.Class))
 	m.duration.Record(ctx, a.Duration.Seconds(), class)
 	changed := rules.EventAt(d.EventID)
-	if v.Counted && d.Attempts == 0 && !d.Resent && !changed.IsZero() {
+	if v.Counted && d.Attempts == 0 && !d.Resent && !changed.IsZero() && changed.After(impaired) {
 		m.firstAttempt.Record(ctx, max(0, a.StartedAt.Sub(changed).Seconds()), class)
 	}
 }

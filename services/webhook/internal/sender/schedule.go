@@ -4,16 +4,22 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// schedule holds the endpoints that may have due deliveries, and how many deliveries of each endpoint this sender has. It only
-// says where to look: the database decides what is due, and Discover finds what the schedule does not know.
+// schedule holds the endpoints that may have due deliveries, how many deliveries of each endpoint this sender has, and how
+// healthy the endpoints are. It only says where to look: the database decides what is due, and Discover finds what the schedule
+// does not know.
 type schedule struct {
+	workers, perEndpoint int
+	holdAfter            time.Duration
+
 	guard    sync.Mutex
 	due      map[store.Endpoint]scheduled
 	inFlight map[store.Endpoint]int
+	known    map[store.Endpoint]*history
 }
 
 type scheduled struct {
@@ -23,8 +29,11 @@ type scheduled struct {
 	passed bool
 }
 
-func newSchedule() *schedule {
-	return &schedule{due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}}
+func newSchedule(workers, perEndpoint int) *schedule {
+	return &schedule{
+		workers: workers, perEndpoint: perEndpoint, holdAfter: holdAfter,
+		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, known: map[store.Endpoint]*history{},
+	}
 }
 
 // add adds endpoints. It keeps the earlier time of an endpoint that is already scheduled.
@@ -45,32 +54,79 @@ func (s *schedule) add(passed bool, list ...store.Due) {
 
 // take removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
 // new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest.
-func (s *schedule) take(limit, perEndpoint int) []store.Wanted {
+func (s *schedule) take(limit int) []store.Wanted {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	if limit <= 0 {
 		return nil
 	}
+	used := s.slots()
 	list := make([]store.Wanted, 0, len(s.due))
-	for endpoint, d := range s.due {
-		if n := s.inFlight[endpoint]; n < perEndpoint {
-			list = append(list, store.Wanted{Due: d.Due, InFlight: n})
+	for _, d := range s.due {
+		if w := s.wanted(d.Due); w.Rows > 0 && used.free(s.healthOf(w.Endpoint)) {
+			list = append(list, w)
 		}
 	}
 	rank := func(w store.Wanted) int {
 		if s.due[w.Endpoint].passed {
-			return perEndpoint
+			return s.perEndpoint
 		}
 		return w.InFlight
 	}
 	slices.SortFunc(list, func(a, b store.Wanted) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since))
 	})
-	list = list[:min(limit, len(list))]
+	taken := list[:0]
 	for _, w := range list {
+		class := s.healthOf(w.Endpoint)
+		if len(taken) == limit || !used.free(class) {
+			continue
+		}
+		used.taken[class]++
+		taken = append(taken, w)
 		delete(s.due, w.Endpoint)
 	}
-	return list
+	return taken
+}
+
+// wanted says how much a claim may get for an endpoint: all of its slots if it is healthy, otherwise one row at a time, and at
+// most one in flight unless it is known to answer. The number of one dead endpoint's attempts is bounded over all instances.
+func (s *schedule) wanted(d store.Due) store.Wanted {
+	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint], Share: s.perEndpoint}
+	own := s.perEndpoint
+	switch s.healthOf(d.Endpoint) {
+	case dead:
+		w.Share, own = 1, 1
+	case unknown:
+		own = 1
+	case healthy, slow, classes:
+	}
+	if w.Rows = max(0, own-w.InFlight); s.healthOf(d.Endpoint) != healthy {
+		w.Rows = min(w.Rows, 1)
+	}
+	return w
+}
+
+// slots returns how many workers each class has.
+func (s *schedule) slots() slots {
+	used := slots{workers: s.workers}
+	for e, n := range s.inFlight {
+		used.taken[s.healthOf(e)] += n
+	}
+	return used
+}
+
+// next reports whether a claim might get something for an endpoint that the last claims have not passed.
+func (s *schedule) next() bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	used := s.slots()
+	for e, d := range s.due {
+		if !d.passed && s.wanted(d.Due).Rows > 0 && used.free(s.healthOf(e)) {
+			return true
+		}
+	}
+	return false
 }
 
 // empty reports whether no endpoint is scheduled.

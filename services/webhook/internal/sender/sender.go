@@ -31,7 +31,8 @@ type Deps struct {
 type Config struct {
 	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Maximum number of requests in flight in this process."`
 	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Maximum number of requests in flight to one endpoint, over all instances."`
-	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take."`
+	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take, and a webhook test."`
+	Connect     time.Duration `env:"WEBHOOK_CONNECT_TIMEOUT" envDefault:"3s" check:"min=100ms" doc:"How much of that the connection may take: resolving the name, connecting and the TLS handshake."`
 	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After what time a delivery is sent again if its sender has died; at least the timeout plus 5 s."`
 	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often the sender looks for due retries."`
 }
@@ -66,6 +67,9 @@ type Sender struct {
 	registered      atomic.Bool
 	renewed         time.Time
 	discoverTimeout time.Duration
+	// lookedForGone is when endpoints that are gone were last looked for.
+	lookedForGone time.Time
+	goneInterval  time.Duration
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
@@ -79,7 +83,8 @@ type Sender struct {
 // New makes a sender.
 func New(deps Deps, cfg Config) (*Sender, error) {
 	tel := deps.Telemetry
-	m, err := newMetrics(tel.Meters.Meter(scope))
+	scheduled := newSchedule(cfg.Workers, cfg.PerEndpoint)
+	m, err := newMetrics(tel.Meters.Meter(scope), scheduled.count)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +92,8 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, recorder: newRecorder(deps.Store),
 		now: deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
-		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: newSchedule(),
-		discoverTimeout: discoverTimeout,
+		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
+		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval,
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)
@@ -105,6 +110,9 @@ func (s *Sender) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Impaired returns the endpoints whose receivers are slow or do not answer.
+func (s *Sender) Impaired() []store.Endpoint { return s.schedule.impaired() }
 
 // wait returns when there is a signal, or after d, but never before the interval has passed.
 func wait(ctx context.Context, signal chan struct{}, interval, d time.Duration) {
@@ -132,7 +140,7 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 	}
 	s.slotsFreed.Store(false)
 	free := s.cfg.Workers - int(s.busy.Load())
-	wanted := s.schedule.take(free, s.cfg.PerEndpoint)
+	wanted := s.schedule.take(free)
 	if len(wanted) == 0 {
 		return s.cfg.Poll
 	}

@@ -58,6 +58,12 @@ type fixture struct {
 	tel       *telemetrytest.Record
 	// noSearch lets every search fail.
 	noSearch bool
+	// healthy are the endpoints that senders know to be healthy when they start.
+	healthy []int32
+	// goneInterval replaces the constant.
+	goneInterval time.Duration
+	// holdAfter replaces the constant unless it is 0.
+	holdAfter time.Duration
 }
 
 func setup(t *testing.T) *fixture {
@@ -70,11 +76,20 @@ func setup(t *testing.T) *fixture {
 		directory: directorytest.New(t),
 		clock:     c,
 		tel:       telemetrytest.New(),
-		client:    netguard.NewClient(netguard.Options{AllowLoopback: true}),
+		// What a test counts is not disturbed by lookups.
+		goneInterval: time.Hour,
+		client:       netguard.NewClient(netguard.Options{AllowLoopback: true}),
 		cfg: Config{
 			Workers: 16, PerEndpoint: 8, Timeout: 10 * time.Second, Lease: 30 * time.Second, Poll: 50 * time.Millisecond,
 		},
 	}
+}
+
+// neverTimeOut lets an attempt take as long as the test, and does not make its endpoint slow: what the test counts does not
+// depend on how fast the machine is.
+func (f *fixture) neverTimeOut() {
+	f.holdAfter, f.cfg.Timeout, f.cfg.Lease = time.Hour, time.Hour, 2*time.Hour
+	f.client = netguard.NewClient(netguard.Options{AllowLoopback: true, Timeout: time.Hour})
 }
 
 // receiver makes a receiver and sets it as the key's endpoint. It responds with 200, or as given.
@@ -120,6 +135,13 @@ func (f *fixture) startAt(now func() time.Time) running {
 	if f.noSearch {
 		s.discoverTimeout = time.Nanosecond
 	}
+	s.goneInterval = f.goneInterval
+	if f.holdAfter != 0 {
+		s.schedule.holdAfter = f.holdAfter
+	}
+	for _, key := range f.healthy {
+		s.schedule.attempting(endpointOfKey(key)).end(true)
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(f.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -149,11 +171,13 @@ func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []
 	return id, body
 }
 
+func endpointOfKey(key int32) store.Endpoint { return store.Endpoint{TenantID: tenant, KeyID: key} }
+
 // due are the endpoints of the keys, as the fan-out reports them.
 func (f *fixture) due(keys ...int32) []store.Due {
 	var list []store.Due
 	for _, key := range keys {
-		list = append(list, store.Due{Endpoint: store.Endpoint{TenantID: tenant, KeyID: key}, Since: f.clock.now()})
+		list = append(list, store.Due{Endpoint: endpointOfKey(key), Since: f.clock.now()})
 	}
 	return list
 }
@@ -161,13 +185,13 @@ func (f *fixture) due(keys ...int32) []store.Due {
 // claimDue claims what is due, as another sender.
 func claimDue(t *testing.T, st *store.Store, lease time.Duration) []store.Delivery {
 	t.Helper()
-	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10, PerEndpoint: 8}
+	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10}
 	require.NoError(t, st.Register(t.Context(), r.Sender))
-	found, registered, err := st.Discover(t.Context(), r.Sender)
+	found, err := st.Discover(t.Context(), r.Sender, false)
 	require.NoError(t, err)
-	require.True(t, registered)
-	for _, d := range found {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d})
+	require.True(t, found.Registered)
+	for _, d := range found.Due {
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Share: 8, Rows: 8})
 	}
 	claimed, err := st.Claim(t.Context(), r)
 	require.NoError(t, err)

@@ -78,11 +78,11 @@ func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
 	o.t.Helper()
 	const sender = 1
 	require.NoError(o.t, o.store.Register(o.t.Context(), sender))
-	due, _, err := o.store.Discover(o.t.Context(), sender)
+	found, err := o.store.Discover(o.t.Context(), sender, false)
 	require.NoError(o.t, err)
-	r := store.ClaimRequest{Sender: sender, Lease: time.Minute, Limit: 5000, PerEndpoint: 5000}
-	for _, d := range due {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d})
+	r := store.ClaimRequest{Sender: sender, Lease: time.Minute, Limit: 5000}
+	for _, d := range found.Due {
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Share: 5000, Rows: 5000})
 	}
 	claimed, err := o.store.Claim(o.t.Context(), r)
 	require.NoError(o.t, err)

@@ -26,8 +26,7 @@ type Deps struct {
 type Config struct {
 	// Environment is part of the envelope of a ping.
 	Environment string
-	// TestTimeout bounds a test. A test keeps a transaction open, and the database ends transactions that are idle for too
-	// long.
+	// TestTimeout bounds a test. It is that of an attempt, so that a receiver that passes the test gets its events.
 	TestTimeout time.Duration
 	// Tests is how many may run concurrently: each holds a connection to the database.
 	Tests int

@@ -45,7 +45,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	defer release()
-	return idempotency.RunExternal(ctx, s.deps.Pool, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	return idempotency.RunExternal(ctx, s.deps.Pool, s.cfg.TestTimeout, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)

@@ -35,8 +35,6 @@ type ClaimRequest struct {
 	Lease time.Duration
 	// Limit is the most rows to claim.
 	Limit int
-	// PerEndpoint is how many rows of one endpoint may be leased, over all instances.
-	PerEndpoint int
 }
 
 // Wanted is an endpoint to claim for.
@@ -44,6 +42,10 @@ type Wanted struct {
 	Due
 	// InFlight is how many of its rows the claiming process has. Leases of other processes are counted by the claim.
 	InFlight int
+	// Share is how many of its rows may be leased, over all instances.
+	Share int
+	// Rows is the most rows of it to claim.
+	Rows int
 }
 
 // Claimed is the result of a claim.
@@ -100,12 +102,14 @@ func leasedBy(sender, endpoint, limit string) string {
 // first row of each endpoint, then the second of each, and so on.
 var leaseRows = `
 WITH endpoint AS MATERIALIZED (
-  SELECT w.tenant_id, w.key_id, w.since, w.n, others.leased AS others, w.in_flight + others.leased AS leased
-    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[]) WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, n)
+  SELECT w.tenant_id, w.key_id, w.since, w.n, others.leased AS others, w.in_flight + others.leased AS leased,
+         least(w.share - w.in_flight - others.leased, w.rows) AS free
+    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[], $7::int[], $11::int[])
+         WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, share, rows, n)
    CROSS JOIN LATERAL (
      SELECT count(*) AS leased
        FROM senders s
-      CROSS JOIN LATERAL (` + leasedBy("s.id", "w", "$7") + `) lease
+      CROSS JOIN LATERAL (` + leasedBy("s.id", "w", "w.share") + `) lease
       WHERE s.id <> $6) others
    WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[])
 ), candidate AS (
@@ -118,7 +122,7 @@ WITH endpoint AS MATERIALIZED (
       WHERE r.tenant_id = e.tenant_id AND r.key_id = e.key_id
         AND r.state = 'PENDING' AND r.next_attempt_at >= e.since AND r.next_attempt_at <= ` + now + `
       ORDER BY r.next_attempt_at
-      LIMIT greatest($7 - e.leased, 0)
+      LIMIT greatest(e.free, 0)
       FOR UPDATE SKIP LOCKED) d
 ), chosen AS MATERIALIZED (
   SELECT c.tenant_id, c.event_id, c.key_id, c.next_attempt_at, c.others FROM candidate c ORDER BY c.slot, c.n LIMIT $8
@@ -138,6 +142,8 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	keys := postgres.Column(r.Endpoints, func(w Wanted) int32 { return w.KeyID })
 	since := postgres.Column(r.Endpoints, func(w Wanted) time.Time { return w.Since })
 	inFlight := postgres.Column(r.Endpoints, func(w Wanted) int { return w.InFlight })
+	share := postgres.Column(r.Endpoints, func(w Wanted) int { return w.Share })
+	most := postgres.Column(r.Endpoints, func(w Wanted) int { return w.Rows })
 	var (
 		claimed Claimed
 		found   []locked
@@ -149,7 +155,7 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 			found, err = lockedOf(rows, r.Endpoints, &claimed)
 			return err
 		})
-		b.Queue(leaseRows, at, tenants, keys, since, inFlight, r.Sender, r.PerEndpoint, r.Limit, token, r.Lease).
+		b.Queue(leaseRows, at, tenants, keys, since, inFlight, r.Sender, share, r.Limit, token, r.Lease, most).
 			Query(func(rows pgx.Rows) error { return claimed.read(rows, found, r, token) })
 	})
 	if err != nil {
@@ -207,7 +213,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 		return nil
 	})
 	for _, l := range found {
-		if l.rows == 0 || l.rows >= r.PerEndpoint-l.InFlight-l.others || len(c.Deliveries) >= r.Limit {
+		if l.rows == 0 || l.rows >= min(l.Share-l.InFlight-l.others, l.Rows) || len(c.Deliveries) >= r.Limit {
 			c.Left = append(c.Left, l.Due)
 		}
 	}

@@ -37,6 +37,41 @@ func TestAClaimTakesEndpointsInTurn(t *testing.T) {
 	require.Equal(t, map[int32]int{4: 1}, count(f.claim(t, noon.Add(time.Microsecond), 100, 5)), "event %s is due now", future)
 }
 
+func TestAClaimGetsNoMoreOfAnEndpointThanItWants(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for range 5 {
+		f.add(t, tenantA, noon, 1, 2, 3)
+	}
+	const first, second = 1, 2
+	claim := func(sender int64, endpoints ...Wanted) (rows, left map[int32]int) {
+		require.NoError(t, f.Register(t.Context(), sender))
+		r := request(100)
+		r.Sender, r.Endpoints = sender, endpoints
+		claimed, err := f.Claim(t.Context(), r)
+		require.NoError(t, err)
+		rows, left = map[int32]int{}, map[int32]int{}
+		for _, d := range claimed.Deliveries {
+			rows[d.KeyID]++
+		}
+		for _, d := range claimed.Left {
+			left[d.KeyID]++
+		}
+		return rows, left
+	}
+	want := func(key int32, inFlight, share, rows int) Wanted {
+		w := wanted(key, noon, inFlight)
+		w.Share, w.Rows = share, rows
+		return w
+	}
+	rows, left := claim(first, want(1, 0, 8, 8), want(2, 0, 8, 1), want(3, 0, 1, 1))
+	require.Equal(t, map[int32]int{1: 5, 2: 1, 3: 1}, rows)
+	require.Equal(t, map[int32]int{2: 1, 3: 1}, left)
+	rows, left = claim(second, want(2, 0, 8, 1), want(3, 0, 1, 1))
+	require.Equal(t, map[int32]int{2: 1}, rows, "the share of the third is that of all senders")
+	require.Equal(t, map[int32]int{2: 1, 3: 1}, left)
+}
+
 func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -56,7 +91,7 @@ func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 	for range claimers {
 		group.Go(func() error {
 			for range 10 {
-				got, err := f.claimDue(context.WithoutCancel(t.Context()), request(2, perEndpoint))
+				got, err := f.claimDue(context.WithoutCancel(t.Context()), request(2), perEndpoint)
 				if err != nil {
 					return err
 				}
@@ -124,7 +159,7 @@ func TestAClaimReturnsTheEndpointsThatMayHaveMoreDueRows(t *testing.T) {
 	f := setup(t)
 	more := func(limit, perEndpoint int) bool {
 		t.Helper()
-		claimed, err := f.claimDue(t.Context(), request(limit, perEndpoint))
+		claimed, err := f.claimDue(t.Context(), request(limit), perEndpoint)
 		require.NoError(t, err)
 		return len(claimed.Left) > 0
 	}
@@ -156,7 +191,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	require.InDelta(t, 0, since("created_at"), float64(slack))
 
 	claimOne := func() []Delivery {
-		claimed, err := f.claimDue(t.Context(), ClaimRequest{Lease: 24 * time.Hour, Limit: 1, PerEndpoint: 1})
+		claimed, err := f.claimDue(t.Context(), ClaimRequest{Lease: 24 * time.Hour, Limit: 1}, 1)
 		require.NoError(t, err)
 		return claimed.Deliveries
 	}
@@ -190,7 +225,7 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	waiting := func() Waiting {
 		t.Helper()
 		f.now = noon
-		w, err := f.Waiting(t.Context())
+		w, err := f.Waiting(t.Context(), nil)
 		require.NoError(t, err)
 		return w
 	}
@@ -204,8 +239,13 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	t.Run("endpoints beyond the counted deliveries are looked at too", func(t *testing.T) {
 		const limit = 1
 		var w Waiting
-		require.NoError(t, f.pool.QueryRow(t.Context(), selectWaiting, noon, limit).Scan(&w.Deliveries, &w.Oldest, &w.Due))
+		require.NoError(t, f.pool.QueryRow(t.Context(), selectWaiting, noon, limit, nil, nil).Scan(&w.Deliveries, &w.Oldest, &w.Due))
 		require.Equal(t, Waiting{Deliveries: limit, Oldest: time.Hour, Due: 2 * time.Hour}, w)
+	})
+	t.Run("an impaired endpoint is left out", func(t *testing.T) {
+		w, err := f.Waiting(t.Context(), []Endpoint{{TenantID: tenantA, KeyID: 2}, {TenantID: tenantB, KeyID: 1}})
+		require.NoError(t, err)
+		require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: time.Hour}, w)
 	})
 	t.Run("a delivery that is tried again later waits but is not due", func(t *testing.T) {
 		taken := f.claim(t, noon, 1, 1)

@@ -42,10 +42,12 @@ WITH RECURSIVE ` + heads(`
     WHERE d.state = 'PENDING'
     ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
     LIMIT 1`) + `
-SELECT h.tenant_id, h.key_id, h.next_attempt_at
-  FROM head h
- WHERE h.next_attempt_at <= ` + now + `
-   AND NOT EXISTS (SELECT FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `)`
+SELECT e.tenant_id, e.key_id, e.next_attempt_at, e.due, ` + now + `
+  FROM (
+    SELECT h.tenant_id, h.key_id, h.next_attempt_at, h.next_attempt_at <= ` + now + ` AND NOT EXISTS (
+             SELECT FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `) AS due
+      FROM head h) e
+ WHERE e.due OR $2`
 
 const (
 	// The caller's context bounds it, because it may take longer than other statements.
@@ -60,24 +62,46 @@ INSERT INTO senders (id, seen_at) VALUES ($2, ` + now + `) ON CONFLICT (id) DO U
 	deleteSenders = `DELETE FROM senders WHERE seen_at < ` + now + ` - interval '1 hour'`
 )
 
-// Discover returns all endpoints that have due rows and are not paused. registered reports whether the sender is registered; if
-// not, it must register before it claims.
-func (s *Store) Discover(ctx context.Context, sender int64) (found []Due, registered bool, err error) {
+// Found is the result of a search.
+type Found struct {
+	// Due are the endpoints that have due rows and are not paused.
+	Due []Due
+	// Pending are all endpoints that have pending rows, if they were wanted.
+	Pending []Endpoint
+	// At is when the search began, if it found anything.
+	At time.Time
+	// Registered reports whether the sender is registered. If not, it must register before it claims.
+	Registered bool
+}
+
+// Discover searches all pending rows. With pending, it also returns the endpoints that have rows which are not due.
+func (s *Store) Discover(ctx context.Context, sender int64, pending bool) (found Found, err error) {
 	at := s.nowOverride()
 	err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		found = Found{}
 		b.Queue(discoverTimeout)
-		b.Queue(selectRegistered, at, sender).QueryRow(func(row pgx.Row) error { return row.Scan(&registered) })
-		b.Queue(selectDue, at).Query(func(rows pgx.Rows) (err error) {
-			found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Due, err error) {
-				return d, row.Scan(&d.TenantID, &d.KeyID, &d.Since)
+		b.Queue(selectRegistered, at, sender).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Registered) })
+		b.Queue(selectDue, at, pending).Query(func(rows pgx.Rows) error {
+			var (
+				d   Due
+				due bool
+			)
+			_, err := pgx.ForEachRow(rows, []any{&d.TenantID, &d.KeyID, &d.Since, &due, &found.At}, func() error {
+				if due {
+					found.Due = append(found.Due, d)
+				}
+				if pending {
+					found.Pending = append(found.Pending, d.Endpoint)
+				}
+				return nil
 			})
 			return err
 		})
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("find due deliveries: %w", err)
+		return Found{}, fmt.Errorf("find due deliveries: %w", err)
 	}
-	return found, registered, nil
+	return found, nil
 }
 
 // Register makes the leases of a sender known to the claims of the others, or renews that.

@@ -24,7 +24,10 @@ func utc(list []Due) []Due {
 func (f *fixture) claimAs(t *testing.T, sender int64, perEndpoint int, endpoints ...Wanted) Claimed {
 	t.Helper()
 	f.now = noon
-	r := request(100, perEndpoint)
+	for i := range endpoints {
+		endpoints[i].Share, endpoints[i].Rows = perEndpoint, perEndpoint
+	}
+	r := request(100)
 	r.Sender, r.Endpoints = sender, endpoints
 	claimed, err := f.Claim(t.Context(), r)
 	require.NoError(t, err)
@@ -75,10 +78,11 @@ func TestAClaimBeginsWhereTheLastOneEnded(t *testing.T) {
 	rest := f.claimAs(t, sender, 8, Wanted{Due: blocked.Left[0], InFlight: 2})
 	require.Len(t, rest.Deliveries, 3)
 	require.Empty(t, rest.Left)
-	due, registered, err := f.Discover(t.Context(), sender)
+	found, err := f.Discover(t.Context(), sender, false)
 	require.NoError(t, err)
-	require.True(t, registered)
-	require.Equal(t, []Due{wanted(7, at(0), 0).Due}, utc(due), "a search finds what no claim looked at")
+	require.True(t, found.Registered)
+	require.Empty(t, found.Pending)
+	require.Equal(t, []Due{wanted(7, at(0), 0).Due}, utc(found.Due), "a search finds what no claim looked at")
 }
 
 func TestAFanOutReturnsItsEndpoints(t *testing.T) {
@@ -99,9 +103,9 @@ func TestARegistrationIsRenewedBeforeItIsForgotten(t *testing.T) {
 	registered := func(after time.Duration) bool {
 		t.Helper()
 		f.now = noon.Add(after)
-		_, registered, err := f.Discover(t.Context(), 1)
+		found, err := f.Discover(t.Context(), 1, false)
 		require.NoError(t, err)
-		return registered
+		return found.Registered
 	}
 	f.now = noon
 	require.NoError(t, f.Register(t.Context(), 1))

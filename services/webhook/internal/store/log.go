@@ -166,8 +166,8 @@ type Waiting struct {
 	Deliveries int64
 	// Oldest is the age of the oldest counted delivery.
 	Oldest time.Duration
-	// Due is the longest time that a delivery has been due. It leaves out endpoints that are paused or have a request in
-	// flight, because a slow receiver is not a problem of the platform.
+	// Due is the longest time that a delivery has been due. It leaves out endpoints that are paused, have a request in flight
+	// or are given as impaired, because a slow receiver is not a problem of the platform.
 	Due time.Duration
 }
 
@@ -195,12 +195,14 @@ SELECT count(*), greatest(interval '0', coalesce(` + now + ` - min(c.created_at)
             AND NOT EXISTS (
               SELECT FROM pauses p
                WHERE p.tenant_id = e.tenant_id AND p.key_id = e.key_id AND p.until > ` + now + `)
+            AND (e.tenant_id, e.key_id) NOT IN (SELECT tenant_id, key_id FROM unnest($3::uuid[], $4::int[]) AS i (tenant_id, key_id))
        ), interval '0')
   FROM counted c`
 
-// Waiting counts the deliveries that are not finished.
-func (s *Store) Waiting(ctx context.Context) (w Waiting, err error) {
-	if err := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
+// Waiting counts the deliveries that are not finished. The impaired endpoints are slow or do not answer.
+func (s *Store) Waiting(ctx context.Context, impaired []Endpoint) (w Waiting, err error) {
+	tenants, keys := endpointColumns(impaired)
+	if err := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted, tenants, keys).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
 		return w, fmt.Errorf("count waiting deliveries: %w", err)
 	}
 	return w, nil

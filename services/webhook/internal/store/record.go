@@ -118,8 +118,7 @@ func (s *Store) Pause(ctx context.Context, endpoints []Endpoint, length time.Dur
 	if len(endpoints) == 0 {
 		return nil
 	}
-	tenants := postgres.UUIDColumn(endpoints, func(e Endpoint) string { return e.TenantID })
-	keys := postgres.Column(endpoints, func(e Endpoint) int32 { return e.KeyID })
+	tenants, keys := endpointColumns(endpoints)
 	if _, err := s.pool.Exec(ctx, insertPause, s.nowOverride(), tenants, keys, length); err != nil {
 		return fmt.Errorf("pause endpoints: %w", err)
 	}

@@ -60,7 +60,7 @@ func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) 
 func (f *fixture) claim(t *testing.T, at time.Time, limit, perEndpoint int) []Delivery {
 	t.Helper()
 	f.now = at
-	claimed, err := f.claimDue(t.Context(), request(limit, perEndpoint))
+	claimed, err := f.claimDue(t.Context(), request(limit), perEndpoint)
 	require.NoError(t, err)
 	require.Empty(t, claimed.Contended)
 	return claimed.Deliveries
@@ -74,15 +74,15 @@ func (f *fixture) storeMessages(t *testing.T, m Messages, events []Event) error 
 }
 
 // claimDue claims for all endpoints with due rows, as a sender that has no deliveries yet.
-func (s *Store) claimDue(ctx context.Context, r ClaimRequest) (Claimed, error) {
+func (s *Store) claimDue(ctx context.Context, r ClaimRequest, perEndpoint int) (Claimed, error) {
 	r.Sender = rand.Int64()
 	if err := s.Register(ctx, r.Sender); err != nil {
 		return Claimed{}, err
 	}
-	found, _, err := s.Discover(ctx, r.Sender)
-	slices.SortFunc(found, func(a, b Due) int { return a.Since.Compare(b.Since) })
-	for _, d := range found {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d})
+	found, err := s.Discover(ctx, r.Sender, false)
+	slices.SortFunc(found.Due, func(a, b Due) int { return a.Since.Compare(b.Since) })
+	for _, d := range found.Due {
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Share: perEndpoint, Rows: perEndpoint})
 	}
 	if err != nil {
 		return Claimed{}, err
@@ -90,8 +90,8 @@ func (s *Store) claimDue(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	return s.Claim(ctx, r)
 }
 
-func request(limit, perEndpoint int) ClaimRequest {
-	return ClaimRequest{Lease: 30 * time.Second, Limit: limit, PerEndpoint: perEndpoint}
+func request(limit int) ClaimRequest {
+	return ClaimRequest{Lease: 30 * time.Second, Limit: limit}
 }
 
 // record records the result of an attempt that got the status.

@@ -84,9 +84,9 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2}},
 	}, nil)
 	require.NoError(t, err)
-	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10, PerEndpoint: 8}
+	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10}
 	for _, d := range due {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d})
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Share: 8, Rows: 8})
 	}
 	var claimed Claimed
 	read := o.entries(func() {
@@ -103,7 +103,7 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 		require.Equal(t, []bool{true}, recorded)
 	}), few)
 	require.Greater(t, o.entries(func() {
-		_, _, err := o.Discover(t.Context(), sender)
+		_, err := o.Discover(t.Context(), sender, false)
 		require.NoError(t, err)
 	}), deliveries, "the entries are there: a search reads them")
 }

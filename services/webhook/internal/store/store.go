@@ -99,3 +99,9 @@ func idColumns(ids []DeliveryID) (tenants, events postgres.UUIDs, keys []int32) 
 		postgres.UUIDColumn(ids, func(id DeliveryID) string { return id.EventID }),
 		postgres.Column(ids, func(id DeliveryID) int32 { return id.KeyID })
 }
+
+// endpointColumns are the endpoints as arrays, one per column.
+func endpointColumns(list []Endpoint) (tenants postgres.UUIDs, keys []int32) {
+	return postgres.UUIDColumn(list, func(e Endpoint) string { return e.TenantID }),
+		postgres.Column(list, func(e Endpoint) int32 { return e.KeyID })
+}

@@ -1,0 +1,111 @@
+package sender
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+// remove removes the URL of a key, or revokes it.
+func (f *fixture) remove(key int32) {
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
+}
+
+func TestDeliveriesThatWaitForARetryAreDroppedWhenTheirEndpointIsGone(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.goneInterval = 0
+	f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
+	f.receiver(8, webhooktest.Status(http.StatusInternalServerError))
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 9, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
+	f.start()
+	id, _ := f.event(7, 8, 9)
+	f.until(id, 7, attempted(1))
+	f.until(id, 8, attempted(1))
+
+	f.remove(7)
+	f.remove(9)
+	require.Equal(t, row{State: "DROPPED", Attempts: 1, Logged: 1}, f.until(id, 7, inState("DROPPED")))
+	require.Equal(t, row{State: "DROPPED"}, f.until(id, 9, inState("DROPPED")), "the access of its tenant is off")
+	require.Equal(t, "PENDING", f.row(id, 8).State)
+	require.Eventually(t, func() bool {
+		return f.tel.Values(t, "gifting.webhook.deliveries")["outcome=dropped"] == 2
+	}, waitLimit, pollInterval)
+}
+
+func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		state  string
+	}{
+		"and counts if it was delivered":   {http.StatusOK, "DELIVERED"},
+		"and is not repeated if it failed": {http.StatusInternalServerError, "DROPPED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			f.neverTimeOut()
+			f.goneInterval, f.cfg.PerEndpoint = 0, 1
+			release := make(chan struct{})
+			receiver := f.receiver(7, func(w http.ResponseWriter, _ *http.Request) {
+				<-release
+				w.WriteHeader(c.status)
+			})
+			first, _ := f.event(7)
+			f.start()
+			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
+			second, _ := f.event(7)
+			f.remove(7)
+			f.until(second, 7, inState("DROPPED"))
+			require.True(t, f.row(first, 7).Leased)
+			close(release)
+			require.Equal(t, row{State: c.state, Attempts: 1, Logged: 1}, f.until(first, 7, inState(c.state)))
+			require.Len(t, receiver.Arrivals(), 1)
+		})
+	}
+}
+
+// A key that is not known may be missing only because the tenants database is being restored.
+func TestTheRetriesOfAnUnknownKeyAreKept(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	s := f.start()
+	s.stop()
+	require.NoError(t, s.wait())
+	id, _ := f.event(7)
+	found, err := f.store.Discover(t.Context(), s.id, true)
+	require.NoError(t, err)
+	require.NoError(t, s.dropGone(t.Context(), found))
+	require.Equal(t, "PENDING", f.row(id, 7).State)
+}
+
+func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	s := f.start()
+	s.stop()
+	require.NoError(t, s.wait())
+	before, _ := f.event(7)
+	found, err := f.store.Discover(t.Context(), s.id, true)
+	require.NoError(t, err)
+	require.Equal(t, f.clock.now(), found.At.UTC())
+
+	f.remove(7)
+	var after string
+	f.directory.OnCall(func(context.Context, proto.Message) error {
+		// Right after the lookup the endpoint is set again, and an event is fanned out to it.
+		f.clock.advance(time.Microsecond)
+		after, _ = f.event(7)
+		return nil
+	})
+	require.NoError(t, s.dropGone(t.Context(), found))
+	require.Equal(t, "DROPPED", f.row(before, 7).State)
+	require.Equal(t, "PENDING", f.row(after, 7).State)
+}

@@ -1,0 +1,298 @@
+package sender
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+// try makes an attempt of an endpoint.
+func (s *schedule) try(e store.Endpoint, held, delivered bool) {
+	t := s.attempting(e)
+	if held {
+		t.holds()
+	}
+	t.end(delivered)
+}
+
+func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
+	t.Parallel()
+	const (
+		ok      = "quick delivery"
+		refused = "quick failure"
+		late    = "delivery that held its worker"
+		silent  = "failure that held its worker"
+	)
+	for name, c := range map[string]struct {
+		attempts []string
+		want     health
+	}{
+		"not tried":                        {want: unknown},
+		"answers":                          {attempts: []string{ok}, want: healthy},
+		"refuses":                          {attempts: []string{refused}, want: healthy},
+		"answers late":                     {attempts: []string{ok, late}, want: slow},
+		"answers quickly again":            {attempts: []string{late, ok}, want: healthy},
+		"did not answer":                   {attempts: []string{ok, silent, silent}, want: slow},
+		"never answers":                    {attempts: []string{silent, silent, silent}, want: dead},
+		"quick failures do not count":      {attempts: []string{silent, silent, refused, refused}, want: slow},
+		"quick failures do not reset":      {attempts: []string{silent, silent, refused, silent}, want: dead},
+		"is still dead when it refuses":    {attempts: []string{silent, silent, silent, refused}, want: dead},
+		"deliveries reset":                 {attempts: []string{silent, silent, ok, silent, silent}, want: slow},
+		"late deliveries reset":            {attempts: []string{silent, silent, late, silent, silent}, want: slow},
+		"comes back":                       {attempts: []string{silent, silent, silent, silent, ok}, want: healthy},
+		"comes back, slowly":               {attempts: []string{silent, silent, silent, late}, want: slow},
+		"a failure after it has come back": {attempts: []string{silent, silent, silent, ok, silent}, want: slow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSchedule(8, 8)
+			s.holdAfter = time.Hour
+			for _, a := range c.attempts {
+				s.try(endpointOfKey(7), a == late || a == silent, a == ok || a == late)
+			}
+			require.Equal(t, c.want, s.healthOf(endpointOfKey(7)))
+			require.Equal(t, c.want >= slow, len(s.impaired()) == 1)
+		})
+	}
+}
+
+func TestAnEndpointIsSlowWhileAnAttemptHoldsItsWorker(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(8, 8)
+	s.holdAfter = time.Millisecond
+	held := s.attempting(endpointOfKey(7))
+	require.Eventually(t, func() bool { return len(s.impaired()) == 1 }, waitLimit, pollInterval)
+	s.holdAfter = time.Hour
+	s.try(endpointOfKey(7), false, true)
+	require.Equal(t, slow, s.healthOf(endpointOfKey(7)), "another attempt has ended quickly")
+	held.end(true)
+	held.holds()
+	s.try(endpointOfKey(7), false, true)
+	require.Equal(t, healthy, s.healthOf(endpointOfKey(7)))
+}
+
+func TestTheHealthOfAnEndpointIsForgottenWhenItIsNotTried(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(8, 8)
+	s.try(endpointOfKey(7), false, true)
+	s.try(endpointOfKey(8), true, true)
+	require.Equal(t, [classes]int{healthy: 1, slow: 1}, s.count())
+	s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: endpointOfKey(8)}}})
+	s.forget(time.Now().Add(2 * forgetAfter))
+	require.Equal(t, [classes]int{slow: 1}, s.count(), "an attempt is in flight")
+}
+
+func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
+	t.Parallel()
+	const workers = 16
+	s := newSchedule(workers, 4)
+	s.holdAfter = time.Hour
+	// As many endpoints of each class as there are workers, the worst ones due first.
+	for class := dead; class >= healthy; class-- {
+		for i := range int32(workers) {
+			e := endpointOfKey(100*int32(class) + i)
+			for range deadAfter * int(class/dead) {
+				s.try(e, true, false)
+			}
+			if class == slow || class == healthy {
+				s.try(e, class == slow, true)
+			}
+			require.Equal(t, class, s.healthOf(e))
+			s.add(false, store.Due{Endpoint: e, Since: time.Unix(int64(100-class), 0)})
+		}
+	}
+	count := func(list []store.Wanted) (n [classes]int) {
+		for _, w := range list {
+			n[s.healthOf(w.Endpoint)]++
+			s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: w.Endpoint}}})
+		}
+		return n
+	}
+	require.Equal(t, [classes]int{dead: 4, slow: 4, unknown: 4, healthy: 4}, count(s.take(workers)))
+	require.Equal(t, [classes]int{healthy: 12}, count(s.take(workers)), "only healthy endpoints get more, whatever is free")
+}
+
+func TestEachClassGetsAWorkerIfThereAreFew(t *testing.T) {
+	t.Parallel()
+	for of := healthy; of < classes; of++ {
+		require.True(t, slots{workers: 1}.free(of), healthNames[of])
+	}
+	require.False(t, slots{workers: 1, taken: [classes]int{dead: 1}}.free(unknown))
+}
+
+func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(16, 8)
+	s.holdAfter = time.Hour
+	e := endpointOfKey(7)
+	wanted := func() (inFlight, share, rows int) {
+		w := s.wanted(store.Due{Endpoint: e})
+		return w.InFlight, w.Share, w.Rows
+	}
+	requireWanted := func(inFlight, share, rows int) {
+		t.Helper()
+		i, s, r := wanted()
+		require.Equal(t, []int{inFlight, share, rows}, []int{i, s, r})
+	}
+	begin := func() { s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: e}}}) }
+	requireWanted(0, 8, 1)
+	begin()
+	requireWanted(1, 8, 0) // Its first attempt has not ended.
+	s.try(e, false, true)
+	requireWanted(1, 8, 7)
+	s.try(e, true, true)
+	requireWanted(1, 8, 1)
+	for range deadAfter {
+		s.try(e, true, false)
+	}
+	requireWanted(1, 1, 0)
+	s.ended(store.Delivery{DeliveryID: store.DeliveryID{Endpoint: e}})
+	requireWanted(0, 1, 1)
+}
+
+// None of these endpoints answers, and the receivers of all classes are tried as often as they may.
+func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	const silent, healthyKey, workers = 20, 1000, 8
+	for name, arrange := range map[string]struct {
+		of   func(s *schedule, e store.Endpoint)
+		most int
+	}{
+		"and have never answered": {func(*schedule, store.Endpoint) {}, 6},
+		"but have answered late":  {func(s *schedule, e store.Endpoint) { s.try(e, true, true) }, 4},
+		"and are dead": {func(s *schedule, e store.Endpoint) {
+			for range deadAfter {
+				s.try(e, true, false)
+			}
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			f.neverTimeOut()
+			f.cfg.Workers, f.healthy = workers, []int32{healthyKey}
+			release := make(chan struct{})
+			receiver := webhooktest.NewReceiver(t)
+			receiver.Respond(webhooktest.Blocked(release))
+			var keys []int32
+			for key := range int32(silent) {
+				keys = append(keys, key+1)
+				f.activate(key+1, receiver)
+			}
+			f.receiver(healthyKey)
+			s := f.start()
+			for _, key := range keys {
+				arrange.of(s.schedule, endpointOfKey(key))
+			}
+			var last string
+			for range 5 {
+				last, _ = f.event(keys...)
+			}
+			s.Wake()
+			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == arrange.most }, waitLimit, pollInterval)
+			for range 20 {
+				id, _ := f.event(healthyKey)
+				s.Notify(f.due(healthyKey))
+				f.until(id, healthyKey, inState("DELIVERED"))
+			}
+			require.Len(t, receiver.Arrivals(), arrange.most, "they hold their part of the workers and no more")
+			require.Equal(t, row{State: "PENDING", Next: f.row(last, 1).Next}, f.row(last, 1), "a delivery that waits is not changed")
+
+			close(release)
+			for _, key := range keys {
+				f.until(last, key, inState("DELIVERED"))
+			}
+		})
+	}
+}
+
+func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.neverTimeOut()
+	f.cfg.PerEndpoint = 4
+	probe := make(chan struct{})
+	receiver := f.receiver(7, webhooktest.Blocked(probe))
+	senders := []running{f.start(), f.start()}
+	for _, s := range senders {
+		for range deadAfter {
+			s.schedule.try(endpointOfKey(7), true, false)
+		}
+	}
+	const events = 40
+	for range events {
+		f.event(7)
+	}
+	for _, s := range senders {
+		s.Notify(f.due(7))
+	}
+	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
+	f.receiver(8)
+	for range 5 { // Both senders have looked at the endpoint in the meantime.
+		id, _ := f.event(8)
+		f.until(id, 8, inState("DELIVERED"))
+	}
+	require.Len(t, receiver.Arrivals(), 1, "one attempt over both senders")
+
+	// The next answers come when the endpoint has all its slots.
+	full := make(chan struct{})
+	receiver.Respond(func(w http.ResponseWriter, req *http.Request) {
+		if receiver.MaxConcurrent() < 4 {
+			webhooktest.Blocked(full)(w, req)
+		}
+	})
+	close(probe)
+	require.Eventually(t, func() bool { return receiver.MaxConcurrent() == 4 }, waitLimit, pollInterval)
+	close(full)
+	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == events }, waitLimit, pollInterval)
+	require.Equal(t, 4, receiver.MaxConcurrent())
+}
+
+func TestAReceiverThatDoesNotAnswerIsDeadAfterThreeTimeouts(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.Timeout, f.holdAfter = 300*time.Millisecond, 10*time.Millisecond
+	receiver := f.receiver(7, webhooktest.Blocked(nil))
+	s := f.start()
+	var last string
+	for range 20 {
+		last, _ = f.event(7)
+	}
+	endpoints := func(of string) float64 { return f.tel.Values(t, "gifting.webhook.endpoints")["health="+of] }
+	require.Eventually(t, func() bool { return endpoints("dead") == 1 }, waitLimit, pollInterval)
+	require.Equal(t, []store.Endpoint{endpointOfKey(7)}, s.Impaired())
+
+	receiver.Respond(webhooktest.Status(http.StatusOK))
+	f.until(last, 7, inState("DELIVERED"))
+	require.Eventually(t, func() bool { return endpoints("dead") == 0 }, waitLimit, pollInterval)
+}
+
+// A sender that starts again knows no endpoint, and the lease of the crashed one has not ended.
+func TestARestartedSenderLearnsAgainWhichEndpointsAreDead(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.neverTimeOut()
+	release := make(chan struct{})
+	receiver := f.receiver(7, webhooktest.Blocked(release))
+	f.receiver(8)
+	held, _ := f.event(7)
+	require.Len(t, claimDue(t, f.store, f.cfg.Lease), 1, "by the sender that crashes")
+	for range 5 {
+		f.event(7)
+	}
+	s := f.start()
+	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
+	id, _ := f.event(8)
+	s.Wake()
+	f.until(id, 8, inState("DELIVERED"))
+	require.Len(t, receiver.Arrivals(), 1, "an endpoint without history gets one attempt")
+	require.True(t, f.row(held, 7).Leased)
+
+	close(release)
+	f.clock.advance(f.cfg.Lease)
+	s.Wake()
+	f.until(held, 7, inState("DELIVERED"))
+}
