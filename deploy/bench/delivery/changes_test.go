@@ -115,6 +115,8 @@ const (
 	deadEndpoint = 98
 	slowEndpoint = 99
 	slowness     = 9 * time.Second
+	// changesPerSecond is the rate of all changes.
+	changesPerSecond = 200
 )
 
 // BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two respond, then,
@@ -128,13 +130,54 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 	bad := []int{deadEndpoint, slowEndpoint}
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, bad)
+		without = p.latencies(b, r, change, tenants, bad, changesPerSecond)
 		end := make(chan struct{})
 		r.set(deadEndpoint, wait(end, time.Hour))
 		r.set(slowEndpoint, wait(end, slowness))
-		with = p.latencies(b, r, change, tenants, bad)
+		with = p.latencies(b, r, change, tenants, bad, changesPerSecond)
 		close(end)
 	})
+	reportBeside(b, without, with)
+}
+
+const (
+	// manyHealthy of the endpoints respond, manySlow respond after slowness, and manyDead never.
+	manyHealthy, manySlow, manyDead = 80, 20, 100
+
+	manyEndpoints = manyHealthy + manySlow + manyDead
+)
+
+// BenchmarkBesideManyDeadEndpoints measures how fast the healthy ones of 200 endpoints get their events: first alone, with only
+// their own changes, then, in the same run, while there are as many changes for each of the others, of which 100 are dead and 20
+// are slow.
+func BenchmarkBesideManyDeadEndpoints(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes more than a minute")
+	}
+	p, r := newFixture(b), newReceiver(b, true)
+	tenants, change := p.tenants(b, r.urls(manyEndpoints)), p.recordChanges(b)
+	var alone, with fixture.Latencies
+	fixture.Once(b, func() {
+		alone = p.latencies(b, r, change, tenants[:manyHealthy], nil, changesPerSecond*manyHealthy/manyEndpoints)
+		end := make(chan struct{})
+		var bad []int
+		for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
+			longest := time.Hour
+			if endpoint < manyHealthy+manySlow {
+				longest = slowness
+			}
+			r.set(endpoint, wait(end, longest))
+			bad = append(bad, endpoint)
+		}
+		with = p.latencies(b, r, change, tenants, bad, changesPerSecond)
+		close(end)
+	})
+	reportBeside(b, alone, with)
+}
+
+// reportBeside reports the latencies without and with what disturbs them.
+func reportBeside(b *testing.B, without, with fixture.Latencies) {
+	b.Helper()
 	b.ReportMetric(without.At(.99), "p99-ms-without")
 	b.ReportMetric(with.At(.99), "p99-ms-with")
 	b.ReportMetric(with.At(.99)/without.At(.99), "with/without")
@@ -143,10 +186,10 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 }
 
 // latencies measures at all endpoints but the bad ones.
-func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
+func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int, perSecond int) fixture.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
-	w.run(b, 200, 2*measuredTime())
+	w.run(b, perSecond, 2*measuredTime())
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
 	r.await(b, w)
 	return between(p.recorded(b, w.answered), r.first(b))

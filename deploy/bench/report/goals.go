@@ -94,6 +94,7 @@ func Goals() []Goal {
 		least("BacklogOfChanges", "ratio", "changes delivered, of a bare loop", 0.13),
 		most("BacklogOfChanges", "cpu-s/1000", "CPU s for 1000 changes delivered", 0.8),
 		most("BesideBadEndpoints", "with/without", "p99 beside bad endpoints, of that without", 2),
+		most("BesideManyDeadEndpoints", "with/without", "p99 beside many dead endpoints, of that alone", 1.5),
 		most("BesideBackup", "with/without", "p50 beside a backup, of that without", 2),
 		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512),
 		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5),
