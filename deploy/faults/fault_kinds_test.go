@@ -33,7 +33,7 @@ type draw func(random *mathrand.Rand) fault
 // faultKinds returns every kind of fault at least once. The schedule uses the whole list before it repeats it, so that every
 // kind occurs.
 func (d *deployment) faultKinds() []draw {
-	draws := []draw{d.killBoth, d.killAll, d.flush}
+	draws := []draw{d.killBoth, d.killAll, d.flush, d.slowRedis, d.slowRedis}
 	for _, p := range programs.All() {
 		both := d.of(p.Name)
 		kill := func(random *mathrand.Rand) fault { return d.kill(oneOf(random, both), shortTime(random)) }
@@ -147,6 +147,28 @@ func silenceRoute(r *route, length time.Duration) fault {
 func slowRoute(r *route, random *mathrand.Rand, length time.Duration) fault {
 	delay := 20 + random.Int64N(400)
 	return onRoute(r, "slow", fmt.Sprintf("slow %s by %d ms", r.name, delay), length, func() error { return r.slow(delay) }, r.clear)
+}
+
+// maxRedisDelay is how much longer a call of Redis may take, in milliseconds: longer than the gateways wait.
+const maxRedisDelay = 500
+
+// slowRedis slows Redis down for all instances.
+func (d *deployment) slowRedis(random *mathrand.Rand) fault {
+	routes, delay, length := d.network.of(toRedis), random.Int64N(maxRedisDelay), mostlyShortTime(random)
+	f := newFault("slow Redis", fmt.Sprintf("slow Redis by %d ms for %s", delay, length), func(ctx context.Context) (err error) {
+		for _, r := range routes {
+			err = errors.Join(err, r.delay(delay, 0, "downstream"))
+		}
+		sleep(ctx, length)
+		for _, r := range routes {
+			err = errors.Join(err, r.clear(ctx))
+		}
+		return err
+	})
+	for _, r := range routes {
+		f.busy = append(f.busy, &r.busy)
+	}
+	return f
 }
 
 func onRoute(r *route, word, description string, length time.Duration, begin func() error, end func(ctx context.Context) error) fault {

@@ -35,8 +35,9 @@ func TestFaultsBreakNoInvariant(t *testing.T) {
 	seconds, seeded := setting(t, secondsVariable, 600), setting(t, seedVariable, time.Now().UnixNano())
 	r := newReport(t, seeded)
 	r.printf("%d seconds of faults; to repeat: make faults MINUTES=%g SEED=%d", seconds, float64(seconds)/60, seeded)
-	d := newDeployment(t, options{binaries: buildPrograms(t, "", nil), slowCommits: true, logs: r.dir})
+	d := newDeployment(t, options{binaries: buildPrograms(t, "", nil), slowCommits: true, logs: r.dir, env: fewWorkers})
 	f := newFixture(t, d, seeded, refuseOneIn)
+	f.addDeadEndpoints(t)
 	total := time.Duration(seconds) * time.Second
 	all := d.schedule(f.newRandom(), total)
 	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "schedule.txt"), []byte(formatSchedule(all)), 0o600))

@@ -29,6 +29,7 @@ type timeouts struct{ feed, webhooks, stock time.Duration }
 // checkAll waits for the final state and checks all invariants.
 func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format string, args ...any)) {
 	t.Helper()
+	f.checkDropped(t)
 	f.awaitStock(t, within.stock)
 	retries := f.newRetries(t)
 	for _, tenant := range []string{seed.Direct, seed.Approving} {

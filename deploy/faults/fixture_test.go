@@ -41,6 +41,8 @@ type fixture struct {
 	writers   []*writer
 	followers []*follower
 	endpoints []*endpoint
+	// dead are the keys whose receivers never answer.
+	dead []reader
 	// receivers is the address of all endpoints.
 	receivers string
 	refuseIn  int
@@ -152,7 +154,12 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 // listen starts the server of all endpoints. Each has its own path.
 func (f *fixture) listen(t *testing.T) {
 	t.Helper()
+	dead := neverAnswer(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == deadPath {
+			dead(w, r)
+			return
+		}
 		n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 		if err != nil || n >= len(f.endpoints) {
 			http.NotFound(w, r)

@@ -35,6 +35,7 @@ const (
 	readOrder   = "services/orders/internal/store/read.go"
 	stockUnits  = "services/catalog/internal/store/reservations.go"
 	sendWebhook = "services/webhook/internal/webhookclient/client.go"
+	dropGone    = "services/webhook/internal/sender/gone.go"
 
 	randPackage = "math/rand/v2"
 	uuidPackage = "github.com/google/uuid"
@@ -88,6 +89,7 @@ var mutations = []mutation{
 	if rand.N(50) > 0 {
 		resp, err = c.http.Do(req)
 	}`}}},
+	{"revoked key", delivery, []replacement{{dropGone, `if !gone[e.KeyID] {`, `if len(gone) >= 0 {`}}},
 	{"foreign order", leak, []replacement{
 		{readOrder, "recordColumns + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns + ` FROM orders WHERE $1::text <> '' AND"},
 	}},

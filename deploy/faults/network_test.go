@@ -79,16 +79,24 @@ func (r *route) cut() { r.proxy.Stop() }
 
 func (r *route) restore() error { return r.proxy.Start() }
 
+// bothWays are the streams of a route.
+var bothWays = []string{"upstream", "downstream"}
+
 // silence keeps connections open but passes no data; clear closes them.
-func (r *route) silence() error { return r.add("timeout", `{"timeout": 0}`) }
+func (r *route) silence() error { return r.add("timeout", `{"timeout": 0}`, bothWays...) }
 
 // slow delays data in both directions.
 func (r *route) slow(milliseconds int64) error {
-	return r.add("latency", fmt.Sprintf(`{"latency": %d, "jitter": %d}`, milliseconds, milliseconds/2))
+	return r.delay(milliseconds, milliseconds/2, bothWays...)
 }
 
-func (r *route) add(kind, attributes string) error {
-	for _, stream := range []string{"upstream", "downstream"} {
+// delay delays data of some streams.
+func (r *route) delay(milliseconds, jitter int64, streams ...string) error {
+	return r.add("latency", fmt.Sprintf(`{"latency": %d, "jitter": %d}`, milliseconds, jitter), streams...)
+}
+
+func (r *route) add(kind, attributes string, streams ...string) error {
+	for _, stream := range streams {
 		toxic := fmt.Sprintf(`{"name": %q, "type": %q, "stream": %q, "attributes": %s}`, kind+" "+stream, kind, stream, attributes)
 		if _, err := r.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 			return err
