@@ -34,6 +34,7 @@ var callers = map[identity.Name]grant{
 	identity.Tenants: {services: services(
 		// What is erased and exported on request.
 		"gifting.privacy.v1.PersonalDataService",
+		"gifting.privacy.v1.TenantDataService",
 	)},
 	identity.Catalog: {services: services(
 		"gifting.tenants.v1.DirectoryService",
@@ -78,6 +79,7 @@ var callers = map[identity.Name]grant{
 		services: services(
 			"gifting.tenants.v1.TenantOperationsService",
 			"gifting.tenants.v1.PrivacyOperationsService",
+			"gifting.tenants.v1.OffboardingOperationsService",
 			"gifting.catalog.v1.CatalogOperationsService",
 			"gifting.catalog.v1.ProductOperationsService",
 			"gifting.catalog.v1.CampaignOperationsService",

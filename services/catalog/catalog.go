@@ -18,6 +18,8 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantdata"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
 	"github.com/partnergifting/platform/services/catalog/internal/maintenance"
@@ -99,6 +101,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	server.Register(s.server, server.Deps{
 		Store: records, Files: s.files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(s.tenants),
 	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL})
+	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool)})
 	return observe(records, s.tel)
 }
 

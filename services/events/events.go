@@ -17,7 +17,9 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantdata"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/server"
@@ -93,6 +95,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool)})
 
 	topic := cfg.topic()
 	topic.CheckPartitions = events.CheckPartitions

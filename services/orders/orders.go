@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenantdata"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -156,6 +157,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		Reservations: s.reservations,
 		Clock:        time.Now,
 	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName}))
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, ring)})
 	return nil
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenantdata"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -165,6 +166,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
 	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, ring)})
 	return nil
 }
 

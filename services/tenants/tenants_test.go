@@ -30,7 +30,7 @@ func config(t *testing.T) tenants.Config {
 		Peers: tenants.Peers{
 			CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1", PersonalLinksAddr: "127.0.0.1:1", EventsAddr: "127.0.0.1:1", WebhookAddr: "127.0.0.1:1",
 		},
-		SealKeys:    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 	}
 }
 

@@ -25,6 +25,8 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantdata"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/fanout"
@@ -148,6 +150,7 @@ func (s *Service) assemble(cfg Config) error {
 		server.Config{
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
+	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool)})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, s.sender.Wake, s.tel.Logger))
 	return nil
 }

@@ -271,7 +271,9 @@ type GetTenantSettingsResponse struct {
 	Version int64    `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Brands  []*Brand `protobuf:"bytes,3,rep,name=brands,proto3" json:"brands,omitempty"`
 	// Active members only.
-	Team          []*TeamMember `protobuf:"bytes,4,rep,name=team,proto3" json:"team,omitempty"`
+	Team []*TeamMember `protobuf:"bytes,4,rep,name=team,proto3" json:"team,omitempty"`
+	// The tenant is being off-boarded: it can place no order, and its links cannot be claimed.
+	Offboarding   bool `protobuf:"varint,5,opt,name=offboarding,proto3" json:"offboarding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -332,6 +334,13 @@ func (x *GetTenantSettingsResponse) GetTeam() []*TeamMember {
 		return x.Team
 	}
 	return nil
+}
+
+func (x *GetTenantSettingsResponse) GetOffboarding() bool {
+	if x != nil {
+		return x.Offboarding
+	}
+	return false
 }
 
 // A person of the tenant's team.
@@ -759,12 +768,13 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x12ResolveKeyResponse\x12:\n" +
 	"\tprincipal\x18\x01 \x01(\v2\x1c.gifting.common.v1.PrincipalR\tprincipal\"7\n" +
 	"\x18GetTenantSettingsRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xd0\x01\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xf2\x01\n" +
 	"\x19GetTenantSettingsResponse\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x121\n" +
 	"\x06brands\x18\x03 \x03(\v2\x19.gifting.tenants.v1.BrandR\x06brands\x122\n" +
-	"\x04team\x18\x04 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\"\x90\x01\n" +
+	"\x04team\x18\x04 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\x12 \n" +
+	"\voffboarding\x18\x05 \x01(\bR\voffboarding\"\x90\x01\n" +
 	"\n" +
 	"TeamMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +

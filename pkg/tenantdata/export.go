@@ -1,0 +1,152 @@
+package tenantdata
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// pageRows and pageBytes bound a page of an export. One row is smaller than the largest message by far.
+const (
+	pageRows  = 200
+	pageBytes = 4 << 20
+)
+
+// position is where a page ends: in a table, after a row with this key. Without a key the table begins.
+type position struct {
+	Table int             `json:"t"`
+	Key   json.RawMessage `json:"k,omitempty"`
+}
+
+// Export returns a page of the tenant's rows as JSON lines, and where the next page begins; empty: nowhere. after is empty for the
+// first page.
+func (d *Database) Export(ctx context.Context, of Tenant, after string) (lines []byte, next string, err error) {
+	var at position
+	if after != "" {
+		if err := json.Unmarshal([]byte(after), &at); err != nil || at.Table < 0 || at.Table >= len(d.Tables) {
+			return nil, "", ErrCursor
+		}
+	}
+	var page bytes.Buffer
+	for at.Table < len(d.Tables) {
+		t := d.Tables[at.Table]
+		if !t.Hidden {
+			if at.Key, err = d.exportTable(ctx, t, of, at.Key, &page); err != nil {
+				return nil, "", fmt.Errorf("export rows of %s: %w", t.Name, err)
+			}
+		}
+		if at.Key == nil {
+			at = position{Table: at.Table + 1}
+		}
+		if page.Len() > 0 && at.Table < len(d.Tables) {
+			text, err := json.Marshal(at)
+			return page.Bytes(), string(text), err
+		}
+	}
+	return page.Bytes(), "", nil
+}
+
+// exportTable writes rows after the key and returns the key of the last one; nil: the table has no more.
+func (d *Database) exportTable(ctx context.Context, t Table, of Tenant, after json.RawMessage, page *bytes.Buffer) (json.RawMessage, error) {
+	args := t.args(of, pageRows)
+	if after != nil {
+		args = t.args(of, string(after), pageRows)
+	}
+	rows, err := d.Pool.Query(ctx, t.pageSQL(after == nil), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	n := 0
+	for rows.Next() {
+		var key string
+		var row map[string]json.RawMessage
+		if err := rows.Scan(&key, &row); err != nil {
+			return nil, err
+		}
+		if err := d.writeRow(t, row, page); err != nil {
+			return nil, err
+		}
+		after, n = json.RawMessage(key), n+1
+		if page.Len() >= pageBytes {
+			return after, nil
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if n < pageRows {
+		return nil, nil //nolint:nilnil // The table ends here.
+	}
+	return after, nil
+}
+
+func (d *Database) writeRow(t Table, row map[string]json.RawMessage, page *bytes.Buffer) error {
+	for _, column := range t.Omit {
+		delete(row, column)
+	}
+	for _, column := range t.Sealed {
+		var id string
+		if err := json.Unmarshal(row["id"], &id); err != nil {
+			return fmt.Errorf("id: %w", err)
+		}
+		clear, err := d.open(row[column.Name], column.AssociatedData(id))
+		if err != nil {
+			return fmt.Errorf("%s: %w", column.Name, err)
+		}
+		delete(row, column.Name)
+		row[strings.TrimSuffix(column.Name, "_sealed")] = clear
+	}
+	for _, column := range t.Bytes {
+		text, err := bytesOf(row[column])
+		if err != nil {
+			return fmt.Errorf("%s: %w", column, err)
+		}
+		if row[column], err = readable(text); err != nil {
+			return fmt.Errorf("%s: %w", column, err)
+		}
+	}
+	line, err := json.Marshal(struct {
+		Table string                     `json:"table"`
+		Row   map[string]json.RawMessage `json:"row"`
+	}{t.Name, row})
+	if err != nil {
+		return err
+	}
+	page.Write(line)
+	page.WriteByte('\n')
+	return nil
+}
+
+// open opens a sealed value. One that is erased or absent is null.
+func (d *Database) open(value json.RawMessage, associated string) (json.RawMessage, error) {
+	sealed, err := bytesOf(value)
+	if err != nil || len(sealed) == 0 {
+		return json.RawMessage("null"), err
+	}
+	clear, err := d.Ring.Open(sealed, associated)
+	if err != nil {
+		return nil, err
+	}
+	return readable(clear)
+}
+
+// bytesOf reads a value of type bytea, which to_jsonb writes as \x and hex digits.
+func bytesOf(value json.RawMessage) ([]byte, error) {
+	var text *string
+	if err := json.Unmarshal(value, &text); err != nil || text == nil {
+		return nil, err
+	}
+	return hex.DecodeString(strings.TrimPrefix(*text, `\x`))
+}
+
+// readable is a JSON value as it is, and any other text as a string.
+func readable(text []byte) (json.RawMessage, error) {
+	if json.Valid(text) {
+		return text, nil
+	}
+	return json.Marshal(string(text))
+}

@@ -1,0 +1,24 @@
+package store
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/tenantdata"
+)
+
+// TenantData describes all rows of tenants. Gifts are shared by all tenants, and so are images: the file of a logo is no longer
+// public once no brand has it.
+func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+	return tenantdata.Database{
+		Pool: pool,
+		Tables: []tenantdata.Table{
+			{Name: "reservations", Key: []string{"order_id uuid"}, Hidden: true},
+			{Name: "skus", Key: []string{"id uuid"}, Omit: []string{"variations_key"}},
+			{Name: "offerings", Key: []string{"campaign_id uuid", "product_id uuid"}},
+			{Name: "campaigns", Key: []string{"id uuid"}},
+			{Name: "brand_logos", Key: []string{"brand_id uuid", "file_id text"}},
+		},
+		// A unit that is held for an order about to commit.
+		InFlight: []string{`SELECT count(*) FROM reservations WHERE tenant_id = $1 AND state = 'RESERVED'`},
+	}
+}

@@ -1,0 +1,41 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+func TestEveryTableOfTenantsIsErased(t *testing.T) {
+	t.Parallel()
+	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
+		const product = "a198f2e4-0000-7000-8000-000000000001"
+		campaign, sku, file := uuid.NewString(), uuid.NewString(), "0123456789abcdef0123456789abcdef"
+		for _, statement := range []struct {
+			sql  string
+			args []any
+		}{
+			{`INSERT INTO products (id, state, published_once, name, description, translations, variations, categories, available_countries,
+			    image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
+			  VALUES ($1, 'PUBLISHED', true, 'Cup', '', '{}', '[]', '{}', '{SE}', '{}', false, false, false, now()) ON CONFLICT DO NOTHING`, []any{product}},
+			{`INSERT INTO images (file_id, digest, content_type, size) VALUES ($1, $1 || 'ff', 'image/png', 1) ON CONFLICT DO NOTHING`, []any{file}},
+			{`INSERT INTO campaigns (tenant_id, id, brand_id, name, status) VALUES ($1, $2, $1, 'same', 'ACTIVE')`, []any{tenantID, campaign}},
+			{`INSERT INTO offerings (tenant_id, campaign_id, product_id, status, supply_type, position)
+			  VALUES ($1, $2, $3, 'ACTIVE', 'STOCKED', 1)`, []any{tenantID, campaign, product}},
+			{`INSERT INTO skus (tenant_id, campaign_id, product_id, variations_key, id, variations, offered, stock)
+			  VALUES ($1, $2, $3, decode(repeat('00', 32), 'hex'), $4, '[]', true, 5)`, []any{tenantID, campaign, product, sku}},
+			{`INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
+			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, 'CONFIRMED', now())`, []any{tenantID, sku}},
+			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
+		} {
+			_, err := db.Exec(t.Context(), statement.sql, statement.args...)
+			require.NoError(t, err)
+		}
+	}, retentionclock.Migrations(), store.Migrations())
+}

@@ -1,0 +1,19 @@
+package store
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/tenantdata"
+)
+
+// TenantData describes all rows of tenants.
+func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+	return tenantdata.Database{
+		Pool: pool,
+		Tables: []tenantdata.Table{
+			{Name: "feed", Key: []string{"day date", "position bigint"}, Bytes: []string{"data"}},
+			{Name: "feed_tenants", Key: []string{"tenant_id uuid"}, Hidden: true},
+			{Name: "feed_dropped", Key: []string{"tenant_id uuid"}, Hidden: true},
+		},
+	}
+}

@@ -1,0 +1,28 @@
+package store
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenantdata"
+)
+
+// TenantData describes all rows of tenants.
+func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
+	return tenantdata.Database{
+		Pool: pool, Ring: ring,
+		Tables: []tenantdata.Table{
+			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
+			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true},
+			{Name: "links", Key: []string{"id uuid"}, Omit: []string{"token_hash"}, Sealed: SealedColumns().Columns},
+			{Name: "link_batches", Key: []string{"id uuid"}},
+			{Name: "link_audit", Key: []string{"id bigint"}, Kept: "audit without personal data", Hidden: true},
+		},
+		InFlight: []string{
+			// Claims that are placing an order.
+			`SELECT count(*) FROM links WHERE tenant_id = $1 AND claim_order_id IS NOT NULL`,
+			// Changes that the readers have not stored.
+			`SELECT count(*) FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL`,
+		},
+	}
+}

@@ -1,0 +1,21 @@
+package store
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/tenantdata"
+)
+
+// TenantData describes all rows of tenants.
+func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+	return tenantdata.Database{
+		Pool: pool,
+		Tables: []tenantdata.Table{
+			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
+			{Name: "attempts", Key: []string{"event_id uuid", "key_id int", "number smallint"}, Bytes: []string{"response_body"}},
+			{Name: "deliveries", Key: []string{"event_id uuid", "key_id int"}},
+			{Name: "events", Key: []string{"event_id uuid"}, Bytes: []string{"body"}},
+			{Name: "pauses", Key: []string{"key_id int"}, Hidden: true},
+		},
+	}
+}
