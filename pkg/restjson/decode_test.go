@@ -23,7 +23,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const wantTimestamp = "must be an RFC 3339 date-time with a zone, such as 2024-05-31T10:15:30Z"
+const wantTimestamp = "must be an ISO 8601 date-time with a zone, such as 2024-05-31T10:15:30Z"
 
 func invalid(field, message string) problem.Violation {
 	return problem.Violation{Field: field, Code: "invalid", Message: message}
