@@ -49,6 +49,7 @@ const (
 	InternalError           Code = "internal_error"
 	ServiceUnavailable      Code = "service_unavailable"
 	RangeNotSatisfiable     Code = "range_not_satisfiable"
+	TooManyMessages         Code = "too_many_messages"
 )
 
 // Info is what the registry holds of a code.
@@ -98,6 +99,7 @@ var registry = []Info{
 	{InternalError, http.StatusInternalServerError, codes.Internal, "Internal error"},
 	{ServiceUnavailable, http.StatusServiceUnavailable, codes.Unavailable, "Service unavailable"},
 	{RangeNotSatisfiable, http.StatusRequestedRangeNotSatisfiable, codes.OutOfRange, "Range not satisfiable"},
+	{TooManyMessages, http.StatusUnprocessableEntity, codes.FailedPrecondition, "Too many messages"},
 }
 
 var byCode = func() map[Code]Info {

@@ -14,8 +14,19 @@ import (
 
 const maxMessageBody = 4000
 
-// MaxListedMessages is how many messages of an order its list shows: the newest ones.
-const MaxListedMessages = 1000
+// The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's notes
+// have as many for themselves, so that they do not show in what the tenant may post.
+const (
+	maxMessages     = 10_000
+	maxMessagesText = 8 << 20
+)
+
+// Posted is what an order's messages, or its notes, have come to.
+type Posted struct {
+	Number, Bytes int
+	// Last is the time of the last message or note, or zero.
+	Last time.Time
+}
 
 // Message is a text on an order.
 type Message struct {
@@ -38,8 +49,8 @@ func NewMessage(author *ordersv1.MessageAuthor, authorID, body string) *Message 
 // CheckMessageBody finds the error of a message's text.
 func CheckMessageBody(body string, errs *fields.Errors) { errs.Required("body", body, maxMessageBody) }
 
-// Post adds the message to the order. last is the time of the order's last message, or zero. The record does not change.
-func (m *Message) Post(current *Current, last, now time.Time) (*Change, error) {
+// Post adds the message to the order. The record does not change.
+func (m *Message) Post(current *Current, before Posted, now time.Time) (*Change, error) {
 	action := PostMessage
 	if m.Internal {
 		action = AddNote
@@ -49,7 +60,10 @@ func (m *Message) Post(current *Current, last, now time.Time) (*Change, error) {
 	if err := step.Err(action, status); err != nil {
 		return nil, err
 	}
-	posted := Later(now, last)
+	if before.Number >= maxMessages || before.Bytes+len(m.Record.GetBody()) > maxMessagesText {
+		return nil, problem.New(problem.TooManyMessages, "The order has as many messages as it may have.")
+	}
+	posted := Later(now, before.Last)
 	m.Record.CreatedAt = timestamppb.New(posted)
 	return &Change{Event: Event{Type: step.Event, OccurredAt: posted, Data: &ordersv1.OrderMessagePosted{
 		OrderId:         current.Record.GetId(),

@@ -85,7 +85,7 @@ func TestAMessageIsPostedInEveryStatus(t *testing.T) {
 			current, _ := stored(status)
 			m := rules.NewMessage(&ordersv1.MessageAuthor{Name: "Shop"}, "7", "x")
 			m.Internal = internal
-			change, err := m.Post(current, time.Time{}, corrected)
+			change, err := m.Post(current, rules.Posted{}, corrected)
 			require.NoError(t, err)
 			require.Nil(t, change.Record)
 			require.Equal(t, internal, change.Event.Type == "", "a note is no event")

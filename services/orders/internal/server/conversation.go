@@ -114,7 +114,7 @@ func (s *Server) ListConversation(
 		return nil, notFound(err)
 	}
 	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
-	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes, rules.MaxListedMessages)
+	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
 	if err != nil {
 		return nil, notFound(err)
 	}

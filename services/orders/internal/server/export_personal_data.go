@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -68,7 +67,7 @@ func (s *Server) exportOrder(ctx context.Context, a rules.Audit) (_ []byte, err 
 		return nil, err
 	}
 	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
-	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes, math.MaxInt32)
+	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
 	if err != nil {
 		return nil, err
 	}

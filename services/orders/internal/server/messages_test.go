@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -65,21 +66,62 @@ func TestMessagesAreListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestInternalNotesAreHiddenAndOnlyTheNewestMessagesAreListed(t *testing.T) {
+// addMessages stores messages of the operator's team. Their bodies begin with their numbers and have at least the given length.
+func (f *fixture) addMessages(t *testing.T, orderID string, number, length int, internal bool) {
+	t.Helper()
+	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_messages
+	  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
+	SELECT gen_random_uuid(), $1, $2, 'BACKOFFICE_ACCOUNT', '1', 'Support', $5, rpad(n::text, greatest($4, length(n::text)), 'x'), now()
+	FROM generate_series(1, $3) n`, tenantID, orderID, number, length, internal)
+	require.NoError(t, err)
+}
+
+func TestAllMessagesAreListedWithoutInternalNotes(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
-	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_messages
-	  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
-	SELECT gen_random_uuid(), $1, $2, 'BACKOFFICE_ACCOUNT', '1', 'Support', n % 2 = 0, n::text, now() FROM generate_series(1, 2010) n`,
-		tenantID, order.GetId())
-	require.NoError(t, err)
+	f.addMessages(t, order.GetId(), 10_000, 1, false)
+	f.addMessages(t, order.GetId(), 10, 1, true)
 	got := f.messages(t, order.GetId())
-	require.Len(t, got, 1000)
-	require.Equal(t, "11", got[0].GetBody())
-	require.Equal(t, "2009", got[999].GetBody())
+	require.Len(t, got, 10_000)
+	require.Equal(t, "1", got[0].GetBody())
+	require.Equal(t, "10000", got[9999].GetBody())
 	require.Equal(t, "Support", got[0].GetAuthor().GetName())
 	require.Equal(t, ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT, got[0].GetAuthor().GetKind())
+}
+
+func TestAnOrderHasABoundedNumberOfMessages(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	order := f.placeOne(t, "o-1")
+	f.addMessages(t, order.GetId(), 9_999, 1, false)
+	f.addMessages(t, order.GetId(), 10_000, 1, true)
+	results := make(chan error)
+	for _, key := range []string{"m1", "m2"} {
+		go func() {
+			_, err := f.postMessage(t, key, order.GetId(), "the last one")
+			results <- err
+		}()
+	}
+	one, other := <-results, <-results
+	require.True(t, (one == nil) != (other == nil), "%v, %v", one, other)
+	require.True(t, problem.Is(errors.Join(one, other), problem.TooManyMessages), "%v, %v", one, other)
+	require.Len(t, f.messages(t, order.GetId()), 10_000)
+}
+
+func TestTheTextOfAllMessagesIsBounded(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	order := f.placeOne(t, "o-1")
+	const number, length = 2097, 4000 // Together a little less than 8 MiB.
+	f.addMessages(t, order.GetId(), number, length, false)
+	const left = 8<<20 - number*length
+	_, err := f.postMessage(t, "m1", order.GetId(), strings.Repeat("x", left+1))
+	require.True(t, problem.Is(err, problem.TooManyMessages), "%v", err)
+	_, err = f.postMessage(t, "m2", order.GetId(), strings.Repeat("x", left))
+	require.NoError(t, err)
+	_, err = f.postMessage(t, "m3", order.GetId(), "x")
+	require.True(t, problem.Is(err, problem.TooManyMessages), "%v", err)
 }
 
 func TestAMessageIsRefused(t *testing.T) {

@@ -47,7 +47,7 @@ func (s *Server) ListOrderMessages(
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	brandID, messages, err := s.store.Messages(ctx, p.TenantID, id, false, rules.MaxListedMessages)
+	brandID, messages, err := s.store.Messages(ctx, p.TenantID, id, false)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Reaches(brandID) {
 		return nil, problem.RecordNotFound()
 	}

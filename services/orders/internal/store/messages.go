@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,37 +19,40 @@ const (
   (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-	selectLastMessage = `SELECT created_at FROM order_messages WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT 1`
+	selectPosted = `SELECT count(*) FILTER (WHERE internal = $3), COALESCE(sum(octet_length(body)) FILTER (WHERE internal = $3), 0),
+  max(created_at) FROM order_messages WHERE tenant_id = $1 AND order_id = $2`
 
 	selectBrand = `SELECT brand_id FROM orders WHERE tenant_id = $1 AND id = $2`
 
 	messageColumns = `id, author_kind, author_id, author_name, internal, body, created_at`
 
 	selectVisibleMessages = `SELECT ` + messageColumns + ` FROM order_messages
-WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq DESC LIMIT $3`
+WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq`
 
 	selectAllMessages = `SELECT ` + messageColumns + ` FROM order_messages
-WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3`
+WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq`
 )
 
 // Posting returns the action with the steps that post the message. check returns the errors of the request, which are reported
 // only if the order exists.
 func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time.Time) Action[R] {
-	var last time.Time
+	var before rules.Posted
 	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
-		last = time.Time{}
-		b.Queue(selectLastMessage, tenantID, orderID).QueryRow(func(row pgx.Row) error {
-			if err := row.Scan(&last); !errors.Is(err, pgx.ErrNoRows) {
-				return err
+		before = rules.Posted{}
+		b.Queue(selectPosted, tenantID, orderID, m.Internal).QueryRow(func(row pgx.Row) error {
+			var last *time.Time
+			err := row.Scan(&before.Number, &before.Bytes, &last)
+			if last != nil {
+				before.Last = *last
 			}
-			return nil
+			return err
 		})
 	}
 	a.Decide = func(current *rules.Current) (*rules.Change, error) {
 		if err := check(); err != nil {
 			return nil, err
 		}
-		return m.Post(current, last, now())
+		return m.Post(current, before, now())
 	}
 	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
@@ -60,10 +62,9 @@ func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time
 	return a
 }
 
-// Messages reads the newest messages of an order, oldest first, and the order's brand. It returns ErrNotFound if the tenant has
-// no such order.
+// Messages reads the messages of an order, oldest first, and the order's brand. It returns ErrNotFound if the tenant has no such order.
 func (s *Store) Messages(
-	ctx context.Context, tenantID, orderID string, withInternal bool, limit int,
+	ctx context.Context, tenantID, orderID string, withInternal bool,
 ) (brandID string, messages []*rules.Message, err error) {
 	statement := selectVisibleMessages
 	if withInternal {
@@ -71,7 +72,7 @@ func (s *Store) Messages(
 	}
 	b := &pgx.Batch{}
 	b.Queue(selectBrand, tenantID, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&brandID) })
-	b.Queue(statement, tenantID, orderID, limit).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(statement, tenantID, orderID).Query(func(rows pgx.Rows) (err error) {
 		messages, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Message, error) { return scanMessage(row) })
 		return err
 	})
@@ -82,7 +83,6 @@ func (s *Store) Messages(
 	if err != nil {
 		return "", nil, fmt.Errorf("read messages: %w", err)
 	}
-	slices.Reverse(messages)
 	return brandID, messages, nil
 }
 
@@ -106,12 +106,12 @@ type PostedMessage struct {
 	Message  *rules.Message
 }
 
-const selectPosted = `SELECT ` + messageColumns + `, tenant_id, order_id FROM order_messages WHERE id = $1`
+const selectMessage = `SELECT ` + messageColumns + `, tenant_id, order_id FROM order_messages WHERE id = $1`
 
 // QueueFindMessage adds the look-up of a message by its id; into gets nil if there is none.
 func QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
 	*into = nil
-	b.Queue(selectPosted, id).Query(func(rows pgx.Rows) error {
+	b.Queue(selectMessage, id).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*PostedMessage, error) {
 			p := &PostedMessage{}
 			var err error

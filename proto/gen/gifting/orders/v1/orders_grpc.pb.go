@@ -44,8 +44,7 @@ type OrdersServiceClient interface {
 	UpdateDelivery(ctx context.Context, in *UpdateDeliveryRequest, opts ...grpc.CallOption) (*UpdateDeliveryResponse, error)
 	// Cancels an order that has not been sent yet, and releases its stock.
 	CancelOrder(ctx context.Context, in *CancelOrderRequest, opts ...grpc.CallOption) (*CancelOrderResponse, error)
-	// Lists the order's messages, oldest first, without internal notes of the service operator. If there are
-	// more than 1000 messages, the newest 1000.
+	// Lists the order's messages, oldest first, without internal notes of the service operator.
 	ListOrderMessages(ctx context.Context, in *ListOrderMessagesRequest, opts ...grpc.CallOption) (*ListOrderMessagesResponse, error)
 	// Posts a message as the key. It changes neither version nor updatedAt of the order.
 	PostOrderMessage(ctx context.Context, in *PostOrderMessageRequest, opts ...grpc.CallOption) (*PostOrderMessageResponse, error)
@@ -145,8 +144,7 @@ type OrdersServiceServer interface {
 	UpdateDelivery(context.Context, *UpdateDeliveryRequest) (*UpdateDeliveryResponse, error)
 	// Cancels an order that has not been sent yet, and releases its stock.
 	CancelOrder(context.Context, *CancelOrderRequest) (*CancelOrderResponse, error)
-	// Lists the order's messages, oldest first, without internal notes of the service operator. If there are
-	// more than 1000 messages, the newest 1000.
+	// Lists the order's messages, oldest first, without internal notes of the service operator.
 	ListOrderMessages(context.Context, *ListOrderMessagesRequest) (*ListOrderMessagesResponse, error)
 	// Posts a message as the key. It changes neither version nor updatedAt of the order.
 	PostOrderMessage(context.Context, *PostOrderMessageRequest) (*PostOrderMessageResponse, error)
