@@ -143,7 +143,7 @@ func occurrences() map[problem.Code][]occurrence {
 	for _, code := range []problem.Code{
 		problem.OutOfStock, problem.VersionConflict, problem.BrandRequired, problem.BrandNotFound, problem.CampaignNotFound,
 		problem.CampaignNotActive, problem.ProductNotInCampaign, problem.ProductNotAvailable, problem.ProductNotFound,
-		problem.NotDeliverableToCountry, problem.InvalidVariations, problem.InvalidCustomFields, problem.ManagerNotFound,
+		problem.NotDeliverableToCountry, problem.TooManyMessages, problem.InvalidVariations, problem.InvalidCustomFields, problem.ManagerNotFound,
 		problem.CountryChangeNotAllowed, problem.NoProducts, problem.NoRecipients, problem.TooManyRecipients,
 	} {
 		rows[code] = []occurrence{returned("returned by a service", code, func(*problem.Error) {}, nil)}

@@ -22,6 +22,8 @@ type ItemFacts struct {
 	Deliverable    *bool
 	Variations     []Variation
 	SKUOffered     bool
+	// Offered are the variations in which the campaign offers the gift, if it does not offer those of the item.
+	Offered []map[string]string
 }
 
 // Item is the requested item.
@@ -57,9 +59,9 @@ func CheckItem(item Item, f ItemFacts) error {
 	case f.Deliverable == nil || !*f.Deliverable:
 		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be delivered to the recipient's country.")
 	case !Chosen(f.Variations, item.Variations):
-		return problem.New(problem.InvalidVariations, "Choose exactly one value, spelled as in the catalog, for each dimension of the gift.")
+		return explainChoice(f.Variations, item.Variations)
 	case item.InCampaign && !f.SKUOffered:
-		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
+		return explainOffer(f.Offered)
 	default:
 		return nil
 	}

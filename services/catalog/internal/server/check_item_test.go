@@ -108,6 +108,14 @@ func TestCheckItem(t *testing.T) {
 			refused(f, tc.want, f.ordering.CheckItem, req)
 		})
 	}
+	t.Run("the campaign's variations are named", func(t *testing.T) {
+		req := proto.CloneOf(good)
+		req.Variations["Size"] = "M"
+		_, err := f.ordering.CheckItem(t.Context(), req)
+		p, ok := problem.As(err)
+		require.True(t, ok)
+		require.Contains(t, p.Detail, `It offers "Size" "S"`)
+	})
 	t.Run("a tenant id that is no UUID", func(t *testing.T) {
 		require.Equal(t, codes{"tenantId": problem.FieldInvalid}, violations(f, f.ordering.CheckItem, &catalogv1.CheckItemRequest{}))
 	})

@@ -41,14 +41,14 @@ func (p presenter) entry(e store.Entry, currency string) (*catalogv1.ProductEntr
 func (p presenter) product(e store.Entry, currency string) (*catalogv1.Product, error) {
 	out := &catalogv1.Product{
 		Id: e.ID, Name: e.Text.Name, Description: e.Text.Description,
-		Listed: true, Available: e.Available, Priced: e.AmountEUR != nil,
+		Listed: true, Available: e.Available,
 		Variations:             variations(e.Variations),
 		Categories:             e.Categories,
 		Images:                 p.images(e.Images),
 		CustomizationAvailable: e.CustomizationAvailable, GiftSet: e.GiftSet, ReadyToSend: e.ReadyToSend,
 		UpdatedAt: timestamppb.New(e.UpdatedAt),
 	}
-	if err := estimate(out, e, currency); err != nil {
+	if err := price(out, e, currency); err != nil {
 		return nil, fmt.Errorf("estimate of gift %s: %w", e.ID, err)
 	}
 	return out, nil
@@ -70,24 +70,22 @@ func variations(list []rules.Variation) []*catalogv1.Variation {
 	return out
 }
 
-// estimate fills both estimates. Without an exchange rate there is none in the tenant's currency.
-func estimate(out *catalogv1.Product, e store.Entry, currency string) error {
-	if e.AmountEUR == nil {
+// price fills both estimates of a gift with a price. Without an exchange rate of the tenant's currency the gift has none for it: a
+// priced gift always has both.
+func price(out *catalogv1.Product, e store.Entry, currency string) error {
+	if e.AmountEUR == nil || currency != rules.EUR && e.Rate == nil {
 		return nil
 	}
-	out.EstimateEur = &commonv1.Money{Amount: *e.AmountEUR, Currency: rules.EUR}
-	if currency == rules.EUR {
-		out.Estimate = &commonv1.Money{Amount: *e.AmountEUR, Currency: rules.EUR}
-		return nil
+	amount := *e.AmountEUR
+	if currency != rules.EUR {
+		var err error
+		if amount, err = rules.Estimate(amount, *e.Rate); err != nil {
+			return err
+		}
 	}
-	if e.Rate == nil {
-		return nil
-	}
-	amount, err := rules.Estimate(*e.AmountEUR, *e.Rate)
-	if err != nil {
-		return err
-	}
+	out.Priced = true
 	out.Estimate = &commonv1.Money{Amount: amount, Currency: currency}
+	out.EstimateEur = &commonv1.Money{Amount: *e.AmountEUR, Currency: rules.EUR}
 	return nil
 }
 

@@ -69,10 +69,10 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 		require.NoError(t, err)
 		return r.GetProduct()
 	}
-	t.Run("a currency without rate has no estimate, though the gift is priced", func(t *testing.T) {
+	t.Run("no gift is priced in a currency without rate", func(t *testing.T) {
 		got := get("SE", 1)
-		require.True(t, got.GetPriced())
-		require.Equal(t, "10.00", got.GetEstimateEur().GetAmount())
+		require.False(t, got.GetPriced())
+		require.Nil(t, got.GetEstimateEur())
 		require.Nil(t, got.GetEstimate())
 	})
 	t.Run("a new rate counts immediately and does not change updatedAt", func(t *testing.T) {
