@@ -130,7 +130,7 @@ func TestAnErasureDecidesOnEveryColumn(t *testing.T) {
 		require.Equal(t, "order.updated", e.kind)
 		require.Equal(t, id, e.subject)
 		requireUnmarked(t, "event", string(e.raw))
-		require.EqualValues(t, before["version"].(float64)+1, f.read(t, id).GetVersion())
+		require.InDelta(t, before["version"].(float64)+1, f.read(t, id).GetVersion(), 0)
 	})
 	t.Run("a repetition changes nothing, but erases what was written since", func(t *testing.T) {
 		events := f.count(t, "outbox")

@@ -99,7 +99,8 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error 
 		}
 		var placed []string
 		for _, link := range erased.GetRecords() {
-			placed, orderIDs = add(placed, link.OrderId), add(orderIDs, link.OrderId)
+			placed = add(placed, link.GetOrderId())
+			orderIDs = add(orderIDs, link.GetOrderId())
 		}
 		if err := c.deps.Store.LinksErased(ctx, r.TenantID, r.ID, placed); err != nil {
 			return err

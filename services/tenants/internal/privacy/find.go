@@ -54,14 +54,14 @@ func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) 
 		}
 		for _, r := range links.GetRecords() {
 			f.links = append(f.links, r.GetPersonalLinkId())
-			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.OrderId), add(req.GetPersonalLinkIds(), r.PersonalLinkId)
+			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
 		}
 		for _, r := range orders.GetRecords() {
 			f.orders = append(f.orders, r.GetOrderId())
 			if r.GetInFlight() {
 				f.inFlight = append(f.inFlight, r.GetOrderId())
 			}
-			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.OrderId), add(req.GetPersonalLinkIds(), r.PersonalLinkId)
+			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
 		}
 		if len(req.GetOrderIds()) > maxRecords || len(req.GetPersonalLinkIds()) > maxRecords {
 			return f, problem.New(problem.PayloadTooLarge,
@@ -74,11 +74,12 @@ func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) 
 	return f, nil
 }
 
-func add(ids []string, id *string) []string {
-	if id == nil || slices.Contains(ids, *id) {
+// add adds the id, unless it is empty or known.
+func add(ids []string, id string) []string {
+	if id == "" || slices.Contains(ids, id) {
 		return ids
 	}
-	return append(ids, *id)
+	return append(ids, id)
 }
 
 // refuseInFlight names the orders whose details are still needed.

@@ -54,7 +54,8 @@ const (
 
 func (f *fixture) requireErasure(e *tenantsv1.Erasure, states ...tenantsv1.ErasureState) {
 	f.t.Helper()
-	require.Equal(f.t, states, []tenantsv1.ErasureState{e.GetState(), e.GetParts()[0].GetState(), e.GetParts()[1].GetState()})
+	reported := []tenantsv1.ErasureState{e.GetState(), e.GetParts()[0].GetState(), e.GetParts()[1].GetState()}
+	require.Equal(f.t, states, reported)
 	require.Equal(f.t, []string{"personal-links", "orders"}, []string{e.GetParts()[0].GetService(), e.GetParts()[1].GetService()})
 	require.Equal(f.t, e.GetState() == completed, e.GetCompletedAt() != nil)
 }
