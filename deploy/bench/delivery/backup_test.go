@@ -39,13 +39,13 @@ func BenchmarkBesideBackup(b *testing.B) {
 	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, nil, changesPerSecond)
+		without = p.latencies(b, r, change, tenants, nil)
 		backup, err := pgx.Connect(b.Context(), fixture.URL(b, p.Database("webhook")))
 		require.NoError(b, err)
 		_, err = backup.Exec(b.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
 		require.NoError(b, err)
 		p.finishDeliveries(b, tenants)
-		with = p.latencies(b, r, change, tenants, nil, changesPerSecond)
+		with = p.latencies(b, r, change, tenants, nil)
 		require.NoError(b, backup.Close(b.Context()))
 	})
 	b.ReportMetric(without.At(.5), "p50-ms-without")

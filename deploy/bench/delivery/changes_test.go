@@ -115,8 +115,6 @@ const (
 	deadEndpoint = 98
 	slowEndpoint = 99
 	slowness     = 9 * time.Second
-	// changesPerSecond is the rate of all changes.
-	changesPerSecond = 200
 )
 
 // BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two respond, then,
@@ -130,11 +128,11 @@ func BenchmarkBesideBadEndpoints(b *testing.B) {
 	bad := []int{deadEndpoint, slowEndpoint}
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, bad, changesPerSecond)
+		without = p.latencies(b, r, change, tenants, bad)
 		end := make(chan struct{})
 		r.set(deadEndpoint, wait(end, time.Hour))
 		r.set(slowEndpoint, wait(end, slowness))
-		with = p.latencies(b, r, change, tenants, bad, changesPerSecond)
+		with = p.latencies(b, r, change, tenants, bad)
 		close(end)
 	})
 	reportBeside(b, without, with)
@@ -147,32 +145,32 @@ const (
 	manyEndpoints = manyHealthy + manySlow + manyDead
 )
 
-// BenchmarkBesideManyDeadEndpoints measures how fast the healthy ones of 200 endpoints get their events: first alone, with only
-// their own changes, then, in the same run, while there are as many changes for each of the others, of which 100 are dead and 20
-// are slow.
+// BenchmarkBesideManyDeadEndpoints measures how fast the healthy ones of 200 endpoints get their events: first alone, while the
+// other changes are of tenants without webhooks, then, in the same run, while they go to 100 dead endpoints and 20 slow ones.
 func BenchmarkBesideManyDeadEndpoints(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes more than a minute")
 	}
 	p, r := newFixture(b), newReceiver(b, true)
 	tenants, change := p.tenants(b, r.urls(manyEndpoints)), p.recordChanges(b)
-	var alone, with fixture.Latencies
-	fixture.Once(b, func() {
-		alone = p.latencies(b, r, change, tenants[:manyHealthy], nil, changesPerSecond*manyHealthy/manyEndpoints)
-		end := make(chan struct{})
-		var bad []int
-		for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
-			longest := time.Hour
-			if endpoint < manyHealthy+manySlow {
-				longest = slowness
-			}
-			r.set(endpoint, wait(end, longest))
-			bad = append(bad, endpoint)
+	alone := slices.Concat(tenants[:manyHealthy], p.tenants(b, make([]string, manySlow+manyDead)))
+	end := make(chan struct{})
+	var bad []int
+	for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
+		longest := time.Hour
+		if endpoint < manyHealthy+manySlow {
+			longest = slowness
 		}
-		with = p.latencies(b, r, change, tenants, bad, changesPerSecond)
+		r.set(endpoint, wait(end, longest))
+		bad = append(bad, endpoint)
+	}
+	var without, with fixture.Latencies
+	fixture.Once(b, func() {
+		without = p.latencies(b, r, change, alone, bad)
+		with = p.latencies(b, r, change, tenants, bad)
 		close(end)
 	})
-	reportBeside(b, alone, with)
+	reportBeside(b, without, with)
 }
 
 // reportBeside reports the latencies without and with what disturbs them.
@@ -186,10 +184,10 @@ func reportBeside(b *testing.B, without, with fixture.Latencies) {
 }
 
 // latencies measures at all endpoints but the bad ones.
-func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int, perSecond int) fixture.Latencies {
+func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
-	w.run(b, perSecond, 2*measuredTime())
+	w.run(b, 200, 2*measuredTime())
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
 	r.await(b, w)
 	return between(p.recorded(b, w.answered), r.first(b))
