@@ -196,7 +196,11 @@ func testFeed(t *testing.T, p *platform) {
 		require.NotNil(t, last)
 		items, again := page(t, "?after="+last.(string))
 		require.Empty(t, items)
-		require.NotNil(t, again)
+		require.Equal(t, last, again)
+		for query, position := range map[string]string{"limit=1": "", "limit=100": "end", "after=" + last.(string): "end"} {
+			answer := f.Send(t, call{Method: "GET", Path: "/events?" + query, Key: f.key})
+			require.Equal(t, position, answer.Header.Get("Feed-Position"), query)
+		}
 	})
 	requirement(t, "FED-7", func(t *testing.T) {
 		_, next := page(t, "")

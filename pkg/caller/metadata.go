@@ -17,6 +17,9 @@ const (
 
 	// ReplayedHeader is set on a gRPC answer that was stored by an earlier call.
 	ReplayedHeader = "gifting-replayed"
+
+	// FeedEndHeader is set on a gRPC answer with a page that reaches the end of the event feed.
+	FeedEndHeader = "gifting-feed-end"
 )
 
 // Outgoing returns a context whose gRPC calls carry p and r. Only the gateway calls it.

@@ -43,6 +43,7 @@ func TestUnmarshalQuery(t *testing.T) {
 		{"strings, enums and numbers", `externalOrderId=a%20b&status=SENT&limit=50`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a b"), Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum(), Limit: proto.Int32(50)}, nil},
 		{"a timestamp in UTC", `updatedSince=2024-05-31T10:15:30Z`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
 		{"a timestamp with an encoded plus", `updatedSince=2024-05-31T12:15:30%2B02:00`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
+		{"a timestamp without seconds and colon", `updatedSince=2024-05-31t08:15-0200`, &ordersv1.ListOrdersRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 1717150500}}, nil},
 		{"a timestamp west of UTC", `updatedSince=2024-05-31T08:15:30-02:00`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
 		{"a timestamp with an unencoded plus", `updatedSince=2024-05-31T12:15:30+02:00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", unencoded)}},
 		{"a timestamp with a space for the T", `updatedSince=2024-05-31%2012:15:30Z`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", wantTimestamp)}},

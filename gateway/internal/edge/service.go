@@ -169,7 +169,7 @@ func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcet
 // writeSuccess writes the headers of a success. base is the base address of the API as callers see it.
 func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
 	return func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
-		markReplay(ctx, w)
+		copyMarks(ctx, w)
 		w.Header().Set("Cache-Control", "no-store")
 		c := callFrom(ctx)
 		if c == nil {
@@ -200,15 +200,22 @@ func namesOf(parameters []string) string {
 
 // keepError leaves the error of a service to the pipeline.
 func keepError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-	markReplay(ctx, w)
+	copyMarks(ctx, w)
 	if c := callFrom(ctx); c != nil {
 		c.err = err
 	}
 }
 
-func markReplay(ctx context.Context, w http.ResponseWriter) {
+// copyMarks writes what the service has said about its answer.
+func copyMarks(ctx context.Context, w http.ResponseWriter) {
 	md, ok := runtime.ServerMetadataFromContext(ctx)
-	if ok && len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
+	if !ok {
+		return
+	}
+	if len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
 		w.Header().Set(replayedHeader, "true")
+	}
+	if len(md.HeaderMD.Get(caller.FeedEndHeader)) > 0 {
+		w.Header().Set("Feed-Position", "end")
 	}
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -17,7 +19,7 @@ import (
 const (
 	// maxScan bounds how many events one call reads if the key may see few of them. The page may then be short or empty
 	// although more events follow, but its cursor advances.
-	maxScan = 1000
+	maxScan = 10_000
 	// chunkGrowth makes each scan of a call larger than the last one.
 	chunkGrowth = 3
 
@@ -28,7 +30,8 @@ const (
 		"do a full sync, then read the feed without this parameter"
 )
 
-// ListEvents returns the tenant's events after a cursor, in the order in which they were committed.
+// ListEvents returns the tenant's events after a cursor, in the order in which they were committed. It sets caller.FeedEndHeader if
+// none follow that had been committed when the page was read.
 func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -50,10 +53,14 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	if bounds.Last > max(list.after.Number, bounds.Dropped) {
+	if list.end = bounds.Last <= max(list.after.Number, bounds.Dropped); !list.end {
 		if err := s.fill(ctx, &list, bounds.Epoch, errs); err != nil {
 			return nil, err
 		}
+	}
+	if list.end {
+		// It fails only outside of a gRPC call, as in a test.
+		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.FeedEndHeader, "true"))
 	}
 	return s.response(list), nil
 }
@@ -76,6 +83,8 @@ type listing struct {
 	// after is the last position read. It starts at the cursor, or at zero without one.
 	after store.Position
 	rows  []store.Row
+	// end means that no event was after the last position when it was read.
+	end bool
 }
 
 // lost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
@@ -116,7 +125,9 @@ func (s *Server) fill(ctx context.Context, p *listing, epoch int64, errs *fields
 			// The same while this page was filled: the page ends before the lost events, and its cursor will be refused.
 			return nil
 		}
-		if full := p.take(rows); full || len(rows) < chunk {
+		full := p.take(rows)
+		p.end = p.after.Number >= bounds.Last
+		if full || len(rows) < chunk {
 			return nil
 		}
 		budget -= len(rows)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -86,6 +88,24 @@ func (f *fixture) list(ctx context.Context, t *testing.T, after *string, limit i
 	return resp
 }
 
+// withEnd returns a context of a gRPC call, and whether its answer was marked as the end of the feed.
+func withEnd(ctx context.Context) (called context.Context, end func() bool) {
+	s := &headers{}
+	return grpc.NewContextWithServerTransportStream(ctx, s), func() bool { return len(s.md.Get(caller.FeedEndHeader)) > 0 }
+}
+
+// headers is a call that keeps the headers of its answer.
+type headers struct {
+	grpc.ServerTransportStream
+
+	md metadata.MD
+}
+
+func (h *headers) SetHeader(md metadata.MD) error {
+	h.md = metadata.Join(h.md, md)
+	return nil
+}
+
 func ids(resp *eventsv1.ListEventsResponse) []string {
 	return postgres.Column(resp.GetItems(), (*eventsv1.Event).GetId)
 }
@@ -145,23 +165,48 @@ func TestListEvents(t *testing.T) {
 		f := setup(t)
 		var want []string
 		all := f.add(t, today, 2*maxScan+500, func(i int, c *eventsv1.Change) {
-			if i%900 == 0 {
+			if i%9000 == 0 {
 				c.Type = "personal_link.created"
 			}
 		})
-		for i := 0; i < len(all); i += 900 {
+		for i := 0; i < len(all); i += 9000 {
 			want = append(want, all[i])
 		}
 		ctx := f.key(t, func(p *caller.Principal) { p.Scopes = p.Scopes[1:] })
 		var got []string
 		var after *string
-		for range 3 {
-			resp := f.list(ctx, t, after, 10)
+		for page := range 3 {
+			called, end := withEnd(ctx)
+			resp := f.list(called, t, after, 10)
 			got = append(got, ids(resp)...)
 			require.NotEqual(t, proto.String(resp.GetNextCursor()), after)
+			require.Equal(t, page == 2, end())
 			after = resp.NextCursor
 		}
 		require.Equal(t, want, got)
+	})
+
+	t.Run("a page says whether it reaches the end", func(t *testing.T) {
+		f := setup(t)
+		read := func(after *string, limit int32) (next *string, end bool) {
+			t.Helper()
+			called, atEnd := withEnd(f.key(t, nil))
+			return f.list(called, t, after, limit).NextCursor, atEnd()
+		}
+		_, end := read(nil, 0)
+		require.True(t, end, "an empty feed")
+		f.add(t, today, 3, nil)
+		first, end := read(nil, 2)
+		require.False(t, end, "an event follows")
+		last, end := read(first, 1)
+		require.True(t, end, "a full page with the last event")
+		again, end := read(last, 1)
+		require.True(t, end)
+		require.Equal(t, last, again)
+		f.add(t, today, 1, func(_ int, c *eventsv1.Change) { c.Type, c.OriginKeyId = "order.message_posted", 1 })
+		next, end := read(again, 1)
+		require.True(t, end, "only hidden events follow")
+		require.NotEqual(t, again, next)
 	})
 
 	t.Run("a page ends at its limit, not at the end of the scan", func(t *testing.T) {
