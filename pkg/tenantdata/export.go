@@ -93,12 +93,12 @@ func (d *Database) writeRow(t Table, row map[string]json.RawMessage, page *bytes
 		if err := json.Unmarshal(row["id"], &id); err != nil {
 			return fmt.Errorf("id: %w", err)
 		}
-		clear, err := d.open(row[column.Name], column.AssociatedData(id))
+		plain, err := d.open(row[column.Name], column.AssociatedData(id))
 		if err != nil {
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 		delete(row, column.Name)
-		row[strings.TrimSuffix(column.Name, "_sealed")] = clear
+		row[strings.TrimSuffix(column.Name, "_sealed")] = plain
 	}
 	for _, column := range t.Bytes {
 		text, err := bytesOf(row[column])
@@ -127,11 +127,11 @@ func (d *Database) open(value json.RawMessage, associated string) (json.RawMessa
 	if err != nil || len(sealed) == 0 {
 		return json.RawMessage("null"), err
 	}
-	clear, err := d.Ring.Open(sealed, associated)
+	plain, err := d.Ring.Open(sealed, associated)
 	if err != nil {
 		return nil, err
 	}
-	return readable(clear)
+	return readable(plain)
 }
 
 // bytesOf reads a value of type bytea, which to_jsonb writes as \x and hex digits.

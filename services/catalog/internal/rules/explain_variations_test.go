@@ -24,11 +24,13 @@ func TestInvalidVariationsNameWhatMayBeChosen(t *testing.T) {
 		"an empty value": {map[string]string{"Size": "", "Colour": "Sea blue"}, nil, `Choose one value for "Size": "S", "M".`},
 		"one too many":   {map[string]string{"Size": "S", "Colour": "Sea blue", "Fit": "x"}, nil, "Leave out what is not a dimension of the gift."},
 		"another spelling": {
-			map[string]string{"size": "S", "Colour": "Sea blue"}, nil,
+			map[string]string{"size": "S", "Colour": "Sea blue"},
+			nil,
 			`Choose one value for "Size": "S", "M". Leave out what is not a dimension of the gift.`,
 		},
 		"not in the campaign": {
-			map[string]string{"Size": "S", "Colour": "Sea blue"}, []map[string]string{{"Size": "M", "Colour": "Sea blue"}},
+			map[string]string{"Size": "S", "Colour": "Sea blue"},
+			[]map[string]string{{"Size": "M", "Colour": "Sea blue"}},
 			`The campaign does not offer the gift in these variations. It offers "Colour" "Sea blue" with "Size" "M".`,
 		},
 		"nothing in the campaign": {

@@ -104,7 +104,7 @@ func TestAnOrderHasABoundedNumberOfMessages(t *testing.T) {
 		}()
 	}
 	one, other := <-results, <-results
-	require.True(t, (one == nil) != (other == nil), "%v, %v", one, other)
+	require.NotEqual(t, one == nil, other == nil, "%v, %v", one, other)
 	require.True(t, problem.Is(errors.Join(one, other), problem.TooManyMessages), "%v, %v", one, other)
 	require.Len(t, f.messages(t, order.GetId()), 10_000)
 }
