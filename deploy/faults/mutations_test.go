@@ -132,10 +132,10 @@ func imports(file, name string) replacement {
 	return replacement{file, list, list + "\t\"" + name + "\"\n"}
 }
 
-// overlay writes the changed files and the list of them that `go build -overlay` reads.
+// overlay makes the changes and returns the list of changed files that `go build -overlay` reads.
 func overlay(t *testing.T, changes []replacement) string {
 	t.Helper()
-	dir, sources := t.TempDir(), map[string]string{}
+	sources := map[string]string{}
 	for _, c := range changes {
 		if sources[c.file] == "" {
 			raw, err := os.ReadFile(filepath.Join(root(t), c.file))
@@ -146,7 +146,13 @@ func overlay(t *testing.T, changes []replacement) string {
 		require.Equal(t, 1, found, "%s must have this text exactly once; adapt the mutation: %s", c.file, c.old)
 		sources[c.file] = strings.Replace(sources[c.file], c.old, c.new, 1)
 	}
-	replaced := map[string]string{}
+	return writeOverlay(t, sources)
+}
+
+// writeOverlay writes the texts of changed files and the list of them.
+func writeOverlay(t *testing.T, sources map[string]string) string {
+	t.Helper()
+	dir, replaced := t.TempDir(), map[string]string{}
 	for file, text := range sources {
 		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

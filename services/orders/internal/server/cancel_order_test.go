@@ -51,7 +51,7 @@ func TestACancelledOrderKeepsItsFirstReason(t *testing.T) {
 
 func TestACancellationIsRefused(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	order := f.placeOne(t, "o-1")
 	for name, tc := range map[string]struct {
 		order, reason string

@@ -20,7 +20,7 @@ func claimAgain() *ordersv1.PlaceClaimedOrderRequest {
 
 func TestALinkHasOneOrder(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	first, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
 	require.Equal(t, 999, f.catalog.left())
@@ -55,7 +55,7 @@ func TestALinkHasOneOrder(t *testing.T) {
 
 func TestAnAbandonedClaimFindsTheOrderOfItsLink(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	first, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
 
@@ -82,7 +82,7 @@ func TestAnAbandonedClaimFindsTheOrderOfItsLink(t *testing.T) {
 // unit comes back.
 func TestConcurrentClaimsOfALinkPlaceOneOrder(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	const claims = 8
 	var placed [claims]*ordersv1.Order
 	var group errgroup.Group

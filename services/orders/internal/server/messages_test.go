@@ -162,7 +162,7 @@ func TestAMessageIsRefused(t *testing.T) {
 
 func TestTheLongestMessageIsPostedInEveryStatus(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	order := f.placeOne(t, "o-1")
 	for _, status := range []string{"REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED"} {
 		_, err := f.pool.Exec(t.Context(), `UPDATE orders SET status = $1::text,

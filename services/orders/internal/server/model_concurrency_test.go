@@ -28,7 +28,7 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	)
 	seed := fromEnvironment(t, seedVariable, rand.Uint64())
 	t.Logf("%s=%d", seedVariable, seed)
-	f := setupWithApproval(t)
+	f := setupAlone(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = false })
 	w := f.catalog
 	w.stock = units

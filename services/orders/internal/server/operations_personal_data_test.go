@@ -33,7 +33,7 @@ func marked(externalID string) *ordersv1.PlaceOrderRequest {
 // everything that is stored, logged or sent for those texts.
 func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	t.Parallel()
-	f := setupWithApproval(t)
+	f := setupAlone(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) {
 		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Why", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}}
 	})

@@ -100,7 +100,7 @@ var (
 
 func TestAnErasureDecidesOnEveryColumn(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	id := f.completed(t).GetId()
 	f.copyToOtherTenant(t)
 	before, others := f.rowsOf(t, "orders", tenantID)[0], f.rowsOf(t, "orders", otherTenant)
@@ -177,7 +177,7 @@ func TestAnOrderInFlightRefusesTheErasureOfAll(t *testing.T) {
 
 func TestAPersonIsFoundByEachOfItsNames(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	done := f.completed(t)
 	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestAnErasureAndOtherChangesRunOneAfterAnother(t *testing.T) {
 
 func TestAnExportHasEverythingThatTheActorMaySee(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	done := f.completed(t)
 	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
@@ -270,7 +270,7 @@ func auditedExports(t *testing.T, f *fixture, id, by string) (n int) {
 
 func TestAnOrderThatNobodyWorksOnIsClosed(t *testing.T) {
 	t.Parallel()
-	f := setupWithApproval(t)
+	f := setupAlone(t).withApproval()
 	const open = 365 * 24 * time.Hour
 	cfg := retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}
 	start := f.clock

@@ -23,7 +23,7 @@ import (
 
 func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	resp, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
 	require.NoError(t, err)
 	order := resp.GetOrder()
@@ -233,7 +233,7 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 func TestStockIsNeverLost(t *testing.T) {
 	t.Parallel()
 	t.Run("a placed order keeps its unit", func(t *testing.T) {
-		f := setup(t)
+		f := setupAlone(t)
 		resp, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, brandID, resp.GetOrder().GetBrandId())
@@ -242,7 +242,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.Empty(t, f.catalog.released)
 	})
 	t.Run("a conflict returns the unit immediately", func(t *testing.T) {
-		f := setup(t)
+		f := setupAlone(t)
 		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		_, err = f.PlaceOrder(f.as(t, "k2"), campaignRequest("o-1"))
@@ -250,7 +250,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.Len(t, f.catalog.released, 1)
 	})
 	t.Run("an abandoned order cannot be placed", func(t *testing.T) {
-		f := setup(t)
+		f := setupAlone(t)
 		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		late := f.as(t, "k2")
@@ -268,7 +268,7 @@ func TestStockIsNeverLost(t *testing.T) {
 
 func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	f.pool.Close()
 	_, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
 	require.Error(t, err)

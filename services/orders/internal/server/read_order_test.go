@@ -110,7 +110,7 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 
 func TestTheAuditIsDeletedOnlyAfterItsRetention(t *testing.T) {
 	t.Parallel()
-	f := setupWithApproval(t)
+	f := setupAlone(t).withApproval()
 	order := f.in(t, processingStatus)
 	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_audit (id, at, tenant_id, order_id, actor_kind, actor_id, operation)
 SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', '', 'READ' FROM unnest(ARRAY[400, 1200]) AS n`,

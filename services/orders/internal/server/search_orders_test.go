@@ -14,7 +14,7 @@ import (
 
 func TestOrdersAreFoundByTheirFields(t *testing.T) {
 	t.Parallel()
-	f := setupWithApproval(t)
+	f := setupAlone(t).withApproval()
 	start := f.clock
 	var orders []*ordersv1.Order
 	for range 5 {

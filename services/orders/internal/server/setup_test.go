@@ -68,7 +68,20 @@ type fixture struct {
 	clock        time.Time
 }
 
+// setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := setupAlone(t)
+	pgtest.Twin(t, f.pool, map[string]string{
+		"orders":         "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); twin.version := NEW.version + 1000;",
+		"order_messages": "twin.id := gen_random_uuid(); twin.body := 'twin';",
+		"order_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
+	})
+	return f
+}
+
+// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupAlone(t *testing.T) *fixture {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))
 	require.NoError(t, err)
@@ -103,7 +116,10 @@ func setup(t *testing.T) *fixture {
 // setupWithApproval is setup for a tenant whose orders wait for approval.
 func setupWithApproval(t *testing.T) *fixture {
 	t.Helper()
-	f := setup(t)
+	return setup(t).withApproval()
+}
+
+func (f *fixture) withApproval() *fixture {
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
 	return f
 }

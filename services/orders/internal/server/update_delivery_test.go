@@ -36,7 +36,7 @@ func (f *fixture) sealedRecipient(t *testing.T, orderID string) map[string]any {
 
 func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	order := f.placeOne(t, "o-1")
 	f.clock = f.clock.Add(time.Minute)
 	resp, err := f.UpdateDelivery(f.as(t, "u1"), street(order.GetId(), 0, "Marked Street 2"))
@@ -95,7 +95,7 @@ func TestACorrectionOfAnOrderOutOfReachIsNotFound(t *testing.T) {
 
 func TestViolationsOfTheEdgeAreReportedAfterStatusAndVersion(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	order := f.placeOne(t, "o-1")
 	correct := func(key string) error {
 		r := caller.Request{IdempotencyKey: key, Fingerprint: []byte(key), Violations: []problem.Violation{

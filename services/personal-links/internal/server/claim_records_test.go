@@ -29,7 +29,7 @@ func (f *fixture) eventsOf(t *testing.T, l *linksv1.PersonalLink, kind string) (
 
 func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	claimed, open := map[string]bool{}, f.newLink(t)
 	for range 5 {
 		link := f.newLink(t)
@@ -75,7 +75,7 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 
 func TestALostClaimIsRestoredOnceAndOnlyIfTheLinkAllowsIt(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	lost := newID()
 	for name, tc := range map[string]struct {
 		columns  string

@@ -227,7 +227,7 @@ func TestEveryErrorOfARecipient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setup(t)
+			f := setupAlone(t)
 			f.changeTenant(func(s *tenantsv1.Tenant) {
 				s.CustomFields = []*tenantsv1.CustomField{
 					{Id: text, Label: "Note", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT},
@@ -394,7 +394,7 @@ func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
 
 func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	recipients := make([]*linksv1.PersonalLinkRecipient, 1000)
 	for i := range recipients {
 		recipients[i] = &linksv1.PersonalLinkRecipient{Label: fmt.Sprintf("Player %d", i), Email: new(fmt.Sprintf("p%d@example.com", i))}
@@ -429,7 +429,7 @@ func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 
 func TestConcurrentRequestsForTheSameBatchMakeItOnce(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	var answered, refused atomic.Int32
 	var group errgroup.Group
 	for range 20 {

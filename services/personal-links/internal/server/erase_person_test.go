@@ -65,7 +65,7 @@ var (
 
 func TestAnErasureOfLinksDecidesOnEveryColumn(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	open, claimed, cancelled := f.personalLink(t), f.personalLink(t), f.personalLink(t)
 	_, err := f.site.ClaimLink(t.Context(), claimOf(claimed))
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestAnErasureOfLinksDecidesOnEveryColumn(t *testing.T) {
 
 func TestAPersonsLinksAreFound(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	link, another := f.personalLink(t), f.newLink(t)
 	f.copyToOtherTenant(t)
 	for name, req := range map[string]*privacyv1.FindPersonRecordsRequest{
@@ -142,7 +142,7 @@ func TestAPersonsLinksAreFound(t *testing.T) {
 
 func TestAClaimThatACrashLeftIsReconciledBeforeItsLinkIsErased(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	placed, lost := f.personalLink(t), f.personalLink(t)
 	orderID := newID()
 	f.set(t, placed, "claim_order_id = '"+orderID+"', claim_lease_until = now()")
@@ -192,7 +192,7 @@ func TestAnErasureAndClaimsRunOneAfterAnother(t *testing.T) {
 
 func TestAnExportHasTheDetailsOfLinks(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	link := f.personalLink(t)
 	f.copyToOtherTenant(t)
 	export := func(ids ...string) (exported []any, text string) {

@@ -77,7 +77,7 @@ func TestThePageOfAnOpenLink(t *testing.T) {
 
 func TestThePageInEveryOtherState(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	for name, c := range map[string]struct {
 		set   string
 		want  linksv1.ClaimState

@@ -144,7 +144,7 @@ func requireDistinct(t *testing.T, items []*linksv1.PersonalLink) {
 
 func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	ids := f.many(20)
 	items := f.walk(t, &linksv1.ListPersonalLinksRequest{
 		Limit: new(int32(4)), UpdatedSince: timestamppb.New(epoch),

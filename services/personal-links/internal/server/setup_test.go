@@ -59,7 +59,20 @@ type fixture struct {
 	logged          *bytes.Buffer
 }
 
+// setup makes a fixture in which every row has a twin of another tenant.
 func setup(t testing.TB) *fixture {
+	t.Helper()
+	f := setupAlone(t)
+	pgtest.Twin(t, f.pool, map[string]string{
+		"links":        "twin.brand_id := gen_random_uuid(); twin.token_hash := NULL; twin.locale := 'sv-SE';",
+		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
+		"link_audit":   "twin.id := -NEW.id; twin.actor_id := 'twin';",
+	})
+	return f
+}
+
+// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupAlone(t testing.TB) *fixture {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)

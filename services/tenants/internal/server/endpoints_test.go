@@ -69,7 +69,7 @@ func TestListEndpoints(t *testing.T) {
 
 func TestGetEndpoints(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	tenant, off := f.tenant(), f.tenant()
 	active, paused, gone := f.key(tenant), f.key(off), f.key(off)
 	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: gone.GetKey().GetId()})

@@ -49,7 +49,7 @@ func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
 
 func TestRevokeKey(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	tenant := f.tenant()
 	made, neighbour := f.key(tenant), f.key(tenant)
 	id := made.GetKey().GetId()

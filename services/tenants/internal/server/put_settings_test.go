@@ -14,7 +14,7 @@ import (
 
 func TestPutBrand(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand := &tenantsv1.Brand{
 		Id: newID(), Name: "Aurora", Slug: "aurora-2", PrimaryColour: pointer("#1a2B3C"),
@@ -69,7 +69,7 @@ const (
 
 func TestPutCustomField(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, field *tenantsv1.CustomField, position int32) *tenantsv1.PutCustomFieldRequest {
 		return &tenantsv1.PutCustomFieldRequest{
@@ -122,7 +122,7 @@ func TestPutCustomField(t *testing.T) {
 
 func TestPutTeamMember(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, m *tenantsv1.TeamMember) *tenantsv1.PutTeamMemberRequest {
 		return &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: m}

@@ -15,7 +15,7 @@ import (
 // A key that has leaked must leave the ring, and the webhooks of all keys still need their secrets.
 func TestSigningSecretsMoveToTheFirstSealKey(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	secrets := map[int32]string{}
 	for _, tenant := range []string{f.tenant(), f.tenant()} {
 		for range 6 { // So ids have one and two digits.

@@ -56,7 +56,31 @@ func keyOf(id, fill string) string {
 	return id + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32)))
 }
 
+// setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := setupAlone(t)
+	for _, sql := range []string{
+		"ALTER TABLE brands DROP CONSTRAINT brands_one_tenant",
+		"ALTER TABLE team_members DROP CONSTRAINT team_members_one_tenant",
+		"ALTER TABLE custom_fields DROP CONSTRAINT custom_fields_one_tenant",
+		"INSERT INTO tenants (id, name, locales, currency, approval_required, api_access) VALUES ('" + pgtest.TwinTenant + "', 'Twin', '{en-US}', 'EUR', false, true)",
+	} {
+		_, err := f.pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	pgtest.Twin(t, f.pool, map[string]string{
+		"brands":        "twin.name := 'Twin';",
+		"team_members":  "twin.name := 'Twin';",
+		"custom_fields": "twin.label := 'Twin';",
+		"api_keys":      "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
+		"key_audit":     "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
+	})
+	return f
+}
+
+// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupAlone(t *testing.T) *fixture {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
 	return serve(t, pool, ringOf(t, "k1", "a"))

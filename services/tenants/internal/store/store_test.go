@@ -84,6 +84,29 @@ func TestARefusedChangeDoesNotRaiseTheVersion(t *testing.T) {
 	require.EqualValues(t, 2, settings.GetVersion())
 }
 
+func TestOnlyAVersionThatWasNotReachedMakesVersionsSkip(t *testing.T) {
+	t.Parallel()
+	s, pool, behind := setup(t)
+	reached := uuid.NewString()
+	_, version, err := s.PutTenant(t.Context(), &tenantsv1.Tenant{Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	require.NoError(t, err)
+	seen := []store.TenantVersion{{TenantID: reached, Version: version}}
+	for range 2 { // The first look and a later one.
+		why, err := s.SkipAfterRestore(t.Context(), seen)
+		require.NoError(t, err)
+		require.Equal(t, store.NotSkipped, why)
+	}
+	ahead := time.Now().Add(time.Hour).UnixMicro()
+	why, err := s.SkipAfterRestore(t.Context(), append(seen, store.TenantVersion{TenantID: behind, Version: ahead}))
+	require.NoError(t, err)
+	require.Equal(t, store.SkipBehind, why)
+	var skipped, passed int64
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT version FROM tenants WHERE id = $1", reached).Scan(&skipped))
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT version FROM tenants WHERE id = $1", behind).Scan(&passed))
+	require.Greater(t, skipped, version+1, "it skipped, and was not set back to what was seen")
+	require.Equal(t, ahead+1, passed)
+}
+
 func TestTheSchemaRefusesInvalidRows(t *testing.T) {
 	t.Parallel()
 	_, pool, tenant := setup(t)

@@ -1,0 +1,133 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// weakened are the conditions of statements on which isolation and exactly-once effects depend, and what takes their place: text
+// that is valid with the same parameters and always holds.
+var weakened = []struct {
+	kind    string
+	pattern *regexp.Regexp
+	new     string
+}{
+	{"tenant", regexp.MustCompile(`(?:\b\w+\.)?tenant_id = (?:\$\d+(?:::\w+)?|p_tenant_id|\w+\.tenant_id)`), "($0 OR true)"},
+	{"lease", regexp.MustCompile(`(?:\b\w+\.)?\w*lease_(?:until|token) (?:[<>=]+|IS NOT DISTINCT FROM|IS NOT|IS) (?:NULL|now\(\)|[\w.$]+)`), "($0 OR true)"},
+	{"lease", regexp.MustCompile(`(?:\b\w+\.)?leased_by = (?:\$\d+|\w+\.\w+)`), "($0 OR true)"},
+	{"dedupe", regexp.MustCompile(`ON CONFLICT (?:\([^)]*\) )?DO NOTHING`), ""},
+	{"dedupe", regexp.MustCompile("(NOT EXISTS \\(\\s*SELECT [^`()]*? WHERE )"), "${1}false AND "},
+	{"dedupe", regexp.MustCompile(`(?:\b\w+\.)?fingerprint = (?:ANY \(\w+\)|\$\d+|excluded\.fingerprint)`), "($0 OR true)"},
+	{"version", regexp.MustCompile(`(?:\b\w+\.)?version (?:<|<=|>|=) (?:\$\d+|\w+\.version)`), "($0 OR true)"},
+}
+
+// survives are weakened conditions that no test can notice, by file and text, with the reason.
+var survives = map[[2]string]string{}
+
+// statement is a file with one condition weakened.
+type statement struct{ file, kind, condition, line, source string }
+
+// TestTheConditionsOfStatementsAreTested weakens one condition of the stores' SQL at a time. The tests of the service must fail. It
+// stops after GIFTING_TEST_SECONDS; the seed decides the order, and GIFTING_TEST_MODULE chooses a service.
+func TestTheConditionsOfStatementsAreTested(t *testing.T) {
+	seconds, err := strconv.Atoi(os.Getenv("GIFTING_TEST_SECONDS"))
+	require.NoError(t, err, "GIFTING_TEST_SECONDS: run it by make mutants")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(seconds)*time.Second)
+	defer cancel()
+	all := statements(t, os.Getenv("GIFTING_TEST_MODULE"))
+	seed, _ := strconv.ParseUint(os.Getenv("GIFTING_TEST_SEED"), 10, 64) // 0 is a seed too.
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	tried, found := 0, 0
+	for _, s := range all {
+		caught, output := s.test(ctx, t)
+		if ctx.Err() != nil {
+			break
+		}
+		if notValid.MatchString(output) {
+			t.Errorf("%s: the result is no valid statement: %s\n%s", s.line, s.condition, output)
+		}
+		tried++
+		if caught {
+			found++
+			continue
+		}
+		if reason := survives[[2]string{s.file, s.condition}]; reason != "" {
+			t.Logf("%s: %s: survives, %s", s.line, s.condition, reason)
+			found++
+			continue
+		}
+		t.Errorf("%s: no test needs this %s condition: %s", s.line, s.kind, s.condition)
+	}
+	t.Logf("seed %d: %d of %d conditions tried, %d of them are tested", seed, tried, len(all), found)
+}
+
+// notValid are the errors of a statement that does not parse or has other types, and of code that does not compile.
+var notValid = regexp.MustCompile(`SQLSTATE (42601|42P18|42804|42883)|\[build failed\]`)
+
+func statements(t *testing.T, module string) (all []statement) {
+	t.Helper()
+	for _, pattern := range []string{"services/*/internal/store/*.go", "services/*/internal/store/migrations/*.sql", "pkg/idempotency/*.go", "pkg/idempotency/migrations/*.sql"} {
+		files, err := filepath.Glob(filepath.Join(root(t), pattern))
+		require.NoError(t, err)
+		for _, path := range files {
+			file, err := filepath.Rel(root(t), path)
+			require.NoError(t, err)
+			if strings.HasSuffix(file, "_test.go") || !strings.HasPrefix(file, module) {
+				continue
+			}
+			raw, err := os.ReadFile(path)
+			require.NoError(t, err)
+			all = append(all, weaken(file, string(raw))...)
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func weaken(file, source string) (all []statement) {
+	for _, w := range weakened {
+		for _, at := range w.pattern.FindAllStringSubmatchIndex(source, -1) {
+			start := strings.LastIndexByte(source[:at[0]], '\n') + 1
+			if before := strings.TrimSpace(source[start:at[0]]); strings.HasPrefix(before, "//") || strings.HasPrefix(before, "--") {
+				continue
+			}
+			changed := string(w.pattern.ExpandString([]byte(source[:at[0]]), w.new, source, at)) + source[at[1]:]
+			all = append(all, statement{
+				file: file, kind: w.kind, condition: source[at[0]:at[1]], source: changed,
+				line: fmt.Sprintf("%s:%d", file, 1+strings.Count(source[:at[0]], "\n")),
+			})
+		}
+	}
+	return all
+}
+
+// test runs the tests nearest to the statement first, and the rest of the module only if they pass.
+func (s statement) test(ctx context.Context, t *testing.T) (caught bool, output string) {
+	t.Helper()
+	list := writeOverlay(t, map[string]string{s.file: s.source})
+	module := strings.Join(strings.Split(s.file, "/")[:2], "/")
+	for _, packages := range []string{module + "/internal/store", module + "/internal/server", module + "/..."} {
+		if _, err := os.Stat(filepath.Join(root(t), packages)); err != nil && !strings.HasSuffix(packages, "/...") {
+			continue // It is in pkg.
+		}
+		command := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", "5m", "-overlay", list, "./"+packages)
+		command.Dir = root(t)
+		if raw, err := command.CombinedOutput(); err != nil {
+			return true, string(raw)
+		}
+	}
+	return false, ""
+}
