@@ -66,6 +66,9 @@ func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.Pl
 	if err != nil {
 		return nil, err
 	}
+	if settings.GetOffboarding() {
+		return nil, problem.New(problem.NotEditable, "The tenant is off-boarded.")
+	}
 	errs := &fields.Errors{}
 	rules.CheckPlaceOrderAs(req, settings.GetTenant().GetCurrency(), errs)
 	placement := rules.Placement{

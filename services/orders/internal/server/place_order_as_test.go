@@ -140,3 +140,11 @@ func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Zero(t, w.left())
 }
+
+func TestNobodyPlacesAnOrderForAnOffboardedTenant(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Offboarding = true })
+	_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), request("")))
+	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -28,7 +29,11 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	selection, err := s.listGifts(ctx, link)
+	settings, err := s.tenants.Fresh(ctx, link.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	selection, err := s.listGifts(ctx, link, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +127,7 @@ func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequ
 	}
 	var selection *catalogv1.ListSelectionGiftsResponse
 	if status := link.Record.GetStatus(); status == rules.Active || status == rules.Requested {
-		if selection, err = s.listGifts(ctx, link); err != nil {
+		if selection, err = s.listGifts(ctx, link, settings); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +148,13 @@ func (s *Server) byToken(ctx context.Context, token string) (*rules.Link, error)
 	return link, err
 }
 
-// listGifts returns the gifts of a link that can be chosen now.
-func (s *Server) listGifts(ctx context.Context, l *rules.Link) (*catalogv1.ListSelectionGiftsResponse, error) {
+// listGifts returns the gifts of a link that can be chosen now. It is not open if the tenant is off-boarded.
+func (s *Server) listGifts(
+	ctx context.Context, l *rules.Link, settings *tenantcache.Settings,
+) (*catalogv1.ListSelectionGiftsResponse, error) {
+	if settings.GetOffboarding() {
+		return &catalogv1.ListSelectionGiftsResponse{}, nil
+	}
 	return s.catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
 		TenantId:  l.TenantID,
 		Selection: &catalogv1.Selection{CampaignId: l.Record.CampaignId, ProductIds: l.ProductIDs},

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -342,4 +343,19 @@ func TestAnUnavailableChoiceIsRefusedUnlessAnotherClaimSucceeds(t *testing.T) {
 		require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, resp.GetState())
 		require.Len(t, f.orders.Placed(), 1)
 	})
+}
+
+func TestNobodyClaimsALinkOfAnOffboardedTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.create(t, f.toCampaign(&linksv1.PersonalLinkRecipient{Label: "Bob"}))[0].GetLink()
+	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { s.Offboarding = true })
+	claimed, err := f.site.ClaimLink(t.Context(), claimOf(link))
+	require.NoError(t, err)
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, claimed.GetState())
+	page := f.page(t, link)
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, page.GetState())
+	require.Empty(t, page.GetLabel())
+	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { s.Offboarding = false })
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, f.page(t, link).GetState())
 }
