@@ -38,6 +38,8 @@ type Config struct {
 	Environment    apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
 	SealKeys       string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
+	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.
+	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long a tenant that is off-boarded is only disabled before it is erased, unless OffboardTenant says another time."`
 	// RedisURL empty: versions are not published.
 	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
 	Peers    Peers
@@ -66,6 +68,7 @@ type Service struct {
 	clock     *retentionclock.Clock
 	retention daemon.Part
 	erasures  daemon.Part
+	offboard  daemon.Part
 }
 
 // Migrate brings the database up to date.
@@ -124,9 +127,13 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if err != nil {
 		return err
 	}
+	if err := s.openOffboarding(tenants); err != nil {
+		return err
+	}
 	server.Register(s.rpc, server.Deps{
-		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Log: s.tel.Logger, Now: time.Now,
-	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks})
+		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Holders: s.peers.holders(), Own: store.TenantData(s.pool),
+		Log: s.tel.Logger, Now: time.Now,
+	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
 	return nil
 }
 
@@ -154,6 +161,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.clock.Part(s.tel),
 		s.retention,
 		s.erasures,
+		s.offboard,
 	)
 	return errors.Join(err, s.close())
 }

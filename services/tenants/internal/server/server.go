@@ -11,7 +11,9 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenantdata"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -26,8 +28,12 @@ type Deps struct {
 	Ring *seal.Ring
 	// Privacy erases and exports what is stored about persons.
 	Privacy *privacy.Coordinator
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Holders are the services that store data of tenants, in the order in which they are erased and exported.
+	Holders []offboarding.Holder
+	// Own describes the data of tenants in the service's own database.
+	Own tenantdata.Database
+	Log *slog.Logger
+	Now func() time.Time
 }
 
 // Config of the services.
@@ -36,6 +42,8 @@ type Config struct {
 	Environment apikey.Environment
 	// LoopbackWebhooks also accepts plain http URLs to this machine.
 	LoopbackWebhooks bool
+	// OffboardingGrace is how long an off-boarded tenant is stored, if the request does not say it.
+	OffboardingGrace time.Duration
 }
 
 // Register adds all services to a gRPC server.
@@ -43,6 +51,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	tenantsv1.RegisterTenantsServiceServer(s, &public{store: deps.Store, environment: cfg.Environment})
 	tenantsv1.RegisterDirectoryServiceServer(s, &directory{store: deps.Store, ring: deps.Ring, log: deps.Log})
 	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
+	tenantsv1.RegisterOffboardingOperationsServiceServer(s, &offboardings{Deps: deps, grace: cfg.OffboardingGrace})
 	tenantsv1.RegisterPrivacyOperationsServiceServer(s, &persons{store: deps.Store, privacy: deps.Privacy})
 }
 
@@ -85,6 +94,10 @@ func refused(err error) error {
 		return invalid("brand.slug", problem.FieldDuplicate, "belongs to another brand of the tenant")
 	case errors.Is(err, store.ErrEmailTaken):
 		return invalid("member.email", problem.FieldDuplicate, "belongs to another member of the team")
+	case errors.Is(err, store.ErrOffboarded):
+		return problem.New(problem.NotEditable, "The tenant is off-boarded.")
+	case errors.Is(err, store.ErrErasing):
+		return problem.New(problem.NotEditable, "The erasure of the tenant has begun.")
 	case errors.Is(err, store.ErrTypeFixed):
 		return invalid("field.type", problem.FieldInvalid, "cannot be changed once the field exists")
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -24,6 +25,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -39,6 +41,8 @@ type fixture struct {
 	directory tenantsv1.DirectoryServiceClient
 	ops       tenantsv1.TenantOperationsServiceClient
 	privacy   tenantsv1.PrivacyOperationsServiceClient
+	// offboarding has orders as the only other service.
+	offboarding tenantsv1.OffboardingOperationsServiceClient
 	// orders and links are fakes of the services that store personal data.
 	orders, links *records
 	coordinator   *privacy.Coordinator
@@ -105,7 +109,8 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	})
 	server.Register(s, server.Deps{
 		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
-	}, server.Config{Environment: apikey.Sandbox})
+		Holders: []offboarding.Holder{{Name: identity.Orders, Data: pages{}}}, Own: store.TenantData(pool),
+	}, server.Config{Environment: apikey.Sandbox, OffboardingGrace: 30 * 24 * time.Hour})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -117,6 +122,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	f.directory = tenantsv1.NewDirectoryServiceClient(conn)
 	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
 	f.privacy = tenantsv1.NewPrivacyOperationsServiceClient(conn)
+	f.offboarding = tenantsv1.NewOffboardingOperationsServiceClient(conn)
 	return f
 }
 

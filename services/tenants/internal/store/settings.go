@@ -18,6 +18,8 @@ const (
 
 	selectTeam = `SELECT id, name, email, role, active FROM team_members
 WHERE tenant_id = $1 AND active ORDER BY lower(name), id`
+
+	selectOffboarded = `SELECT EXISTS (SELECT FROM offboardings WHERE tenant_id = $1)`
 )
 
 // Settings returns the settings of a tenant that other services need.
@@ -30,6 +32,7 @@ func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTe
 		b.Queue(selectFields, tenantID).Query(collect(&tenant.CustomFields, scanField))
 		b.Queue(selectBrands, tenantID, true, []string{}).Query(collect(&out.Brands, scanBrand))
 		b.Queue(selectTeam, tenantID).Query(collect(&out.Team, scanMember))
+		b.Queue(selectOffboarded, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Offboarding) })
 	})
 	if err != nil {
 		return nil, translate(fmt.Errorf("read settings: %w", err))
@@ -46,12 +49,20 @@ WHERE (t.name, t.locales, t.currency, t.approval_required, t.api_access)
   (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)
 RETURNING version`
 
-// PutTenant creates or replaces a tenant and returns it with its custom fields.
+// PutTenant creates or replaces a tenant and returns it with its custom fields. It fails with ErrOffboarded for one that is or was
+// off-boarded, whose id is never used again.
 func (s *Store) PutTenant(
 	ctx context.Context, t *tenantsv1.Tenant, apiAccess bool,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(),
+		state, err := stateOf(ctx, tx, t.GetId())
+		if err != nil {
+			return err
+		}
+		if state != "" {
+			return ErrOffboarded
+		}
+		err = tx.QueryRow(ctx, upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(),
 			t.GetApprovalRequired(), apiAccess).Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) { // Nothing to change.
 			err = tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version)

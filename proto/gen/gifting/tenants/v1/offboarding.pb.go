@@ -147,7 +147,7 @@ type OffboardTenantRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// From one day to a year. Absent: 30 days.
+	// From one day to a year. Absent: what the operator of the platform configured, 30 days by default.
 	GracePeriod   *durationpb.Duration `protobuf:"bytes,3,opt,name=grace_period,json=gracePeriod,proto3" json:"grace_period,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,138 @@
+package offboarding_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// crash cancels what the worker does before a statement in its own database, and everything after it.
+type crash struct{ statement, before atomic.Int64 }
+
+func (c *crash) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	if before := c.before.Load(); before > 0 && c.statement.Add(1) >= before {
+		dead, cancel := context.WithCancel(ctx)
+		cancel()
+		return dead
+	}
+	return ctx
+}
+
+func (*crash) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func TestACrashBeforeAnyStatementIsContinued(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c := &crash{}
+	cfg := f.pool.Config().Copy()
+	cfg.ConnConfig.Tracer = c
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	for crashed, at := true, int64(1); crashed; at++ {
+		f.renew()
+		f.offboard()
+		c.statement.Store(0)
+		c.before.Store(at)
+		crashed = f.workerOn(pool).Work(t.Context(), 0) != nil
+		c.before.Store(0)
+		f.now()
+		require.NoError(t, f.worker().Work(t.Context(), 0))
+		f.requireErased()
+		require.Less(t, at, int64(200))
+	}
+}
+
+func TestTwoWorkersMayHaveTheSameTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for interrupted, at := true, 1; interrupted; at++ {
+		f.renew()
+		f.offboard()
+		interrupted = false
+		f.services[1].hookAt, f.services[1].hook = at, func() { // The lease of the first worker is over.
+			interrupted = true
+			f.now()
+			require.NoError(t, f.worker().Work(t.Context(), 0))
+		}
+		require.NoError(t, f.worker().Work(t.Context(), 0))
+		f.requireErased()
+		require.Len(t, f.state().GetSteps(), 3)
+		require.Less(t, at, 20)
+	}
+}
+
+func TestACancelledOffboardingErasesNothing(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	f.services[1].hookAt, f.services[1].hook = 1, func() { // The worker is about to begin.
+		_, err := f.store.CancelOffboarding(t.Context(), f.tenant, someone())
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.worker().Work(t.Context(), 0))
+	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
+	_, err := f.store.Offboarding(t.Context(), f.tenant)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	settings, err := f.store.Settings(t.Context(), f.tenant)
+	require.NoError(t, err)
+	require.False(t, settings.GetOffboarding())
+}
+
+func TestWorkersAtOnceEraseATenantOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	var workers errgroup.Group
+	for range 4 {
+		worker := f.worker()
+		workers.Go(func() error {
+			var errs []error
+			for range 3 {
+				// As if the lease of the others were over.
+				_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET next_attempt_at = now()`)
+				errs = append(errs, err, worker.Work(t.Context(), 0))
+			}
+			return errors.Join(errs...)
+		})
+	}
+	require.NoError(t, workers.Wait())
+	f.requireErased()
+	require.GreaterOrEqual(t, len(f.state().GetSteps()), 3)
+	for _, step := range f.state().GetSteps()[1:] {
+		require.NotEqual(t, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_REQUEST, step.GetAction())
+	}
+}
+
+func TestACancellationWinsOrTheErasureDoes(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	var both errgroup.Group
+	var refused error
+	worker := f.worker()
+	both.Go(func() error { return worker.Work(t.Context(), 0) })
+	both.Go(func() error {
+		_, refused = f.store.CancelOffboarding(t.Context(), f.tenant, someone())
+		return nil
+	})
+	require.NoError(t, both.Wait())
+	if refused != nil {
+		require.ErrorIs(t, refused, store.ErrErasing)
+		f.requireErased()
+		return
+	}
+	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
+	require.Equal(t, rowsOfTenant, f.services[1].rows(f.tenant))
+	_, err := f.store.Settings(t.Context(), f.tenant)
+	require.NoError(t, err)
+}

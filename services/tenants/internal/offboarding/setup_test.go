@@ -1,0 +1,220 @@
+package offboarding_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantdata"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// fixture has a tenant, another one, and two services that store data of both in databases of their own.
+type fixture struct {
+	t             *testing.T
+	pool          *pgxpool.Pool
+	store         *store.Store
+	tenant, other string
+	services      []*service
+	published     chan string
+}
+
+// rowsOfTenant are more than one batch.
+const rowsOfTenant = 1001
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), retentionclock.Migrations())}
+	f.store, f.published = store.New(f.pool), make(chan string, 1000)
+	for range 2 {
+		f.services = append(f.services, newService(t))
+	}
+	f.other = f.newTenant()
+	f.renew()
+	return f
+}
+
+// newTenant makes a tenant with rows in all services.
+func (f *fixture) newTenant() string {
+	f.t.Helper()
+	id := uuid.NewString()
+	_, _, err := f.store.PutTenant(f.t.Context(), &tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	require.NoError(f.t, err)
+	_, err = f.store.PutBrand(f.t.Context(), id, &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
+	require.NoError(f.t, err)
+	for _, s := range f.services {
+		s.write(id, rowsOfTenant)
+	}
+	return id
+}
+
+// renew makes the tenant that the test off-boards another one, and the services count their calls anew.
+func (f *fixture) renew() {
+	f.t.Helper()
+	f.tenant = f.newTenant()
+	for _, s := range f.services {
+		s.calls.Store(0)
+		s.failAt, s.hookAt = 0, 0
+	}
+}
+
+// service stores rows of tenants. It fails before or after a call, or calls hook before it, if set.
+type service struct {
+	t    *testing.T
+	pool *pgxpool.Pool
+	data *tenantdata.Server
+
+	calls          atomic.Int64
+	failAt, hookAt int
+	failAfterward  bool
+	hook           func()
+}
+
+var errCrash = errors.New("crash")
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	s := &service{t: t, pool: pgtest.New(t)}
+	_, err := s.pool.Exec(t.Context(), `CREATE TABLE things (tenant_id uuid, id uuid DEFAULT gen_random_uuid(), open boolean DEFAULT false);
+		CREATE TABLE audit (tenant_id uuid, id uuid DEFAULT gen_random_uuid())`)
+	require.NoError(t, err)
+	s.data = &tenantdata.Server{Database: tenantdata.Database{
+		Pool: s.pool, Tables: []tenantdata.Table{
+			{Name: "things", Key: []string{"id uuid"}},
+			{Name: "audit", Key: []string{"id uuid"}, Kept: "audit"},
+		},
+		InFlight: []string{`SELECT count(*) FROM things WHERE tenant_id = $1 AND open`},
+	}}
+	return s
+}
+
+func (s *service) write(tenantID string, rows int) {
+	s.t.Helper()
+	_, err := s.pool.Exec(s.t.Context(), `INSERT INTO things (tenant_id) SELECT $1 FROM generate_series(1, $2::int)`, tenantID, rows)
+	require.NoError(s.t, err)
+	_, err = s.pool.Exec(s.t.Context(), `INSERT INTO audit (tenant_id) VALUES ($1)`, tenantID)
+	require.NoError(s.t, err)
+}
+
+func (s *service) rows(tenantID string) (n int) {
+	s.t.Helper()
+	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), `SELECT count(*) FROM things WHERE tenant_id = $1`, tenantID).Scan(&n))
+	return n
+}
+
+// called runs a call, unless it fails before it. A call that fails after it has had its effect.
+func called[T any](s *service, call func() (T, error)) (none T, err error) {
+	number := int(s.calls.Add(1))
+	fails := number == s.failAt
+	if number == s.hookAt {
+		s.hook()
+	}
+	if fails && !s.failAfterward {
+		return none, errCrash
+	}
+	out, err := call()
+	if fails {
+		return none, errCrash
+	}
+	return out, err
+}
+
+func (s *service) CountTenant(ctx context.Context, req *privacyv1.CountTenantRequest, _ ...grpc.CallOption) (*privacyv1.CountTenantResponse, error) {
+	return called(s, func() (*privacyv1.CountTenantResponse, error) { return s.data.CountTenant(ctx, req) })
+}
+
+func (s *service) ExportTenant(ctx context.Context, req *privacyv1.ExportTenantRequest, _ ...grpc.CallOption) (*privacyv1.ExportTenantResponse, error) {
+	return called(s, func() (*privacyv1.ExportTenantResponse, error) { return s.data.ExportTenant(ctx, req) })
+}
+
+func (s *service) EraseTenant(ctx context.Context, req *privacyv1.EraseTenantRequest, _ ...grpc.CallOption) (*privacyv1.EraseTenantResponse, error) {
+	return called(s, func() (*privacyv1.EraseTenantResponse, error) { return s.data.EraseTenant(ctx, req) })
+}
+
+func (f *fixture) worker() *offboarding.Worker {
+	f.t.Helper()
+	return f.workerOn(f.pool)
+}
+
+// workerOn is a worker with connections of its own.
+func (f *fixture) workerOn(pool *pgxpool.Pool) *offboarding.Worker {
+	f.t.Helper()
+	w, err := offboarding.New(offboarding.Deps{
+		Store: store.New(pool), Own: store.TenantData(pool), Log: telemetry.Discard().Logger,
+		Holders: []offboarding.Holder{{Name: identity.Orders, Data: f.services[0]}, {Name: identity.Webhook, Data: f.services[1]}},
+		Publish: func(_ context.Context, tenantID string, _ int64) { f.published <- tenantID },
+	}, telemetry.Discard())
+	require.NoError(f.t, err)
+	return w
+}
+
+func someone() *commonv1.Actor {
+	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "ada"}
+}
+
+// offboard off-boards the tenant, whose grace period has been over for an hour.
+func (f *fixture) offboard() {
+	f.t.Helper()
+	_, err := f.store.Offboard(f.t.Context(), f.tenant, someone(), -time.Hour)
+	require.NoError(f.t, err)
+}
+
+// now makes the off-boarding due for an attempt.
+func (f *fixture) now() {
+	f.t.Helper()
+	_, err := f.pool.Exec(f.t.Context(), `UPDATE offboardings SET next_attempt_at = now() WHERE tenant_id = $1`, f.tenant)
+	require.NoError(f.t, err)
+}
+
+func (f *fixture) state() *tenantsv1.Offboarding {
+	f.t.Helper()
+	o, err := f.store.Offboarding(f.t.Context(), f.tenant)
+	require.NoError(f.t, err)
+	return o
+}
+
+// requireErased checks that nothing of the tenant is left, that the report proves it, and that the other tenant has everything.
+func (f *fixture) requireErased() {
+	f.t.Helper()
+	o := f.state()
+	require.Equal(f.t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, o.GetState())
+	for i, s := range f.services {
+		require.Zero(f.t, s.rows(f.tenant))
+		require.Equal(f.t, rowsOfTenant, s.rows(f.other))
+		name := []string{"orders", "webhook"}[i]
+		for _, table := range o.GetReport() {
+			if table.GetService() == name && table.GetTable() == "things" {
+				require.EqualValues(f.t, rowsOfTenant, table.GetRowsBefore(), "what was there before anything was erased")
+			}
+		}
+	}
+	for _, table := range o.GetReport() {
+		require.NotNil(f.t, table.RowsAfter, table)
+		if table.GetKept() == "" {
+			require.Zero(f.t, table.GetRowsAfter(), table)
+		}
+	}
+	require.Len(f.t, o.GetReport(), 2*2+10)
+	_, err := f.store.Settings(f.t.Context(), f.tenant)
+	require.ErrorIs(f.t, err, store.ErrNotFound)
+	settings, err := f.store.Settings(f.t.Context(), f.other)
+	require.NoError(f.t, err)
+	require.Len(f.t, settings.GetBrands(), 1)
+	_, _, err = f.store.PutTenant(f.t.Context(), &tenantsv1.Tenant{Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	require.ErrorIs(f.t, err, store.ErrOffboarded, "its id never comes back")
+}

@@ -1,0 +1,216 @@
+package offboarding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const (
+	// Interval between two looks at off-boardings.
+	Interval = time.Minute
+	// checkEvery is how often an erased tenant is counted again.
+	checkEvery = time.Hour
+	// lease is longer than an attempt usually takes. Two workers at once do no harm.
+	lease = 10 * time.Minute
+	batch = 100
+	// maxPasses over all services, until one finds nothing: what one service writes late may reach the next.
+	maxPasses = 5
+)
+
+// Deps are what the worker works with.
+type Deps struct {
+	Store *store.Store
+	// Own is the database of this service, which is erased last.
+	Own tenantdata.Database
+	// Holders are the other services.
+	Holders []Holder
+	// Publish passes a version of a tenant to the edges.
+	Publish func(ctx context.Context, tenantID string, version int64)
+	Log     *slog.Logger
+}
+
+// Worker erases tenants. It is safe for concurrent use.
+type Worker struct {
+	deps    Deps
+	metrics *metrics
+}
+
+// Work goes once through the off-boardings that are due. The retention clock lags behind the database's by lag. One tenant or
+// service that fails does not keep the others waiting.
+func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
+	var errs []error
+	for {
+		taken, err := w.deps.Store.TakeOffboardings(ctx, lease, batch, lag)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, o := range taken {
+			after := Interval
+			if o.State == store.Erased {
+				after = checkEvery
+			}
+			if err := w.advance(ctx, o, lag); err != nil {
+				errs, after = append(errs, fmt.Errorf("off-board tenant %s: %w", o.ID, err)), Interval
+			}
+			errs = append(errs, w.deps.Store.TryAgain(ctx, o.ID, after))
+		}
+		if len(taken) < batch {
+			return errors.Join(append(errs, w.metrics.read(ctx, w.deps.Store))...)
+		}
+	}
+}
+
+func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Duration) error {
+	switch o.State {
+	case store.Disabled:
+		// In case that the publication after the request failed.
+		w.deps.Publish(ctx, o.ID, o.Version)
+		if !o.Due {
+			return nil
+		}
+		begun, err := w.begin(ctx, &o, lag)
+		if err != nil || !begun {
+			return err
+		}
+		return w.erase(ctx, o)
+	case store.Erasing:
+		return w.erase(ctx, o)
+	default:
+		return w.check(ctx, o)
+	}
+}
+
+// begin moves the tenant to erasing, unless something of it is in flight.
+func (w *Worker) begin(ctx context.Context, o *store.Offboarded, lag time.Duration) (begun bool, err error) {
+	var waiting []string
+	note := func(service identity.Name, inFlight int64) {
+		if inFlight > 0 {
+			waiting = append(waiting, fmt.Sprintf("%s: %d in flight", service, inFlight))
+		}
+	}
+	for _, h := range w.deps.Holders {
+		counted, err := h.count(ctx, o.Tenant)
+		if err != nil {
+			return false, err
+		}
+		note(h.Name, counted.GetInFlight())
+	}
+	_, own, err := w.deps.Own.Count(ctx, o.Tenant)
+	if err != nil {
+		return false, err
+	}
+	note(identity.Tenants, own)
+	if len(waiting) > 0 {
+		return false, w.deps.Store.Wait(ctx, o.ID, waiting)
+	}
+	o.KeyIDs, begun, err = w.deps.Store.BeginErasure(ctx, o.ID, lag)
+	return begun, err
+}
+
+// erase counts, erases and counts again. The tenant itself goes last, so that until then its keys are known to be refused.
+func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
+	for _, h := range w.deps.Holders {
+		counted, err := h.count(ctx, o.Tenant)
+		if err == nil {
+			err = w.deps.Store.CountedBefore(ctx, o.ID, string(h.Name), counted.GetTables())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	own, _, err := w.deps.Own.Count(ctx, o.Tenant)
+	if err == nil {
+		err = w.deps.Store.CountedBefore(ctx, o.ID, string(identity.Tenants), own)
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range w.deps.Holders {
+		if err := h.erase(ctx, o.Tenant); err != nil {
+			return err
+		}
+	}
+	if err := w.deps.Store.EraseOwn(ctx, o.Tenant); err != nil {
+		return err
+	}
+	for range maxPasses {
+		found, err := w.recount(ctx, o.Tenant)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return w.finish(ctx, o.Tenant)
+		}
+	}
+	return errNeverEmpty
+}
+
+func (w *Worker) finish(ctx context.Context, of tenantdata.Tenant) error {
+	if err := w.deps.Store.FinishErasure(ctx, of.ID); err != nil {
+		return err
+	}
+	w.deps.Log.InfoContext(ctx, "tenant erased", "tenant_id", of.ID)
+	return nil
+}
+
+// recount counts everything after an erasure and erases what was written meanwhile. It returns whether it found anything.
+func (w *Worker) recount(ctx context.Context, of tenantdata.Tenant) (found bool, err error) {
+	for _, h := range w.deps.Holders {
+		counted, err := h.count(ctx, of)
+		if err != nil {
+			return found, err
+		}
+		if left(counted.GetTables()) > 0 {
+			found = true
+			if err := h.erase(ctx, of); err != nil {
+				return found, err
+			}
+			if counted, err = h.count(ctx, of); err != nil {
+				return found, err
+			}
+			if left(counted.GetTables()) > 0 {
+				return found, fmt.Errorf("%s: %w", h.Name, errNeverEmpty)
+			}
+		}
+		if err := w.deps.Store.CountedAfter(ctx, of.ID, string(h.Name), counted.GetTables()); err != nil {
+			return found, err
+		}
+	}
+	own, _, err := w.deps.Own.Count(ctx, of)
+	if err == nil && left(own) > 0 {
+		found, err = true, errNeverEmpty
+	}
+	if err != nil {
+		return found, err
+	}
+	return found, w.deps.Store.CountedAfter(ctx, of.ID, string(identity.Tenants), own)
+}
+
+// check finds out whether rows of an erased tenant came back, and erases them.
+func (w *Worker) check(ctx context.Context, o store.Offboarded) error {
+	own, _, err := w.deps.Own.Count(ctx, o.Tenant)
+	if err != nil {
+		return err
+	}
+	cameBack := left(own) > 0
+	if cameBack {
+		if err := w.deps.Store.EraseOwn(ctx, o.Tenant); err != nil {
+			return err
+		}
+	}
+	found, err := w.recount(ctx, o.Tenant)
+	if err != nil {
+		return err
+	}
+	if cameBack = cameBack || found; cameBack {
+		w.deps.Log.WarnContext(ctx, "rows of an erased tenant came back and are erased again", "tenant_id", o.ID)
+	}
+	return w.deps.Store.CheckedErasure(ctx, o.ID, cameBack)
+}

@@ -1,0 +1,140 @@
+package server_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/versions"
+)
+
+// pages is a fake of a service that exports two pages.
+type pages struct {
+	privacyv1.TenantDataServiceClient
+}
+
+func (pages) ExportTenant(
+	_ context.Context, req *privacyv1.ExportTenantRequest, _ ...grpc.CallOption,
+) (*privacyv1.ExportTenantResponse, error) {
+	if req.GetAfter() == "" {
+		return &privacyv1.ExportTenantResponse{Lines: []byte("{\"table\":\"orders\",\"row\":{\"n\":1}}\n"), Next: "1"}, nil
+	}
+	return &privacyv1.ExportTenantResponse{Lines: []byte("{\"table\":\"orders\",\"row\":{\"n\":2}}\n")}, nil
+}
+
+func (f *fixture) offboard(tenantID string) *tenantsv1.Offboarding {
+	f.t.Helper()
+	return call(f.t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{Actor: backoffice(), TenantId: tenantID}).GetOffboarding()
+}
+
+func TestAnOffboardedTenantIsDisabledAtOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.tenant()
+	key, before := f.key(id), f.settings(id).GetVersion()
+	o := f.offboard(id)
+	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, o.GetState())
+	require.Equal(t, 30*24*time.Hour, o.GetEraseAfter().AsTime().Sub(o.GetRequestedAt().AsTime()).Round(time.Hour))
+	require.Equal(t, backoffice().GetId(), o.GetRequestedBy().GetId())
+	_, err := f.resolve(key.GetApiKey())
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, f.endpoint(key.GetKey().GetId()).GetState())
+	settings := f.settings(id)
+	require.True(t, settings.GetOffboarding())
+	published, err := f.redis.Get(t.Context(), versions.Key(id)).Int64()
+	require.NoError(t, err)
+	require.Equal(t, before+1, published, "the edge asks again at the next request")
+
+	again := call(t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
+		Actor: backoffice(), TenantId: id, GracePeriod: durationpb.New(24 * time.Hour),
+	}).GetOffboarding()
+	require.Equal(t, o.GetEraseAfter().AsTime(), again.GetEraseAfter().AsTime())
+	require.Len(t, again.GetSteps(), 1)
+	refused(t, problem.NotEditable, f.ops.PutTenant, tenantRequest(id))
+}
+
+func TestACancelledOffboardingGivesTheAccessBackThatTheTenantHad(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for _, access := range []bool{true, false} {
+		id := f.tenant()
+		key := f.key(id)
+		f.setAccess(id, access)
+		request := &tenantsv1.CancelOffboardingRequest{Actor: backoffice(), TenantId: id}
+		refused(t, problem.NotFound, f.offboarding.CancelOffboarding, request)
+		f.offboard(id)
+		call(t, f.offboarding.CancelOffboarding, request)
+		_, err := f.resolve(key.GetApiKey())
+		require.Equal(t, access, err == nil)
+		require.False(t, f.settings(id).GetOffboarding())
+		require.Len(t, f.offboard(id).GetSteps(), 3, "who did what stays")
+	}
+}
+
+func TestAnErasureThatHasBegunCannotBeCancelled(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.tenant()
+	f.offboard(id)
+	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING'`)
+	require.NoError(t, err)
+	refused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{Actor: backoffice(), TenantId: id})
+	refused(t, problem.NotEditable, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{Actor: backoffice(), TenantId: id})
+}
+
+func TestWhoMayOffboard(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.tenant()
+	invalid(t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{}, "actor required", "tenantId required")
+	for _, grace := range []time.Duration{0, time.Hour, 366 * 24 * time.Hour} {
+		invalid(t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
+			Actor: backoffice(), TenantId: id, GracePeriod: durationpb.New(grace),
+		}, "gracePeriod invalid")
+	}
+	refused(t, problem.NotFound, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{Actor: backoffice(), TenantId: newID()})
+	_, err := f.offboarding.OffboardTenant(t.Context(), &tenantsv1.OffboardTenantRequest{
+		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: "ada"}, TenantId: id,
+	})
+	require.Error(t, err)
+	require.False(t, f.settings(id).GetOffboarding())
+}
+
+func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id, other := f.tenant(), f.tenant()
+	key := f.key(id)
+	f.brand(id, "Shop")
+	f.brand(other, "Shop")
+	f.offboard(id)
+	var lines string
+	req := &tenantsv1.ExportTenantRequest{Actor: backoffice(), TenantId: id}
+	for n := 0; n == 0 || req.After != nil; n++ {
+		page := call(t, f.offboarding.ExportTenant, req)
+		lines += string(page.GetLines())
+		req.After = page.NextCursor
+		require.Less(t, n, 10)
+	}
+	require.Contains(t, lines, `{"service":"tenants","table":"brands","row":{`)
+	require.Contains(t, lines, `{"service":"orders","table":"orders","row":{"n":1}}`+"\n"+`{"service":"orders","table":"orders","row":{"n":2}}`+"\n")
+	require.NotContains(t, lines, other)
+	require.NotContains(t, lines, key.GetWebhookSecret())
+	require.NotContains(t, lines, "hash")
+	steps := call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{Actor: backoffice(), TenantId: id}).GetOffboarding().GetSteps()
+	require.Len(t, steps, 2, "one for all pages")
+	require.Equal(t, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_EXPORT, steps[1].GetAction())
+	for _, after := range []string{"x", strings.Repeat("A", 8)} {
+		req.After = &after
+		invalid(t, f.offboarding.ExportTenant, req, "after invalid")
+	}
+}

@@ -1,0 +1,32 @@
+package store
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/tenantdata"
+)
+
+const (
+	tombstone = "proof of the erasure without personal data, kept for ever"
+	audited   = "audit without personal data, deleted after GIFTING_AUDIT_RETENTION"
+)
+
+// TenantData describes all rows of tenants in this service's own database.
+func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+	return tenantdata.Database{
+		Pool: pool,
+		Tables: []tenantdata.Table{
+			{Name: "custom_fields", Key: []string{"id uuid"}},
+			{Name: "team_members", Key: []string{"id uuid"}},
+			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{"hash", "webhook_secret"}},
+			{Name: "brands", Key: []string{"id uuid"}},
+			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
+			{Name: "key_audit", Key: []string{"id uuid"}, Kept: audited},
+			{Name: "person_requests", Key: []string{"id uuid"}, Kept: audited, Omit: []string{"subject_mac"}},
+			{Name: "offboardings", Key: []string{"tenant_id uuid"}, Kept: tombstone, Hidden: true},
+			{Name: "offboarding_tables", Key: []string{"service text", "table_name text"}, Kept: tombstone, Hidden: true},
+			{Name: "offboarding_steps", Key: []string{"id bigint"}, Kept: tombstone, Hidden: true},
+		},
+		InFlight: []string{`SELECT count(*) FROM person_requests WHERE tenant_id = $1 AND completed_at IS NULL`},
+	}
+}

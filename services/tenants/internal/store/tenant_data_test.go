@@ -1,0 +1,42 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+func TestEveryTableOfTenantsIsErased(t *testing.T) {
+	t.Parallel()
+	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+		_, err := db.Exec(t.Context(), `INSERT INTO tenants (id, name, locales, currency, approval_required, api_access)
+			VALUES ($1, 'same', '{en-US}', 'EUR', false, true)`, tenantID)
+		require.NoError(t, err)
+		for sql, args := range map[string][]any{
+			`INSERT INTO brands (tenant_id, id, name, slug) VALUES ($1, $2, 'same', 'same')`: {tenantID, uuid.NewString()},
+			`INSERT INTO team_members (tenant_id, id, name, email, role, active)
+			 VALUES ($1, $2, 'same', 'same@example.com', 'MEMBER', true)`: {tenantID, uuid.NewString()},
+			`INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position)
+			 VALUES ($1, $2, 'same', 'TEXT', false, '{}', 1)`: {tenantID, uuid.NewString()},
+			`INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
+			 VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', 's')`: {tenantID, tenantID},
+			`INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
+			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
+			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids)
+			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}')`: {tenantID},
+			`INSERT INTO offboardings (tenant_id, state, erase_after, actor_kind, actor_id, api_access, key_ids)
+			 VALUES ($1, 'DISABLED', now(), 'SYSTEM', '', true, '{}')`: {tenantID},
+			`INSERT INTO offboarding_tables (tenant_id, service, table_name, rows_before, kept) VALUES ($1, 'orders', 'orders', 1, '')`: {tenantID},
+			`INSERT INTO offboarding_steps (tenant_id, action, actor_kind, actor_id) VALUES ($1, 'REQUEST', 'SYSTEM', '')`:              {tenantID},
+		} {
+			_, err := db.Exec(t.Context(), sql, args...)
+			require.NoError(t, err, sql)
+		}
+	}, store.Migrations(), retentionclock.Migrations())
+}
