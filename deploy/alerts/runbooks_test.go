@@ -22,7 +22,7 @@ import (
 
 var (
 	setting = regexp.MustCompile(`\bGIFTING_[A-Z_]+`)
-	call    = regexp.MustCompile(`operations "\$[A-Z]+" (\S+) (?:\\\n\s*)?'(\{.*\})'`)
+	call    = regexp.MustCompile(`(?s)operations "\$[A-Z]+" (\S+) (?:\\\n\s*)?'(\{.*?\})'`)
 
 	shellVariable = regexp.MustCompile(`'\$[A-Z_]+'`)
 )

@@ -118,11 +118,15 @@ func (s operated) prepare(t *testing.T, page string) state {
 	st := state{variables: map[string]string{
 		"USER": "ann", "TENANT": seed.Direct, "ORDER_ID": uuid.NewString(),
 		"KEY_ID": fmt.Sprint(leaked.GetKey().GetId()), "LEAKED_KEY": leaked.GetApiKey(), "API_KEY": leaked.GetApiKey(),
-		"NEW_KEY_ID": fmt.Sprint(replacement.GetKey().GetId()),
+		"NEW_KEY_ID": fmt.Sprint(replacement.GetKey().GetId()), "REQUEST_ID": uuid.NewString(),
 	}}
 	switch page {
 	case "consumer-behind.md", "reader-blocked.md":
 		s.prepareUnread(t, &st)
+	case "erase-a-person.md":
+		order, _ := s.Post(t, s.key, "/orders", s.Order(t)).OK(t)["id"].(string)
+		s.Post(t, s.key, "/orders/"+order+":cancel", `{"reason": "Not needed."}`).OK(t)
+		st.variables["ORDER_ID"] = order
 	case "leaked-seal-key.md":
 		s.prepareSealKeys(t, &st)
 	}
