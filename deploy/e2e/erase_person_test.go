@@ -33,22 +33,34 @@ func (s stack) dial(t *testing.T, variable string) *local.Conn {
 	return conn
 }
 
-// claimedBy makes a link for the person, claims it and returns it with its order.
-func (s stack) claimedBy(t *testing.T, key, recipient string) (link, order string) {
+// linkFor makes a link for the person and returns it with the token in its claim URL.
+func (s stack) linkFor(t *testing.T, key, brand, recipient string) (link, token string) {
 	t.Helper()
 	batch := s.Post(t, key, "/personal-links:create-batch", s.Batch(t, func(batch map[string]any) {
+		batch["brandId"] = brand
 		batch["recipients"] = []any{map[string]any{"label": harness.MarkedName, "externalRecipientId": recipient}}
 	})).OK(t)
 	made, _ := batch["results"].([]any)[0].(map[string]any)["link"].(map[string]any)
+	link, _ = made["id"].(string)
 	url, _ := made["claimUrl"].(string)
-	_, err := s.GiftSite(t).ClaimLink(t.Context(), &linksv1.ClaimLinkRequest{
-		Token: url[strings.LastIndex(url, "/")+1:], ProductId: s.Env["GIFTING_PRODUCT_ID"],
+	return link, url[strings.LastIndex(url, "/")+1:]
+}
+
+func (s stack) claimOf(token string) *linksv1.ClaimLinkRequest {
+	return &linksv1.ClaimLinkRequest{
+		Token: token, ProductId: s.Env["GIFTING_PRODUCT_ID"],
 		Recipient: &linksv1.ClaimRecipient{
 			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby", PostalCode: new("621 57"), Country: "SE",
 		},
-	})
+	}
+}
+
+// claimedBy makes a link for the person, claims it and returns it with its order.
+func (s stack) claimedBy(t *testing.T, key, brand, recipient string) (link, order string) {
+	t.Helper()
+	link, token := s.linkFor(t, key, brand, recipient)
+	_, err := s.GiftSite(t).ClaimLink(t.Context(), s.claimOf(token))
 	require.NoError(t, err)
-	link, _ = made["id"].(string)
 	order, _ = s.Get(t, key, "/personal-links/"+link).OK(t)["orderId"].(string)
 	return link, order
 }
@@ -56,7 +68,7 @@ func (s stack) claimedBy(t *testing.T, key, recipient string) (link, order strin
 // testErasure exports and erases a person through all services that store personal data. Another tenant has an equal person.
 func (s stack) testErasure(t *testing.T) {
 	key, otherKey := s.DemoKey(t), s.NewKey(t, seed.Approving).GetApiKey()
-	link, order := s.claimedBy(t, key, erasedPlayer)
+	link, order := s.claimedBy(t, key, s.Env["GIFTING_BRAND_ID"], erasedPlayer)
 	brand := s.Array(t, otherKey, "/brands")[0]["id"]
 	s.Post(t, otherKey, "/orders", s.Order(t, func(order map[string]any) {
 		order["brandId"], order["externalRecipientId"] = brand, erasedPlayer
@@ -69,7 +81,7 @@ func (s stack) testErasure(t *testing.T) {
 	_, err := privacy.ErasePerson(t.Context(), request)
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
 	require.ErrorContains(t, err, order, "the order in flight")
-	s.deliver(t, order)
+	s.deliver(t, seed.Direct, order)
 
 	exported, err := privacy.ExportPerson(t.Context(), &tenantsv1.ExportPersonRequest{
 		Actor: clerk, TenantId: seed.Direct, Subject: &tenantsv1.ExportPersonRequest_PersonalLinkId{PersonalLinkId: link},
@@ -95,14 +107,14 @@ func (s stack) testErasure(t *testing.T) {
 	s.requireOnlyTenantsErases(t, order)
 }
 
-func (s stack) deliver(t *testing.T, order string) {
+func (s stack) deliver(t *testing.T, tenant, order string) {
 	t.Helper()
 	_, err := s.Orders(t).DispatchOrder(t.Context(), &ordersv1.DispatchOrderRequest{
-		Actor: clerk, TenantId: seed.Direct, OrderId: order,
+		Actor: clerk, TenantId: tenant, OrderId: order,
 		Shipment: &ordersv1.Shipment{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://carrier.example/T-1"},
 	})
 	require.NoError(t, err)
-	_, err = s.Orders(t).DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: clerk, TenantId: seed.Direct, OrderId: order})
+	_, err = s.Orders(t).DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: clerk, TenantId: tenant, OrderId: order})
 	require.NoError(t, err)
 }
 

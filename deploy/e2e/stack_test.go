@@ -34,12 +34,15 @@ func (s stack) addr(offset int) string {
 func TestStack(t *testing.T) {
 	t.Parallel()
 	s := stack{harness.Start(t)}
+	var gone *leaving
+	t.Run("a tenant is off-boarded", func(t *testing.T) { gone = s.testOffboarding(t) })
 	t.Run("the demo", s.testDemo)
 	t.Run("an order reaches the feed and the receiver", s.testOrder)
 	t.Run("people work on an order", s.testPeople)
 	t.Run("a gift is claimed in the browser", s.testGiftSite)
 	t.Run("a person is erased", s.testErasure)
 	t.Run("the feed shows the current state of every order", s.testFeed)
+	t.Run("an off-boarded tenant is erased", func(t *testing.T) { s.testErasedTenant(t, gone) })
 	t.Run("metrics", s.testMetrics)
 	t.Run("periodic work", s.testPeriodicWork)
 	t.Run("the SQL of the runbooks", s.testRunbooks)

@@ -121,7 +121,7 @@ type exportPosition struct {
 func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTenantRequest) (*tenantsv1.ExportTenantResponse, error) {
 	var errs fields.Errors
 	var at exportPosition
-	if req.After != nil {
+	if req.GetAfter() != "" {
 		text, err := base64.RawURLEncoding.DecodeString(req.GetAfter())
 		if err != nil || json.Unmarshal(text, &at) != nil || at.Service < 0 || at.Service > len(o.Holders) {
 			errs.Add("after", problem.FieldInvalid, "is not a cursor of this export")
@@ -131,7 +131,7 @@ func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTe
 	if err != nil {
 		return nil, err
 	}
-	keyIDs, err := o.Store.BeginExport(ctx, tenantID, req.GetActor(), req.After == nil)
+	keyIDs, err := o.Store.BeginExport(ctx, tenantID, req.GetActor(), req.GetAfter() == "")
 	if err != nil {
 		return nil, refused(err)
 	}

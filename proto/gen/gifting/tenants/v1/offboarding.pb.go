@@ -436,7 +436,7 @@ type ExportTenantRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
 	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// next_cursor of the previous page.
+	// next_cursor of the previous page. Absent or empty: the first page.
 	After         *string `protobuf:"bytes,3,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
