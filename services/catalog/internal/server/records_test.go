@@ -129,8 +129,8 @@ func (f *fixture) readCampaign(id string) *catalogv1.Campaign {
 func (f *fixture) stock(campaignID, size string) *int32 {
 	f.t.Helper()
 	var stock *int32
-	err := f.db.QueryRow(f.t.Context(), `SELECT stock FROM skus WHERE campaign_id = $1 AND variations_key = $2`,
-		campaignID, rules.VariationsKey(map[string]string{"Size": size})).Scan(&stock)
+	err := f.db.QueryRow(f.t.Context(), `SELECT stock FROM skus WHERE tenant_id = $1 AND campaign_id = $2 AND variations_key = $3`,
+		tenantID, campaignID, rules.VariationsKey(map[string]string{"Size": size})).Scan(&stock)
 	require.NoError(f.t, err)
 	return stock
 }

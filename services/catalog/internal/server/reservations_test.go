@@ -282,7 +282,7 @@ func TestUnitsAreNeitherLostNorAdded(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	var left, held int32
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT sum(stock) FROM skus`).Scan(&left))
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT sum(stock) FROM skus WHERE tenant_id = $1`, tenantID).Scan(&left))
 	require.NoError(t, f.db.QueryRow(t.Context(),
 		`SELECT coalesce(sum(units), 0) FROM reservations WHERE state <> 'RELEASED'`).Scan(&held))
 	require.EqualValues(t, 2*units, left+held)

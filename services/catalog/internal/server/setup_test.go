@@ -67,7 +67,24 @@ type fixture struct {
 	db         *pgxpool.Pool
 }
 
+// setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := setupAlone(t)
+	_, err := f.db.Exec(t.Context(), "ALTER TABLE campaigns DROP CONSTRAINT campaigns_one_tenant")
+	require.NoError(t, err)
+	pgtest.Twin(t, f.db, map[string]string{
+		"campaigns": "twin.name := 'Twin';",
+		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;",
+		"skus":      "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000;",
+		// The oldest ones of this tenant are the newest ones of the other.
+		"brand_logos": "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
+	})
+	return f
+}
+
+// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupAlone(t *testing.T) *fixture {
 	t.Helper()
 	locales := []string{"en-US", "sv-SE"}
 	f := &fixture{t: t, db: pgtest.New(t, store.Migrations()), directory: directorytest.New(t,
