@@ -17,12 +17,15 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
 var today = time.Date(2026, 3, 10, 12, 0, 0, 123456000, time.UTC)
+
+func TestMain(m *testing.M) { testenv.AtMidnightToo(m, &today) }
 
 type fixture struct {
 	*Server

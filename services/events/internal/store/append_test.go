@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/kafka"
 )
@@ -61,6 +62,31 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, Appended{Inserted: 1}, appendAt(t, s, today.AddDate(0, 0, 1), batch(0, again)))
 		require.Equal(t, append(idsOf(in), again[4].GetEventId()), ids(feedOf(t, s, tenantA)))
 		require.Equal(t, int64(8), nextOffset(t, s))
+	})
+
+	midnight := Day(today).AddDate(0, 0, 1)
+	before, after := midnight.Add(-100*time.Millisecond), midnight.Add(100*time.Millisecond)
+
+	t.Run("an event that another clock dates on the next day is kept once, also days later", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 2)
+		in[0].RecordedAt = timestamppb.New(after)
+		appendAt(t, s, before, batch(0, in[:1]))
+		appendAt(t, s, after.AddDate(0, 0, 2), batch(0, in[1:]))
+		again := []Change{{2, in[0].Change}}
+		require.Equal(t, Appended{}, appendAt(t, s, after.AddDate(0, 0, 2), batch(0, again)))
+		require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
+	})
+
+	t.Run("an event of a clock that is days ahead is kept once, also after midnight", func(t *testing.T) {
+		s := setup(t)
+		in := changes(tenantA, 0, 2)
+		in[0].RecordedAt = timestamppb.New(today.AddDate(0, 0, 9))
+		appendAt(t, s, before, batch(0, in[:1]))
+		appendAt(t, s, after, batch(0, in[1:]))
+		again := []Change{{2, in[0].Change}}
+		require.Equal(t, Appended{}, appendAt(t, s, after, batch(0, again)))
+		require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
 	})
 
 	t.Run("a clock that jumps back does not move the feed's day back", func(t *testing.T) {

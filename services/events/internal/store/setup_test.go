@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/testenv"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -29,6 +30,8 @@ var (
 const partitionCount = 12
 
 const retention = 30 * 24 * time.Hour
+
+func TestMain(m *testing.M) { testenv.AtMidnightToo(m, &today) }
 
 func setup(t *testing.T) *Store {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
@@ -29,6 +30,8 @@ var (
 	failed    = rules.Verdict{State: rules.Failed, Counted: true}
 	retryIn1h = rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}
 )
+
+func TestMain(m *testing.M) { testenv.AtMidnightToo(m, &noon) }
 
 // fixture is a store whose clock the calls set.
 type fixture struct {
