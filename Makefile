@@ -82,7 +82,7 @@ build: ## Build static programs of the services and the gateway into .local/bin
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
-	@for module in $(MODULES) .tools .tools/lint; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
@@ -122,6 +122,14 @@ disasters: ## Let servers go back in time under load: nothing may be lost or dou
 .PHONY: faults-planted
 faults-planted: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find
 	@go test -v -count=1 -tags faults -timeout 60m -run '^TestMutations' ./deploy/faults
+
+# Changes of one place at a time, each of which a test must notice: operators of rules, by gremlins, and conditions of the stores'
+# SQL. They are built with overlays and copies: the source itself does not change. MODULE chooses a service, SEED the order.
+.PHONY: mutants
+mutants: $(BIN)/.gremlins ## Show for MINUTES (10) what the tests of rules and SQL would not notice; MODULE chooses a service
+	@export GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 30)}') GIFTING_TEST_SEED=$(SEED) GIFTING_TEST_MODULE=$(MODULE); \
+		$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout $$(awk 'BEGIN {print int($(MINUTES) + 20)}')m \
+		-run '^(TestTheRulesAreTested|TestTheConditionsOfStatementsAreTested)$$' ./deploy/faults
 
 # Each fuzz test runs by itself for FUZZTIME. Inputs that fail are written to testdata/fuzz of the package. Their minimization
 # is limited, because otherwise it uses up the time.
@@ -166,7 +174,7 @@ lint-generated: generate
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
@@ -250,6 +258,12 @@ $(BIN)/.golangci-lint: .tools/lint/go.mod .tools/lint/go.sum
 	@echo "building golangci-lint"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/lint install tool
+	@touch $@
+
+$(BIN)/.gremlins: .tools/mutants/go.mod .tools/mutants/go.sum
+	@echo "building gremlins"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/mutants install tool
 	@touch $@
 
 # google/api/*.proto come from a pinned Go module and are not committed.

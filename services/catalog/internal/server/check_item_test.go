@@ -38,6 +38,15 @@ func TestCheckItem(t *testing.T) {
 		require.Empty(t, got.GetCampaignBrandId())
 		require.False(t, got.GetStocked())
 	})
+	t.Run("a combination that was withdrawn", func(*testing.T) {
+		id := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S", "M"))
+		call(f, f.campaigns.PutOffering, &catalogv1.PutOfferingRequest{
+			TenantId: tenantID, CampaignId: id, Offering: offering(p.GetId(), onDemand, nil, "S"), Actor: staff(),
+		})
+		req := proto.CloneOf(good)
+		req.CampaignId, req.Variations = &id, map[string]string{"Size": "M"}
+		refused(f, problem.InvalidVariations, f.ordering.CheckItem, req)
+	})
 	t.Run("a brand the caller reaches by name", func(*testing.T) {
 		req := proto.CloneOf(good)
 		req.AllBrands, req.BrandIds = false, []string{brandID}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -207,6 +208,12 @@ func TestInvalidReservations(t *testing.T) {
 		f.confirmAndRelease(nil, []string{first.GetOrderId()})
 		require.Equal(t, codes{"orderId": problem.FieldInvalid}, violations(f, f.ordering.Reserve, second), "also after it was released")
 		require.EqualValues(t, 5, *f.stock(c, "S"))
+	})
+	t.Run("the key of another tenant's reservation", func(*testing.T) {
+		first, second := attempt(c, p, "M"), attempt(c, p, "M")
+		second.ReservationKey, second.TenantId = first.GetReservationKey(), pgtest.TwinTenant
+		call(f, f.ordering.Reserve, first)
+		refused(f, problem.IdempotencyInProgress, f.ordering.Reserve, second)
 	})
 	t.Run("no ids", func(t *testing.T) {
 		require.Len(t, violations(f, f.ordering.Reserve, &catalogv1.ReserveRequest{}), 5)

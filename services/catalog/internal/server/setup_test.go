@@ -75,8 +75,9 @@ func setup(t *testing.T) *fixture {
 	require.NoError(t, err)
 	pgtest.Twin(t, f.db, map[string]string{
 		"campaigns": "twin.name := 'Twin';",
-		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;",
-		"skus":      "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000;",
+		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;" +
+			"twin.supply_type := CASE NEW.supply_type WHEN 'STOCKED' THEN 'ON_DEMAND' ELSE 'STOCKED' END;",
+		"skus": "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; twin.variations := '{\"Twin\": \"T\"}';",
 		// The oldest ones of this tenant are the newest ones of the other.
 		"brand_logos": "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
 	})

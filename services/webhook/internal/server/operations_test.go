@@ -40,6 +40,7 @@ func newOperations(t *testing.T) *operations {
 	t.Helper()
 	o := &operations{t: t, pool: pgtest.New(t, store.Migrations())}
 	webhooktest.RequireConsistentRows(t, o.pool)
+	webhooktest.Twin(t, o.pool)
 	o.store = store.New(o.pool)
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel)

@@ -221,7 +221,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 
 func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	waiting := func() Waiting {
 		t.Helper()
 		f.now = noon

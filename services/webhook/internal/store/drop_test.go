@@ -46,20 +46,20 @@ func TestDroppingTakesTheRowsOfAnEndpointThatNobodySends(t *testing.T) {
 	require.Equal(t, 1, drop(10))
 	require.Zero(t, drop(10))
 
-	rows, err := f.pool.Query(t.Context(), "SELECT event_id::text FROM deliveries WHERE key_id = 1 AND state = 'PENDING' ORDER BY event_id")
+	rows, err := f.pool.Query(t.Context(), "SELECT event_id::text FROM deliveries WHERE tenant_id = $1 AND key_id = 1 AND state = 'PENDING' ORDER BY event_id", tenantA)
 	require.NoError(t, err)
 	pending, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Equal(t, []string{claimed.Deliveries[0].EventID, late}, pending, "the leased one, and one that was stored later")
 	require.NoError(t, f.record(t, claimed.Deliveries[0], delivered, 200), "its lease is not lost")
 	var others int
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE key_id = 2 AND state = 'PENDING'").Scan(&others))
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE tenant_id = $1 AND key_id = 2 AND state = 'PENDING'", tenantA).Scan(&others))
 	require.Equal(t, 5, others)
 }
 
 func TestASearchReturnsAllPendingEndpointsIfTheyAreWanted(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupAlone(t)
 	f.add(t, tenantA, noon, 1, 2, 3)
 	require.NoError(t, f.record(t, f.claim(t, noon, 1, 1)[0], retryIn1h, 500))
 	require.NoError(t, f.Pause(t.Context(), []Endpoint{{tenantA, 2}}, time.Minute))
