@@ -2,8 +2,11 @@ package bench_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +37,7 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 		f.Platform = p
 		f.use(b, p.NewTenant(b))
 		for range 10 {
-			senderKeys = append(senderKeys, newKeyringOf(b, p.NewTenant(b), 2))
+			senderKeys = append(senderKeys, newKeyringOf(b, p.NewTenant(b), 1))
 		}
 	})
 	f.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
@@ -51,11 +54,9 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 	var answers map[int]int
 	fixture.Once(b, func() {
 		alone = reads()
-		ctx, stop := context.WithCancel(b.Context())
-		large := sendLargeBodies(ctx, b, f.Env["GIFTING_URL"]+"/orders", senderKeys)
+		end := startSenders(b, f.Env["GIFTING_URL"]+"/orders", senderKeys)
 		beside = reads()
-		stop()
-		answers = large.wait()
+		answers = end()
 	})
 	for i, p := range running {
 		if p.name == "gateway" {
@@ -70,34 +71,74 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 	require.NotZero(b, answers[http.StatusBadRequest], "the gateway read no large body")
 }
 
-// largeBodies are connections that send them.
-type largeBodies struct {
-	group sync.WaitGroup
+// sendersOf has the URL and then the keys of senders. A process with it sends large bodies until its standard input ends.
+const sendersOf = "GIFTING_BENCH_SENDERS"
 
-	lock    sync.Mutex
-	answers map[int]int
+// TestMain lets the senders be a process of their own.
+func TestMain(m *testing.M) {
+	if of := os.Getenv(sendersOf); of != "" {
+		words := strings.Fields(of)
+		answers := sendLargeBodies(words[0], words[1:])
+		if err := json.NewEncoder(os.Stdout).Encode(answers); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
 }
 
-// sendLargeBodies sends over each connection one body after another until the context ends. A refused connection waits as long as
-// the answer says.
-func sendLargeBodies(ctx context.Context, b *testing.B, url string, keys []*keyring) *largeBodies {
+// startSenders returns a function that ends the senders and returns the number of answers by status; 0 is a connection that broke.
+// Usual senders have machines of their own, so these get only the processor time that the platform leaves.
+func startSenders(b *testing.B, url string, keys []*keyring) (end func() map[int]int) {
 	b.Helper()
-	l := &largeBodies{answers: map[int]int{}}
+	of := []string{url}
+	for _, ring := range keys {
+		key, err := ring.take()
+		require.NoError(b, err)
+		of = append(of, key)
+	}
+	program, err := os.Executable()
+	require.NoError(b, err)
+	command := exec.CommandContext(b.Context(), "nice", "-n", "19", program)
+	command.Env = append(os.Environ(), sendersOf+"="+strings.Join(of, " "))
+	command.Stderr = os.Stderr
+	until, err := command.StdinPipe()
+	require.NoError(b, err)
+	output, err := command.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, command.Start())
+	return func() (answers map[int]int) {
+		require.NoError(b, until.Close())
+		require.NoError(b, json.NewDecoder(output).Decode(&answers))
+		require.NoError(b, command.Wait())
+		return answers
+	}
+}
+
+// sendLargeBodies sends over each connection one body after another. A refused connection waits as long as the answer says.
+func sendLargeBodies(url string, keys []string) map[int]int {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
 	bodies := []string{
 		`{"externalOrderId":"` + strings.Repeat("x", largeBody) + `"}`,
 		`{"items":[{}` + strings.Repeat(",{}", largeBody/3) + `]}`,
 	}
+	var (
+		group   sync.WaitGroup
+		lock    sync.Mutex
+		answers = map[int]int{}
+	)
 	for i := range connections {
-		of := keys[i%len(keys)]
-		key, err := of.take()
-		require.NoError(b, err)
-		of.giveBack(key)
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
-		l.group.Go(func() {
-			defer client.CloseIdleConnections()
+		group.Go(func() {
 			for ctx.Err() == nil {
-				status, wait := sendLargeBody(ctx, client, url, key, bodies[i%len(bodies)])
-				l.count(status)
+				status, wait := sendLargeBody(ctx, client, url, keys[i%len(keys)], bodies[i%len(bodies)])
+				lock.Lock()
+				answers[status]++
+				lock.Unlock()
 				select {
 				case <-ctx.Done():
 				case <-time.After(wait):
@@ -105,31 +146,20 @@ func sendLargeBodies(ctx context.Context, b *testing.B, url string, keys []*keyr
 			}
 		})
 	}
-	return l
-}
-
-func (l *largeBodies) count(status int) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.answers[status]++
-}
-
-// wait waits for all connections to end and returns the number of answers by status; 0 is a connection that broke.
-func (l *largeBodies) wait() map[int]int {
-	l.group.Wait()
-	return l.answers
+	group.Wait()
+	return answers
 }
 
 // sendLargeBody returns the status of the answer, or 0 without one, and how long to wait before the next request.
 func sendLargeBody(ctx context.Context, client *http.Client, url, key, body string) (status int, wait time.Duration) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body)) //nolint:gosec // The gateway of the benchmark.
 	if err != nil {
 		return 0, time.Second
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", uuid.NewString())
-	res, err := client.Do(req)
+	res, err := client.Do(req) //nolint:gosec // The same.
 	if err != nil { // The gateway closes the connection of a body that it does not read.
 		return 0, time.Second
 	}
