@@ -61,6 +61,26 @@ func TestPutBrand(t *testing.T) {
 	})
 }
 
+func TestSettingsAreThoseOfTheirTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	f.brand(tenant, "Aurora")
+	field := &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField}
+	member := &tenantsv1.TeamMember{Id: newID(), Name: "Ann", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}
+	for range 2 { // The second time they are there.
+		call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{TenantId: tenant, Field: field})
+		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{TenantId: tenant, Member: member})
+	}
+	s := f.settings(tenant)
+	require.Len(t, s.GetBrands(), 1)
+	require.Equal(t, "Aurora", s.GetBrands()[0].GetName())
+	require.Len(t, s.GetTenant().GetCustomFields(), 1)
+	require.Equal(t, "Tier", s.GetTenant().GetCustomFields()[0].GetLabel())
+	require.Len(t, s.GetTeam(), 1)
+	require.Equal(t, "Ann", s.GetTeam()[0].GetName())
+}
+
 const (
 	textField     = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT
 	checkboxField = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX

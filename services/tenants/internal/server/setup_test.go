@@ -76,7 +76,7 @@ func setup(t *testing.T) *fixture {
 	pgtest.Twin(t, f.pool, map[string]string{
 		"brands":        "twin.name := 'Twin';",
 		"team_members":  "twin.name := 'Twin';",
-		"custom_fields": "twin.label := 'Twin';",
+		"custom_fields": "twin.label := 'Twin'; twin.options := '{}'; twin.type := CASE NEW.type WHEN 'TEXT' THEN 'CHECKBOX' ELSE 'TEXT' END;",
 		"api_keys":      "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
 		"key_audit":     "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})

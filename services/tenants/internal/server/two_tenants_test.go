@@ -1,0 +1,88 @@
+package server_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// Every step of an off-boarding changes only its tenant, though others are in the state that the step looks for.
+func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	s := store.New(f.pool)
+	disabled, erasing, erased, mine := f.tenant(), f.tenant(), f.tenant(), f.tenant()
+	f.key(disabled)
+	begin := func(tenantID string) (keyIDs []int32) {
+		keyIDs, begun, err := s.BeginErasure(t.Context(), tenantID, 0)
+		require.NoError(t, err)
+		require.True(t, begun)
+		return keyIDs
+	}
+	for _, id := range []string{disabled, erasing, erased} {
+		_, err := s.Offboard(t.Context(), id, store.System(), 0)
+		require.NoError(t, err)
+	}
+	begin(erasing)
+	begin(erased)
+	require.NoError(t, s.FinishErasure(t.Context(), erased))
+	others := func() (rows string) {
+		t.Helper()
+		require.NoError(t, f.pool.QueryRow(t.Context(),
+			"SELECT jsonb_agg(o ORDER BY tenant_id)::text FROM offboardings o WHERE tenant_id <> $1", mine).Scan(&rows))
+		return rows
+	}
+	before := others()
+
+	f.setAccess(mine, false)
+	_, err := s.Offboard(t.Context(), mine, store.System(), 0)
+	require.NoError(t, err)
+	_, err = s.CancelOffboarding(t.Context(), mine, store.System())
+	require.NoError(t, err)
+	var access bool
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT api_access FROM tenants WHERE id = $1", mine).Scan(&access))
+	require.False(t, access, "as it was before the off-boarding")
+
+	_, err = s.Offboard(t.Context(), mine, store.System(), 0)
+	require.NoError(t, err)
+	require.Empty(t, begin(mine), "the key is that of another tenant")
+	require.NoError(t, s.Wait(t.Context(), mine, []string{"orders"}))
+	require.NoError(t, s.FinishErasure(t.Context(), mine))
+	require.NoError(t, s.CheckedErasure(t.Context(), mine, false))
+	require.NoError(t, s.TryAgain(t.Context(), mine, time.Hour))
+	require.Equal(t, before, others())
+}
+
+// Callers choose the ids of erasures, so two tenants may choose the same one.
+func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	s := store.New(f.pool)
+	id, other, mine := uuid.NewString(), f.tenant(), f.tenant()
+	read := func(tenantID string) store.PersonRequest {
+		t.Helper()
+		r, err := s.PersonRequest(t.Context(), tenantID, id)
+		require.NoError(t, err)
+		return r
+	}
+	for _, tenantID := range []string{other, mine} {
+		require.NoError(t, s.RecordPersonRequest(t.Context(), store.PersonRequest{
+			TenantID: tenantID, ID: id, Action: store.ErasePerson, SubjectKind: "ORDER", SubjectMAC: []byte(tenantID),
+			ActorKind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, ActorID: "b",
+		}, time.Hour))
+		require.Equal(t, []byte(tenantID), read(tenantID).SubjectMAC)
+	}
+	before := read(other)
+	require.NoError(t, s.LinksErased(t.Context(), mine, id, []string{uuid.NewString()}))
+	require.Equal(t, before, read(other))
+	require.NoError(t, s.LinksErased(t.Context(), other, id, nil))
+	before = read(other)
+	require.NoError(t, s.OrdersErased(t.Context(), mine, id))
+	require.Equal(t, before, read(other))
+	require.NotNil(t, read(mine).CompletedAt)
+}
