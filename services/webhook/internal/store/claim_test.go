@@ -242,6 +242,10 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 		require.NoError(t, f.pool.QueryRow(t.Context(), selectWaiting, noon, limit, nil, nil).Scan(&w.Deliveries, &w.Oldest, &w.Due))
 		require.Equal(t, Waiting{Deliveries: limit, Oldest: time.Hour, Due: 2 * time.Hour}, w)
 	})
+	t.Run("a pause of another tenant's endpoint changes nothing", func(t *testing.T) {
+		require.NoError(t, f.Pause(t.Context(), []Endpoint{{TenantID: tenantB, KeyID: 2}}, time.Minute))
+		require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: 2 * time.Hour}, waiting())
+	})
 	t.Run("an impaired endpoint is left out", func(t *testing.T) {
 		w, err := f.Waiting(t.Context(), []Endpoint{{TenantID: tenantA, KeyID: 2}, {TenantID: tenantB, KeyID: 1}})
 		require.NoError(t, err)
