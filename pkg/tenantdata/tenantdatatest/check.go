@@ -20,6 +20,9 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
   AND (c.column_name = 'tenant_id' OR c.column_name LIKE '%key_id')
   AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = format('%I', c.table_name)::regclass)`
 
+// InFlight is the key of the tenant that has something in flight.
+const InFlight = 2
+
 const (
 	tenant = "0198f2e4-0000-7000-8000-0000000000a1"
 	other  = "0198f2e4-0000-7000-8000-0000000000b2"
@@ -27,7 +30,8 @@ const (
 
 // Check fails for a table of the migrated database that has a column of tenants or keys and is not in the list, and for a table of
 // the list that cannot be counted, exported or erased. Then it erases one of two tenants that have rows with equal values, which
-// fill inserts into every table of the list. fill returns the key of the tenant.
+// fill inserts into every table of the list. Of the rows with the key InFlight, one is in flight for every query in db.InFlight, and
+// none of the others.
 func Check(t *testing.T, db tenantdata.Database, fill func(t *testing.T, conn postgres.Querier, tenantID string, keyID int32), migrations ...postgres.Migrations) {
 	t.Helper()
 	db.Pool = pgtest.New(t, migrations...)
@@ -40,12 +44,20 @@ func Check(t *testing.T, db tenantdata.Database, fill func(t *testing.T, conn po
 			"%s has rows of tenants: say in the list of tables how they are erased or why they are kept", table)
 	}
 	fill(t, db.Pool, tenant, 1)
-	fill(t, db.Pool, other, 2)
-	one, two := tenantdata.Tenant{ID: tenant, KeyIDs: []int32{1}}, tenantdata.Tenant{ID: other, KeyIDs: []int32{2}}
+	fill(t, db.Pool, other, InFlight)
+	one, two := tenantdata.Tenant{ID: tenant, KeyIDs: []int32{1}}, tenantdata.Tenant{ID: other, KeyIDs: []int32{InFlight}}
 	before := count(t, &db, two)
 	for table, n := range count(t, &db, one) {
 		require.Equal(t, before[table], n, table)
 		require.Positive(t, n, "the test must fill %s", table)
+	}
+	for _, of := range []tenantdata.Tenant{one, two} {
+		_, inFlight, err := db.Count(t.Context(), of)
+		require.NoError(t, err)
+		if of.ID == other {
+			inFlight -= int64(len(db.InFlight))
+		}
+		require.Zero(t, inFlight)
 	}
 	var exported int
 	for next, first := "", true; first || next != ""; first = false {

@@ -14,7 +14,7 @@ import (
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
+	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		const product = "a198f2e4-0000-7000-8000-000000000001"
 		campaign, sku, file := uuid.NewString(), uuid.NewString(), "0123456789abcdef0123456789abcdef"
 		for _, statement := range []struct {
@@ -31,7 +31,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			{`INSERT INTO skus (tenant_id, campaign_id, product_id, variations_key, id, variations, offered, stock)
 			  VALUES ($1, $2, $3, decode(repeat('00', 32), 'hex'), $4, '[]', true, 5)`, []any{tenantID, campaign, product, sku}},
 			{`INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
-			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, 'CONFIRMED', now())`, []any{tenantID, sku}},
+			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, CASE WHEN $3 THEN 'RESERVED' ELSE 'CONFIRMED' END, now())`,
+				[]any{tenantID, sku, keyID == tenantdatatest.InFlight}},
 			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 		} {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)

@@ -22,17 +22,17 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
 	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
-		order := uuid.NewString()
+		order, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
 		sealed := ring.Seal([]byte(`{"client": {"name": "Ada"}}`), store.SealedColumns().Columns[0].AssociatedData(order))
 		for sql, args := range map[string][]any{
 			`INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind, product_name,
 			   budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
-			 VALUES ($1, $2, gen_random_uuid()::text, 'same', 'API', $2, 'COMPLETED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $3, now(), now())`: {tenantID, order, sealed},
+			 VALUES ($1, $2, gen_random_uuid()::text, 'same', 'API', $2, CASE WHEN $4 THEN 'REQUESTED' ELSE 'COMPLETED' END, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $3, now(), now())`: {tenantID, order, sealed, inFlight},
 			`INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'RELEASED')`:                                                  {order},
 			`INSERT INTO order_audit (id, tenant_id, actor_kind, actor_id, operation) VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'READ')`: {tenantID},
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`:                  {keyID},
 			`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
-			 VALUES (gen_random_uuid(), $1, $1, $1, 'order.requested', now(), '{}', now())`: {tenantID},
+			 VALUES (gen_random_uuid(), $1, $1, $1, 'order.requested', now(), '{}', CASE WHEN NOT $2 THEN now() END)`: {tenantID, inFlight},
 		} {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err)

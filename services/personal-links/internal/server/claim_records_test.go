@@ -73,6 +73,18 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	})
 }
 
+func TestALinkSaysWhetherTheLeaseOfItsClaimHasEnded(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	link := f.newLink(t)
+	for until, ended := range map[string]bool{"now() + interval '1 hour'": false, "now()": true} {
+		f.set(t, link, "claim_order_id = gen_random_uuid(), claim_lease_until = "+until)
+		read, err := f.store.Get(t.Context(), f.tenant, link.GetId())
+		require.NoError(t, err)
+		require.Equal(t, ended, read.ClaimExpired)
+	}
+}
+
 func TestALostClaimIsRestoredOnceAndOnlyIfTheLinkAllowsIt(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)

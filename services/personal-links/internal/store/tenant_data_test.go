@@ -22,17 +22,17 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
 	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
-		link := uuid.NewString()
+		link, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
 		url := ring.Seal([]byte("https://gifts.example.com/c/token"), store.SealedColumns().Columns[0].AssociatedData(link))
 		for sql, args := range map[string][]any{
-			`INSERT INTO links (tenant_id, id, brand_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at)
-			 VALUES ($1, $2, $1, 'same', 'ACTIVE', $3, now(), now())`: {tenantID, link, url},
+			`INSERT INTO links (tenant_id, id, brand_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at, claim_order_id, claim_lease_until)
+			 VALUES ($1, $2, $1, 'same', 'ACTIVE', $3, now(), now(), CASE WHEN $4 THEN $2::uuid END, CASE WHEN $4 THEN now() END)`: {tenantID, link, url, inFlight},
 			`INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
 			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000001', '{}', $2, 'Shop', now())`: {tenantID, keyID},
 			`INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at) VALUES ($1, $1, 'APPROVED', 'SYSTEM', '', now())`: {tenantID},
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`:                   {keyID},
 			`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
-			 VALUES (gen_random_uuid(), $1, $1, $1, 'personal_link.created', now(), '{}', now())`: {tenantID},
+			 VALUES (gen_random_uuid(), $1, $1, $1, 'personal_link.created', now(), '{}', CASE WHEN NOT $2 THEN now() END)`: {tenantID, inFlight},
 		} {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err)

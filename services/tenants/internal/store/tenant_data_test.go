@@ -28,8 +28,10 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', 's')`: {tenantID, tenantID},
 			`INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
 			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
-			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids)
-			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}')`: {tenantID},
+			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids, completed_at)
+			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}', CASE WHEN NOT $2 THEN now() END)`: {
+				tenantID, keyID == tenantdatatest.InFlight,
+			},
 			`INSERT INTO offboardings (tenant_id, state, erase_after, actor_kind, actor_id, api_access, key_ids)
 			 VALUES ($1, 'DISABLED', now(), 'SYSTEM', '', true, '{}')`: {tenantID},
 			`INSERT INTO offboarding_tables (tenant_id, service, table_name, rows_before, kept) VALUES ($1, 'orders', 'orders', 1, '')`: {tenantID},
