@@ -83,6 +83,8 @@ func TestACancelledOffboardingErasesNothing(t *testing.T) {
 	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
 	_, err := f.store.Offboarding(t.Context(), f.tenant)
 	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = f.store.Offboarding(t.Context(), f.other)
+	require.NoError(t, err, "the other one is still off-boarded")
 	settings, err := f.store.Settings(t.Context(), f.tenant)
 	require.NoError(t, err)
 	require.False(t, settings.GetOffboarding())

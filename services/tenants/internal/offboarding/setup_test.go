@@ -45,6 +45,11 @@ func setup(t *testing.T) *fixture {
 		f.services = append(f.services, newService(t))
 	}
 	f.other = f.newTenant()
+	// The other one is off-boarded too, and waits for something.
+	_, err := f.services[1].pool.Exec(t.Context(), `UPDATE things SET open = true WHERE id = (SELECT id FROM things WHERE tenant_id = $1 LIMIT 1)`, f.other)
+	require.NoError(t, err)
+	_, err = f.store.Offboard(t.Context(), f.other, someone(), -time.Hour)
+	require.NoError(t, err)
 	f.renew()
 	return f
 }
@@ -57,8 +62,13 @@ func (f *fixture) newTenant() string {
 	require.NoError(f.t, err)
 	_, err = f.store.PutBrand(f.t.Context(), id, &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
 	require.NoError(f.t, err)
+	var keyID int32
+	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
+		VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', '') RETURNING id`, id, id).Scan(&keyID))
 	for _, s := range f.services {
 		s.write(id, rowsOfTenant)
+		_, err := s.pool.Exec(f.t.Context(), `INSERT INTO answers (tenant_id, key_id) VALUES ($1, $2)`, id, keyID)
+		require.NoError(f.t, err)
 	}
 	return id
 }
@@ -91,11 +101,13 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t, pool: pgtest.New(t)}
 	_, err := s.pool.Exec(t.Context(), `CREATE TABLE things (tenant_id uuid, id uuid DEFAULT gen_random_uuid(), open boolean DEFAULT false);
+		CREATE TABLE answers (tenant_id uuid, key_id int);
 		CREATE TABLE audit (tenant_id uuid, id uuid DEFAULT gen_random_uuid())`)
 	require.NoError(t, err)
 	s.data = &tenantdata.Server{Database: tenantdata.Database{
 		Pool: s.pool, Tables: []tenantdata.Table{
 			{Name: "things", Key: []string{"id uuid"}},
+			{Name: "answers", Key: []string{"key_id int"}, ByKey: true},
 			{Name: "audit", Key: []string{"id uuid"}, Kept: "audit"},
 		},
 		InFlight: []string{`SELECT count(*) FROM things WHERE tenant_id = $1 AND open`},
@@ -111,9 +123,14 @@ func (s *service) write(tenantID string, rows int) {
 	require.NoError(s.t, err)
 }
 
-func (s *service) rows(tenantID string) (n int) {
+func (s *service) rows(tenantID string) int {
 	s.t.Helper()
-	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), `SELECT count(*) FROM things WHERE tenant_id = $1`, tenantID).Scan(&n))
+	return s.count("things", tenantID)
+}
+
+func (s *service) count(table, tenantID string) (n int) {
+	s.t.Helper()
+	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), `SELECT count(*) FROM `+table+` WHERE tenant_id = $1`, tenantID).Scan(&n))
 	return n
 }
 
@@ -185,6 +202,7 @@ func (f *fixture) state() *tenantsv1.Offboarding {
 	f.t.Helper()
 	o, err := f.store.Offboarding(f.t.Context(), f.tenant)
 	require.NoError(f.t, err)
+	require.Equal(f.t, f.tenant, o.GetTenantId())
 	return o
 }
 
@@ -196,6 +214,8 @@ func (f *fixture) requireErased() {
 	for i, s := range f.services {
 		require.Zero(f.t, s.rows(f.tenant))
 		require.Equal(f.t, rowsOfTenant, s.rows(f.other))
+		require.Zero(f.t, s.count("answers", f.tenant))
+		require.Equal(f.t, 1, s.count("answers", f.other), "what names only a key of the other tenant")
 		name := []string{"orders", "webhook"}[i]
 		for _, table := range o.GetReport() {
 			if table.GetService() == name && table.GetTable() == "things" {
@@ -209,12 +229,18 @@ func (f *fixture) requireErased() {
 			require.Zero(f.t, table.GetRowsAfter(), table)
 		}
 	}
-	require.Len(f.t, o.GetReport(), 2*2+10)
+	require.Len(f.t, o.GetReport(), 2*3+10)
 	_, err := f.store.Settings(f.t.Context(), f.tenant)
 	require.ErrorIs(f.t, err, store.ErrNotFound)
 	settings, err := f.store.Settings(f.t.Context(), f.other)
 	require.NoError(f.t, err)
 	require.Len(f.t, settings.GetBrands(), 1)
+	waiting, err := f.store.Offboarding(f.t.Context(), f.other)
+	require.NoError(f.t, err)
+	require.Equal(f.t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, waiting.GetState())
+	require.Empty(f.t, waiting.GetReport())
+	require.Len(f.t, waiting.GetSteps(), 1)
+	require.Nil(f.t, waiting.GetCheckedAt())
 	_, _, err = f.store.PutTenant(f.t.Context(), &tenantsv1.Tenant{Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
 	require.ErrorIs(f.t, err, store.ErrOffboarded, "its id never comes back")
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
-// pages is a fake of a service that exports two pages.
+// pages is a fake of a service that exports two pages of a tenant with one key.
 type pages struct {
 	privacyv1.TenantDataServiceClient
 }
@@ -25,6 +26,9 @@ type pages struct {
 func (pages) ExportTenant(
 	_ context.Context, req *privacyv1.ExportTenantRequest, _ ...grpc.CallOption,
 ) (*privacyv1.ExportTenantResponse, error) {
+	if len(req.GetKeyIds()) != 1 {
+		return nil, errors.New("these are not the keys of the tenant")
+	}
 	if req.GetAfter() == "" {
 		return &privacyv1.ExportTenantResponse{Lines: []byte("{\"table\":\"orders\",\"row\":{\"n\":1}}\n"), Next: "1"}, nil
 	}
@@ -114,6 +118,7 @@ func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
 	f := setup(t)
 	id, other := f.tenant(), f.tenant()
 	key := f.key(id)
+	f.key(other)
 	f.brand(id, "Shop")
 	f.brand(other, "Shop")
 	f.offboard(id)
