@@ -13,6 +13,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
 func account(id string) *commonv1.Actor {
@@ -130,6 +131,8 @@ func TestAWholeBatchIsApprovedByOneCall(t *testing.T) {
 	_, err = f.client.CancelPersonalLink(f.post("k"), cancelOf(links[1]))
 	require.NoError(t, err)
 	req := &linksv1.ApprovePersonalLinkBatchRequest{Actor: account(aCoordinator), TenantId: f.tenant, BatchId: batchID}
+	_, _, err = f.store.Batch(t.Context(), newID(), batchID, 0, 1)
+	require.ErrorIs(t, err, store.ErrNotFound, "another tenant has no such batch")
 	for _, want := range []int32{1, 0} {
 		resp, err := f.operations.ApprovePersonalLinkBatch(t.Context(), req)
 		require.NoError(t, err)

@@ -36,8 +36,8 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// epoch is the time of the first link of a test.
-var epoch = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
+// epoch is the time of the first link of a test, just before midnight.
+var epoch = time.Date(2026, 3, 1, 23, 59, 59, 900_456_000, time.UTC)
 
 // fixture serves personal links over real gRPC and PostgreSQL.
 type fixture struct {
