@@ -40,12 +40,15 @@ func TestATenantIsErasedAfterItsGracePeriod(t *testing.T) {
 func TestTheErasureWaitsForWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := f.services[1].pool.Exec(t.Context(), `INSERT INTO things (tenant_id, open) VALUES ($1, true)`, f.tenant)
+	_, err := f.services[1].pool.Exec(t.Context(), `INSERT INTO things (tenant_id, open) VALUES ($1, true), ($1, true)`, f.tenant)
 	require.NoError(t, err)
 	f.offboard()
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, f.state().GetState())
-	require.Equal(t, []string{"webhook: 1 in flight"}, f.state().GetWaitingFor())
+	require.Equal(t, []string{"webhook: 2 in flight"}, f.state().GetWaitingFor())
+	other, err := f.store.Offboarding(t.Context(), f.other)
+	require.NoError(t, err)
+	require.Equal(t, []string{"webhook: 1 in flight"}, other.GetWaitingFor())
 	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
 
 	_, err = f.services[1].pool.Exec(t.Context(), `DELETE FROM things WHERE open AND tenant_id = $1`, f.tenant)
@@ -143,4 +146,17 @@ func TestAnErasureThatDoesNotGetOnIsOverdue(t *testing.T) {
 	_, err = f.pool.Exec(t.Context(), `UPDATE offboardings SET checked_at = now() - interval '3 hours'`)
 	require.NoError(t, err)
 	require.Greater(t, overdue(), time.Hour, "nobody checks whether something came back")
+}
+
+func TestAnErasureDoesNotFinishAnother(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING', next_attempt_at = now() + interval '1 hour' WHERE tenant_id = $1`, f.other)
+	require.NoError(t, err)
+	require.NoError(t, f.worker().Work(t.Context(), 0))
+	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, f.state().GetState())
+	other, err := f.store.Offboarding(t.Context(), f.other)
+	require.NoError(t, err)
+	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASING, other.GetState())
 }
