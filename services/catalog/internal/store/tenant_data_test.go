@@ -30,9 +30,11 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			  VALUES ($1, $2, $3, 'ACTIVE', 'STOCKED', 1)`, []any{tenantID, campaign, product}},
 			{`INSERT INTO skus (tenant_id, campaign_id, product_id, variations_key, id, variations, offered, stock)
 			  VALUES ($1, $2, $3, decode(repeat('00', 32), 'hex'), $4, '[]', true, 5)`, []any{tenantID, campaign, product, sku}},
-			{`INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
+			{
+				`INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
 			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, CASE WHEN $3 THEN 'RESERVED' ELSE 'CONFIRMED' END, now())`,
-				[]any{tenantID, sku, keyID == tenantdatatest.InFlight}},
+				[]any{tenantID, sku, keyID == tenantdatatest.InFlight},
+			},
 			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 		} {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)

@@ -103,7 +103,7 @@ func setupAlone(t *testing.T) *fixture {
 		catalog: newCatalog(),
 		logged:  &bytes.Buffer{},
 		// Just before midnight: a minute later it is another day.
-		clock:   time.Date(2026, 11, 20, 23, 59, 59, 900_456_789, time.UTC),
+		clock: time.Date(2026, 11, 20, 23, 59, 59, 900_456_789, time.UTC),
 	}
 	f.store, f.log = store.New(f.pool, ring), slog.New(slog.NewTextHandler(f.logged, nil))
 	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})

@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sameEvent stores an event with one id for two tenants, each with deliveries to its keys.
-func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) (a, b Event) {
+// sameEvent stores an event with one id for two tenants, each with deliveries to its keys, and returns the first one's.
+func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) Event {
 	t.Helper()
-	a = Event{TenantID: tenantA, ID: uuid.Must(uuid.NewV7()).String(), Type: "order.created", Body: []byte("{}"), KeyIDs: keysA}
-	b = a
+	a := Event{TenantID: tenantA, ID: uuid.Must(uuid.NewV7()).String(), Type: "order.created", Body: []byte("{}"), KeyIDs: keysA}
+	b := a
 	b.TenantID, b.KeyIDs = tenantB, keysB
 	f.now = noon
 	_, err := f.FanOut(t.Context(), []Event{a, b}, nil)
 	require.NoError(t, err)
-	return a, b
+	return a
 }
 
 // One claim has one token for the rows of all tenants.
@@ -41,7 +41,7 @@ func TestAResultIsThatOfItsTenant(t *testing.T) {
 func TestAnEventOfAnotherTenantIsMissing(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)
-	a, _ := f.sameEvent(t, []int32{1}, []int32{2})
+	a := f.sameEvent(t, []int32{1}, []int32{2})
 	a.KeyIDs = []int32{1, 2}
 	missing, err := f.Missing(t.Context(), []Event{a}, 2)
 	require.NoError(t, err)
