@@ -127,6 +127,10 @@ func (s operated) prepare(t *testing.T, page string) state {
 		order, _ := s.Post(t, s.key, "/orders", s.Order(t)).OK(t)["id"].(string)
 		s.Post(t, s.key, "/orders/"+order+":cancel", `{"reason": "Not needed."}`).OK(t)
 		st.variables["ORDER_ID"] = order
+	case "off-board-a-tenant.md":
+		st.variables["TENANT"] = uuid.NewString()
+		_, err := s.Tenants(t).PutTenant(t.Context(), tenantRequest(st.variables["TENANT"]))
+		require.NoError(t, err)
 	case "leaked-seal-key.md":
 		s.prepareSealKeys(t, &st)
 	}
