@@ -1,9 +1,15 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -19,8 +25,6 @@ import (
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
-
-const erasedPlayer = "player-to-be-erased"
 
 var clerk = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
 
@@ -65,46 +69,174 @@ func (s stack) claimedBy(t *testing.T, key, brand, recipient string) (link, orde
 	return link, order
 }
 
-// testErasure exports and erases a person through all services that store personal data. Another tenant has an equal person.
+// person is a recipient of a tenant with a claimed link, its order, an open link and an order without a link.
+type person struct {
+	recipient, link, claimed, open, placed string
+}
+
+func (s stack) newPerson(t *testing.T, key, brand string) person {
+	t.Helper()
+	p := person{recipient: "player-" + rand.Text()}
+	p.link, p.claimed = s.claimedBy(t, key, brand, p.recipient)
+	p.open, _ = s.linkFor(t, key, brand, p.recipient)
+	p.placed = s.placedFor(t, key, brand, p.recipient)
+	s.Post(t, key, "/orders/"+p.placed+"/messages", harness.JSON(t, map[string]any{"body": "For " + p.recipient})).OK(t)
+	return p
+}
+
+func (s stack) placedFor(t *testing.T, key, brand, recipient string) string {
+	t.Helper()
+	placed := s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) {
+		order["brandId"], order["externalRecipientId"], order["externalActionRef"] = brand, recipient, "bonus of "+recipient
+	}))
+	id, _ := placed.OK(t)["id"].(string)
+	return id
+}
+
+// testErasure exports and erases persons through all services that store personal data. Another tenant has equal ones.
 func (s stack) testErasure(t *testing.T) {
 	key, otherKey := s.DemoKey(t), s.NewKey(t, seed.Approving).GetApiKey()
-	link, order := s.claimedBy(t, key, s.Env["GIFTING_BRAND_ID"], erasedPlayer)
-	brand := s.Array(t, otherKey, "/brands")[0]["id"]
-	s.Post(t, otherKey, "/orders", s.Order(t, func(order map[string]any) {
-		order["brandId"], order["externalRecipientId"] = brand, erasedPlayer
-	})).OK(t)
-	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
-	request := &tenantsv1.ErasePersonRequest{
-		Actor: clerk, TenantId: seed.Direct, RequestId: uuid.NewString(),
-		Subject: &tenantsv1.ErasePersonRequest_ExternalRecipientId{ExternalRecipientId: erasedPlayer},
+	brand := s.Env["GIFTING_BRAND_ID"]
+	otherBrand, _ := s.Array(t, otherKey, "/brands")[0]["id"].(string)
+	for _, named := range []struct {
+		by      string
+		subject func(p person, req *tenantsv1.ErasePersonRequest)
+		// links and orders are erased, kept is not.
+		links, orders, kept func(p person) []string
+	}{
+		{
+			"externalRecipientId",
+			func(p person, req *tenantsv1.ErasePersonRequest) {
+				req.Subject = &tenantsv1.ErasePersonRequest_ExternalRecipientId{ExternalRecipientId: p.recipient}
+			},
+			func(p person) []string { return []string{p.link, p.open} },
+			func(p person) []string { return []string{p.claimed, p.placed} },
+			func(person) []string { return nil },
+		},
+		{
+			"order",
+			func(p person, req *tenantsv1.ErasePersonRequest) {
+				req.Subject = &tenantsv1.ErasePersonRequest_OrderId{OrderId: p.claimed}
+			},
+			func(p person) []string { return []string{p.link} },
+			func(p person) []string { return []string{p.claimed} },
+			func(p person) []string { return []string{p.placed} },
+		},
+		{
+			"personal link",
+			func(p person, req *tenantsv1.ErasePersonRequest) {
+				req.Subject = &tenantsv1.ErasePersonRequest_PersonalLinkId{PersonalLinkId: p.link}
+			},
+			func(p person) []string { return []string{p.link} },
+			func(p person) []string { return []string{p.claimed} },
+			func(p person) []string { return []string{p.placed} },
+		},
+	} {
+		t.Run("named by "+named.by, func(t *testing.T) {
+			p := s.newPerson(t, key, brand)
+			other := s.placedFor(t, otherKey, otherBrand, p.recipient)
+			req := &tenantsv1.ErasePersonRequest{Actor: clerk, TenantId: seed.Direct, RequestId: uuid.NewString()}
+			named.subject(p, req)
+			s.erase(t, p, req, named.links(p), named.orders(p))
+			for _, id := range named.kept(p) {
+				require.Contains(t, s.Get(t, key, "/orders/"+id).Body, p.recipient, "not of this request")
+			}
+			if named.kept(p) == nil {
+				s.requireErased(t, key, p)
+			}
+			require.Contains(t, s.Get(t, otherKey, "/orders/"+other).Body, p.recipient, "that of the other tenant")
+			require.Contains(t, s.exported(t, seed.Approving, other), harness.MarkedStreet)
+		})
 	}
-	_, err := privacy.ErasePerson(t.Context(), request)
-	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
-	require.ErrorContains(t, err, order, "the order in flight")
-	s.deliver(t, seed.Direct, order)
+}
 
+// exported returns what is stored about the person of an order.
+func (s stack) exported(t *testing.T, tenant, order string) string {
+	t.Helper()
+	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
 	exported, err := privacy.ExportPerson(t.Context(), &tenantsv1.ExportPersonRequest{
-		Actor: clerk, TenantId: seed.Direct, Subject: &tenantsv1.ExportPersonRequest_PersonalLinkId{PersonalLinkId: link},
+		Actor: clerk, TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_OrderId{OrderId: order},
 	})
 	require.NoError(t, err)
 	require.True(t, json.Valid(exported.GetDocument()))
-	for _, part := range []string{link, order, erasedPlayer, harness.MarkedName, harness.MarkedStreet, harness.MarkedPhone} {
-		require.Contains(t, string(exported.GetDocument()), part)
+	return string(exported.GetDocument())
+}
+
+// erase exports and erases the orders and links, twice.
+func (s stack) erase(t *testing.T, p person, request *tenantsv1.ErasePersonRequest, links, orders []string) {
+	t.Helper()
+	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
+	_, err := privacy.ErasePerson(t.Context(), request)
+	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
+	require.ErrorContains(t, err, p.claimed, "the order in flight")
+	for _, order := range orders {
+		s.deliver(t, seed.Direct, order)
+	}
+	personal := []string{p.recipient, harness.MarkedName, harness.MarkedStreet, harness.MarkedPhone}
+	before := s.exported(t, seed.Direct, p.claimed)
+	for _, part := range append(personal, p.link, p.claimed) {
+		require.Contains(t, before, part)
 	}
 
 	erased, err := privacy.ErasePerson(t.Context(), request)
 	require.NoError(t, err)
 	require.Equal(t, tenantsv1.ErasureState_ERASURE_STATE_COMPLETED, erased.GetErasure().GetState())
+	require.ElementsMatch(t, links, erased.GetErasure().GetParts()[0].GetRecordIds())
+	require.ElementsMatch(t, orders, erased.GetErasure().GetParts()[1].GetRecordIds())
 	again, err := privacy.ErasePerson(t.Context(), request)
 	require.NoError(t, err)
 	require.Equal(t, erased.String(), again.String())
-	for _, path := range []string{"/orders/" + order, "/personal-links/" + link} {
-		require.NotContains(t, s.Get(t, key, path).Body, erasedPlayer)
+
+	for _, order := range orders {
+		after := s.exported(t, seed.Direct, order)
+		for _, part := range personal {
+			require.NotContains(t, after, part)
+		}
 	}
-	require.Nil(t, s.Get(t, key, "/orders/"+order).OK(t)["externalRecipientId"])
-	s.Await(t, key, harness.Slow, order, `"externalRecipientId":null`)
-	require.Len(t, s.All(t, otherKey, "/orders?externalRecipientId="+erasedPlayer), 1, "that of the other tenant")
-	s.requireOnlyTenantsErases(t, order)
+	s.requireAudited(t, request.GetRequestId(), links, orders)
+	s.requireOnlyTenantsErases(t, orders[0])
+}
+
+// requireAudited: each service recorded who erased and exported what.
+func (s stack) requireAudited(t *testing.T, request string, links, orders []string) {
+	t.Helper()
+	const byClerk = ` AND actor_kind = 'BACKOFFICE_ACCOUNT' AND actor_id = 'staff-7'`
+	for _, in := range []struct {
+		database, rows string
+		ids            []string
+		atLeast        int
+	}{
+		{"tenants", `SELECT count(*) FROM person_requests WHERE action = 'ERASE' AND id = ANY($1)` + byClerk, []string{request}, 1},
+		{"orders", `SELECT count(DISTINCT (order_id, operation)) FROM order_audit
+WHERE operation IN ('ERASE_PERSONAL_DATA', 'EXPORT_PERSONAL_DATA') AND order_id = ANY($1)` + byClerk, orders, 2 * len(orders)},
+		{"links", `SELECT count(*) FROM link_audit WHERE action = 'ERASED' AND link_id = ANY($1)` + byClerk, links, len(links)},
+	} {
+		var n int
+		require.NoError(t, s.connect(t, in.database).QueryRow(t.Context(), in.rows, in.ids).Scan(&n))
+		require.Equal(t, in.atLeast, n, in.database)
+	}
+}
+
+// requireErased: nothing but the copies that erase-a-person.md names has a person of whom everything was erased.
+func (s stack) requireErased(t *testing.T, key string, p person) {
+	t.Helper()
+	for _, path := range []string{"/orders/" + p.claimed, "/orders/" + p.placed, "/personal-links/" + p.link, "/personal-links/" + p.open} {
+		require.NotContains(t, s.Get(t, key, path).Body, p.recipient)
+	}
+	require.Equal(t, "CANCELLED", s.Get(t, key, "/personal-links/"+p.open).OK(t)["status"])
+	require.Nil(t, s.Get(t, key, "/orders/"+p.placed).OK(t)["externalRecipientId"])
+	for _, path := range []string{"/orders", "/personal-links"} {
+		require.Empty(t, s.All(t, key, path+"?externalRecipientId="+p.recipient))
+	}
+	s.Await(t, key, harness.Slow, p.placed, `"externalRecipientId":null`)
+	// Rows of the other tenant are left out by its id.
+	copies := []string{"events.feed", "orders.idempotency_answers", "webhook.events"}
+	require.Eventually(t, func() bool {
+		return slices.Equal(copies, slices.Sorted(maps.Keys(s.rowsOf(t, p.recipient, seed.Approving))))
+	}, harness.Slow, time.Second, "the tables with the person are not those of the page")
+	text, err := os.ReadFile(filepath.Join(s.Config.Dir, "stack.log"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), p.recipient)
 }
 
 func (s stack) deliver(t *testing.T, tenant, order string) {

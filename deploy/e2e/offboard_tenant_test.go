@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,6 +102,7 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 	require.Equal(t, codes.PermissionDenied, status.Code(err), "only the tenants service erases: %v", err)
 
 	gone := &leaving{tenant: tenant, other: other, rows: s.rowsOf(t, other)}
+	require.NotEmpty(t, gone.rows)
 	// The shortest grace period is a day.
 	_, err = s.connect(t, "tenants").Exec(t.Context(), `UPDATE offboardings SET erase_after = now() - interval '1 minute' WHERE tenant_id = $1`, tenant)
 	require.NoError(t, err)
@@ -144,26 +146,28 @@ func (s stack) testErasedTenant(t *testing.T, gone *leaving) {
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "its id is never used again: %v", err)
 }
 
-// rowsOf counts the rows of all databases that have the id of the tenant in any column, by table.
-func (s stack) rowsOf(t *testing.T, tenant string) map[string]int {
+// rowsOf counts the rows of all databases that have the text in any column, by table. Rows that have one of the others are left out.
+func (s stack) rowsOf(t *testing.T, text string, others ...string) map[string]int {
 	t.Helper()
 	rows := map[string]int{}
 	for _, database := range local.Databases(s.Config.Name) {
 		name := strings.TrimPrefix(database, s.Config.Name+"_")
 		conn := s.connect(t, name)
-		found, err := conn.Query(t.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+		found, err := conn.Query(t.Context(), `SELECT relname::text FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`)
 		require.NoError(t, err)
 		tables, err := pgx.CollectRows(found, pgx.RowTo[string])
 		require.NoError(t, err)
 		for _, table := range tables {
 			var n int
-			counting := "SELECT count(*) FROM " + pgx.Identifier{table}.Sanitize() + " t WHERE strpos(t::text, $1) > 0"
-			require.NoError(t, conn.QueryRow(t.Context(), counting, tenant).Scan(&n))
+			counting := "SELECT count(*) FROM " + pgx.Identifier{table}.Sanitize() + ` t WHERE (strpos(t::text, $1) > 0 OR strpos(t::text, $2) > 0)
+AND NOT EXISTS (SELECT FROM unnest($3::text[]) other WHERE strpos(t::text, other) > 0)`
+			binary := hex.EncodeToString([]byte(text)) // In the text of a bytea.
+			require.NoError(t, conn.QueryRow(t.Context(), counting, text, binary, others).Scan(&n))
 			if n > 0 {
 				rows[name+"."+table] = n
 			}
 		}
 	}
-	require.NotEmpty(t, rows)
 	return rows
 }
