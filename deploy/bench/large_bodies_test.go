@@ -134,6 +134,8 @@ func sendLargeBodies(url string, keys []string) map[int]int {
 	for i := range connections {
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 		group.Go(func() {
+			// They do not all begin, and come back when the answers tell them, at the same moment.
+			time.Sleep(time.Duration(i) * 5 * time.Second / connections)
 			for ctx.Err() == nil {
 				status, wait := sendLargeBody(ctx, client, url, keys[i%len(keys)], bodies[i%len(bodies)])
 				lock.Lock()

@@ -32,10 +32,12 @@ const (
 	largeBody = 1 << 20
 	// share is the part of the budget that one tenant may use, and the part that is kept for small bodies.
 	share = 4
+	// rests is how many times as long as a large body was worked on its place then stays empty.
+	rests = 3
 	// patience is how long a large body waits for its place.
 	patience = 5 * time.Second
-	// wait is how long a refused caller should wait.
-	wait = time.Second
+	// wait is how long a refused caller should wait, and waitLarge one with a large body: even a refused one has cost the network.
+	wait, waitLarge = time.Second, 5 * time.Second
 )
 
 // The causes of a refusal, which are values of a label.
@@ -49,8 +51,8 @@ const (
 type Gate struct {
 	cfg      Config
 	refusals metric.Int64Counter
-	// large has a place for each large body that may be worked on. They use at most half of the processors, so that other requests
-	// need not wait for them.
+	// large has a place for each large body that may be worked on. Together they use at most an eighth of the processors, and half
+	// of them at a time, so that other requests need not wait for them.
 	large chan struct{}
 
 	mu      sync.Mutex
@@ -107,8 +109,9 @@ type Pass struct {
 	tenant string
 	key    int32
 	bytes  int64
-	// large is set while the request has one of the places for large bodies.
+	// large is set while the request has one of the places for large bodies, since began.
 	large bool
+	began time.Time
 }
 
 // Enter admits a request, or returns rate_limited if its key or its tenant has too many under way. The caller must call Leave.
@@ -151,7 +154,7 @@ func (p *Pass) Expect(ctx context.Context, bytes int64) error {
 	if p.gate.fits(p, bytes) {
 		return nil
 	}
-	return p.full(ctx)
+	return p.full(ctx, bytes)
 }
 
 // Reserve adds to the bytes that the request holds, or returns service_unavailable.
@@ -159,7 +162,7 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	if !p.gate.fits(p, bytes) {
-		return p.full(ctx)
+		return p.full(ctx, p.bytes+bytes)
 	}
 	p.bytes += bytes
 	p.gate.tenants[p.tenant].bytes += bytes
@@ -167,10 +170,12 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-func (p *Pass) full(ctx context.Context) error {
+func (p *Pass) full(ctx context.Context, bytes int64) error {
 	p.gate.count(ctx, bodiesFull, 1)
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
-	e.RetryAfter = wait
+	if e.RetryAfter = wait; bytes >= largeBody {
+		e.RetryAfter = waitLarge
+	}
 	return e
 }
 
@@ -183,11 +188,22 @@ func (p *Pass) Work(ctx context.Context) error {
 	defer cancel()
 	select {
 	case p.gate.large <- struct{}{}:
-		p.large = true
+		p.large, p.began = true, time.Now()
 		return nil
 	case <-ctx.Done():
-		return p.full(ctx)
+		return p.full(ctx, p.bytes)
 	}
+}
+
+// Worked ends what Work began: the rest is the work of a service. The place stays empty for a while. A nil Pass has none.
+func (p *Pass) Worked() {
+	if p == nil || !p.large {
+		return
+	}
+	p.large = false
+	// A machine that stood still must not keep large bodies out for long.
+	rest := min(rests*time.Since(p.began), patience/2)
+	time.AfterFunc(rest, func() { <-p.gate.large })
 }
 
 // fits reports whether the request may hold so many more bytes. The caller has locked the Gate.
@@ -204,10 +220,8 @@ func (p *Pass) Leave() {
 	if p == nil {
 		return
 	}
+	p.Worked()
 	g := p.gate
-	if p.large {
-		<-g.large
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of := g.tenants[p.tenant]

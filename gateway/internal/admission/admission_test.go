@@ -152,3 +152,35 @@ func TestFewLargeBodiesAreWorkedOnAtOnce(t *testing.T) {
 		require.NoError(t, last.Work(t.Context()))
 	})
 }
+
+func TestThePlaceOfALargeBodyRestsAfterItsWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := gate(t)
+		places := max(runtime.GOMAXPROCS(0)/2, 1)
+		waited := func(after time.Duration) time.Duration {
+			var all []*admission.Pass
+			for i := range places {
+				p := enter(t, g, strconv.Itoa(i), int32(i))
+				require.NoError(t, p.Reserve(t.Context(), mega))
+				require.NoError(t, p.Work(t.Context()))
+				all = append(all, p)
+			}
+			time.Sleep(after)
+			for _, p := range all {
+				p.Worked()
+				p.Worked()
+				p.Leave()
+			}
+			began := time.Now()
+			next := enter(t, g, "next", 1000)
+			require.NoError(t, next.Reserve(t.Context(), mega))
+			require.NoError(t, next.Work(t.Context()))
+			next.Leave()
+			time.Sleep(time.Minute)
+			return time.Since(began) - time.Minute
+		}
+		require.Equal(t, 300*time.Millisecond, waited(100*time.Millisecond))
+		require.Equal(t, 2500*time.Millisecond, waited(10*time.Second), "at most")
+	})
+}

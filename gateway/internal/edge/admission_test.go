@@ -54,7 +54,7 @@ func TestLargeBodiesOfATenantAreBounded(t *testing.T) {
 	got := f.Do("POST", "/orders", orderOf(maxBody/2))
 	require.Equal(t, http.StatusServiceUnavailable, got.Status)
 	require.Equal(t, "service_unavailable", got.Parsed["code"])
-	require.Equal(t, "1", got.Header.Get("Retry-After"))
+	require.Equal(t, "5", got.Header.Get("Retry-After"))
 	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
 	let()
 	require.Equal(t, http.StatusCreated, f.Do("POST", "/orders", orderOf(maxBody-1)).Status)

@@ -141,6 +141,7 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 			return invoke(ctx, method, req, reply, cc, opts...)
 		}
 		c.request.Violations = append(c.request.Violations, cursors.open(message(req))...)
+		c.pass.Worked()
 		out, err := caller.Outgoing(ctx, c.principal, c.request)
 		if err != nil {
 			return err
