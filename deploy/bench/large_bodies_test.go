@@ -135,7 +135,7 @@ func sendLargeBodies(url string, keys []string) map[int]int {
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 		group.Go(func() {
 			// They do not all begin, and come back when the answers tell them, at the same moment.
-			time.Sleep(time.Duration(i) * 5 * time.Second / connections)
+			<-time.After(time.Duration(i) * 5 * time.Second / connections)
 			for ctx.Err() == nil {
 				status, wait := sendLargeBody(ctx, client, url, keys[i%len(keys)], bodies[i%len(bodies)])
 				lock.Lock()
@@ -162,7 +162,7 @@ func sendLargeBody(ctx context.Context, client *http.Client, url, key, body stri
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", uuid.NewString())
 	res, err := client.Do(req) //nolint:gosec // The same.
-	if err != nil { // The gateway closes the connection of a body that it does not read.
+	if err != nil {            // The gateway closes the connection of a body that it does not read.
 		return 0, time.Second
 	}
 	defer func() { _ = res.Body.Close() }()

@@ -166,7 +166,7 @@ func TestThePlaceOfALargeBodyRestsAfterItsWork(t *testing.T) {
 				require.NoError(t, p.Work(t.Context()))
 				all = append(all, p)
 			}
-			time.Sleep(after)
+			<-time.After(after)
 			for _, p := range all {
 				p.Worked()
 				p.Worked()
@@ -177,7 +177,7 @@ func TestThePlaceOfALargeBodyRestsAfterItsWork(t *testing.T) {
 			require.NoError(t, next.Reserve(t.Context(), mega))
 			require.NoError(t, next.Work(t.Context()))
 			next.Leave()
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			return time.Since(began) - time.Minute
 		}
 		require.Equal(t, 300*time.Millisecond, waited(100*time.Millisecond))
