@@ -18,6 +18,7 @@ import (
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 // fixture is a gateway whose readiness probe and shutdown are tested.
@@ -28,13 +29,11 @@ type fixture struct {
 
 func setup(t *testing.T, lameDuck, drain time.Duration) *fixture {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
+	metrics := testenv.FreeAddr(t)
 	var log gatewaytest.Log
-	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{MetricsAddr: l.Addr().String()}, &log)
+	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{MetricsAddr: metrics}, &log)
 	require.NoError(t, err)
-	f := &fixture{metrics: "http://" + l.Addr().String(), Fixture: gatewaytest.NewWith(t, gatewaytest.Options{
+	f := &fixture{metrics: "http://" + metrics, Fixture: gatewaytest.NewWith(t, gatewaytest.Options{
 		Telemetry: tel, Configure: func(cfg *gateway.Config) { cfg.LameDuck, cfg.DrainTimeout = lameDuck, drain },
 	})}
 	f.waitForReadiness(t, http.StatusOK)

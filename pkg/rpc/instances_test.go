@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -33,10 +34,7 @@ type instance struct {
 
 func newInstance(t *testing.T, lameDuck time.Duration, handle func(ctx context.Context) error) *instance {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	i := &instance{addr: listener.Addr().String(), lameDuck: lameDuck, handle: handle}
+	i := &instance{addr: testenv.FreeAddr(t), lameDuck: lameDuck, handle: handle}
 	i.start(t)
 	t.Cleanup(func() { i.cancel() })
 	return i

@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -25,10 +25,7 @@ const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
 // observed serves handle and returns a connection to it. Client and server report to tel.
 func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error) *grpc.ClientConn {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	addr := testenv.FreeAddr(t)
 	server, err := rpc.NewServer(rpc.Config{Addr: addr}, tel)
 	require.NoError(t, err)
 	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})

@@ -15,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -30,10 +31,7 @@ func (s service) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 // setup serves handle on a free port and returns a connection to it and a way to stop the server.
 func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...string) (*grpc.ClientConn, func() error) {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	addr := testenv.FreeAddr(t)
 	server, err := rpc.NewServer(rpc.Config{Addr: addr}, telemetry.Discard(), collectors...)
 	require.NoError(t, err)
 	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})

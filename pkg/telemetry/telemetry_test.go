@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func TestWithoutAnEndpointNoSpanIsExportedButTraceIDsAreMade(t *testing.T) {
@@ -101,10 +101,7 @@ func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
 
 func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
 	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	addr := testenv.FreeAddr(t)
 	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{MetricsAddr: addr}, io.Discard)
 	require.NoError(t, err)
 	calls, err := tel.Meters.Meter("test").Int64Counter("test.calls")

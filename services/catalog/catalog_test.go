@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"context"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,17 +13,15 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog"
 )
 
 func config(t *testing.T) catalog.Config {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
 	return catalog.Config{
-		RPC:         rpc.Config{Addr: listener.Addr().String()},
+		RPC:         rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
 		TenantsAddr: directorytest.New(t).Addr,
 		ImagesURL:   "file://" + filepath.ToSlash(t.TempDir()) + "?no_tmp_dir=true&metadata=skip",

@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +41,7 @@ type fixture struct {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{tenant: uuid.NewString(), cfg: Config{
-		RPC:             rpc.Config{Addr: freeAddr(t)},
+		RPC:             rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:        postgres.Config{URL: pgtest.NewURL(t)},
 		Environment:     apikey.Production,
 		Kafka:           kafka.Config{Brokers: brokers(t)},
@@ -77,14 +76,6 @@ func brokers(t *testing.T) []string {
 	t.Cleanup(cluster.Close)
 	t.Logf("broker: in process (kfake) at %v", cluster.ListenAddrs())
 	return cluster.ListenAddrs()
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
 }
 
 // start runs the service; the function it returns stops it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/orders"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
@@ -56,10 +56,7 @@ func TestATooShortRetentionOfTheAuditIsRefused(t *testing.T) {
 func TestTheRegisterAnswersWhileOrdersWaitForTheirDatabase(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	cfg.RPC.Addr, cfg.Database.MaxConns, cfg.RecoveryInterval = listener.Addr().String(), 1, 100*time.Millisecond
+	cfg.RPC.Addr, cfg.Database.MaxConns, cfg.RecoveryInterval = testenv.FreeAddr(t), 1, 100*time.Millisecond
 	require.NoError(t, orders.Migrate(t.Context(), cfg))
 	service, err := orders.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package personallinks_test
 import (
 	"context"
 	"encoding/base64"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -17,17 +16,15 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	personallinks "github.com/partnergifting/platform/services/personal-links"
 )
 
 func config(t *testing.T) personallinks.Config {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
 	return personallinks.Config{
-		RPC:      rpc.Config{Addr: listener.Addr().String()},
+		RPC:      rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database: postgres.Config{URL: pgtest.NewURL(t)},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 		ClaimURL: "https://gifts.example.com/c",

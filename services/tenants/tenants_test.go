@@ -3,7 +3,6 @@ package tenants_test
 import (
 	"context"
 	"encoding/base64"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants"
 )
@@ -23,7 +23,7 @@ import (
 func config(t *testing.T) tenants.Config {
 	t.Helper()
 	return tenants.Config{
-		RPC:         rpc.Config{Addr: freeAddr(t)},
+		RPC:         rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
 		Environment: apikey.Sandbox,
 		// The service is ready while the others are away.
@@ -32,14 +32,6 @@ func config(t *testing.T) tenants.Config {
 		},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
 }
 
 func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {

@@ -9,21 +9,7 @@ import (
 	"strconv"
 )
 
-// FreePort returns a loopback port that nothing listens on. The system hands such ports out in turn, so two callers rarely
-// get the same one although the port is not reserved.
-func FreePort(ctx context.Context) (int, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", loopback(0))
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	return port, nil
-}
-
-// Rows are taken from ports that the system does not hand out, so that a server that restarts finds its port still free.
+// Rows are taken from ports that the system gives to no connection, so that a server finds its port still free, also when it restarts.
 const (
 	lowestRow  = 12_000
 	highestRow = 30_000
@@ -42,6 +28,9 @@ func FreeRow(ctx context.Context, ports int) (int, error) {
 	}
 	return 0, errNoRow
 }
+
+// FreePort is FreeRow for one port.
+func FreePort(ctx context.Context) (int, error) { return FreeRow(ctx, 1) }
 
 // RowFree reports whether nothing listens on a row of loopback ports.
 func RowFree(ctx context.Context, first, ports int) bool {

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -70,7 +69,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 	if o.Telemetry == nil {
 		o.Telemetry = telemetry.Discard()
 	}
-	addr := freeAddr(t)
+	addr := testenv.FreeAddr(t)
 	f := &Fixture{Services: o.Services, Base: "http://" + addr + "/api/public/v1", t: t}
 	cfg := gateway.Config{
 		HTTPAddr: addr, Environment: apikey.Sandbox, PublicURL: f.Base,
@@ -108,14 +107,6 @@ func newAddress() string {
 	raw := uuid.New()
 	raw[0] = 0xfd
 	return netip.AddrFrom16(raw).String()
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
 }
 
 // run runs a server until the test ends, or until end is called. ended waits for it.

@@ -83,7 +83,7 @@ type Services struct {
 // NewServices starts the services. They end with the test.
 func NewServices(t *testing.T) *Services {
 	t.Helper()
-	s := &Services{addr: freeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
+	s := &Services{addr: testenv.FreeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
 	s.version.Store(1)
 	directory := directorytest.New(t)
 	directory.SetKeys(s.resolve)
