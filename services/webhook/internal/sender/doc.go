@@ -4,7 +4,8 @@
 //
 //	sender.go     waits until something may be due
 //	schedule.go   holds the endpoints that may have due deliveries
-//	health.go     remembers which of them answer, and how many workers those that do not may hold
+//	health.go     remembers which of them answer
+//	slots.go      says how many workers those that do not answer may hold, and those of one tenant
 //	claim.go      leases due deliveries of these endpoints, as many as workers are free
 //	endpoints.go  looks up where to send them
 //	dispatch.go   gives each to a worker, or releases it
@@ -32,9 +33,11 @@
 // sender has a new id and no deliveries.
 //
 // A receiver that does not answer holds a worker until the timeout. So that many of them delay no other, slow, dead and unknown
-// endpoints get only a part of the workers, and a dead one gets one attempt at a time until it accepts an event. Their
-// deliveries are not claimed while they wait for a worker: they stay due, in order, and no attempt is used. Health is only in
-// memory. A sender that starts knows none: it tries each endpoint once before it sends more.
+// endpoints get only a part of the workers, and a dead one gets one attempt at a time until it accepts an event. Then it has its
+// full share again, and it is healthy once it has not held a worker for half a minute. All receivers of a tenant may stop
+// answering at the same moment, before anyone knows, so no tenant gets all workers either. Deliveries are not claimed while they
+// wait for a worker: they stay due, in order, and no attempt is used. Health is only in memory. A sender that starts knows none:
+// it tries each endpoint once before it sends more.
 //
 // URL and secret are looked up for every batch, while it is claimed. While the tenants service
 // does not answer, or the tenant's API access is off, deliveries wait and none is lost.

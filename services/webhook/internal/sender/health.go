@@ -11,7 +11,7 @@ import (
 type health int
 
 const (
-	// healthy receivers have answered or refused quickly.
+	// healthy receivers have answered or refused quickly, at least since probation.
 	healthy health = iota
 	// unknown receivers have not been tried by this process.
 	unknown
@@ -30,6 +30,9 @@ const (
 	holdAfter = time.Second
 	// deadAfter is how many attempts in a row must have held their workers and failed before an endpoint is dead.
 	deadAfter = 3
+	// probation is for how long a receiver must not hold a worker to be healthy again. Otherwise one that only answers at times could
+	// hold the workers that are left to the healthy ones, again and again.
+	probation = 30 * time.Second
 	// forgetAfter is how long the health of an endpoint without attempts is remembered.
 	forgetAfter = time.Hour
 )
@@ -41,8 +44,9 @@ type history struct {
 	failures int
 	// holding counts the attempts in flight that have held their workers for longer than holdAfter.
 	holding int
-	// tried is when the last attempt began or ended, impaired when the endpoint was last slow or dead.
-	tried, impaired time.Time
+	// tried is when the last attempt began or ended, held when one last held its worker, and impaired when the endpoint was last
+	// slow or dead.
+	tried, held, impaired time.Time
 }
 
 // trial is an attempt in flight.
@@ -85,7 +89,7 @@ func (t *trial) holds() {
 	if t.ended {
 		return
 	}
-	t.held = true
+	t.held, t.of.held = true, time.Now()
 	t.of.holding++
 	t.of.health = max(t.of.health, slow)
 }
@@ -100,9 +104,10 @@ func (t *trial) end(delivered bool) {
 	of.touch()
 	if t.held {
 		of.holding--
+		of.held = of.tried
 	}
 	switch {
-	case delivered && of.holding == 0 && !t.held:
+	case delivered && !t.held && of.holding == 0 && of.tried.Sub(of.held) >= t.schedule.probation:
 		of.health, of.failures = healthy, 0
 	case delivered:
 		of.health, of.failures = slow, 0
@@ -153,23 +158,4 @@ func (s *schedule) count() (n [classes]int) {
 		n[of.health]++
 	}
 	return n
-}
-
-// slots count the workers that the endpoints of each class have.
-type slots struct {
-	workers int
-	taken   [classes]int
-}
-
-// free reports whether the class may have another worker: each class and those below it leave a quarter of the workers to the
-// better classes. If there are few workers, each may still have one.
-func (s slots) free(of health) bool {
-	taken := 0
-	for class := classes - 1; class > healthy; class-- {
-		taken += s.taken[class]
-		if limit := max(1, s.workers*int(classes-class)/int(classes)); class <= of && taken >= limit {
-			return false
-		}
-	}
-	return true
 }

@@ -27,6 +27,7 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 		refused = "quick failure"
 		late    = "delivery that held its worker"
 		silent  = "failure that held its worker"
+		pause   = "no attempt during probation"
 	)
 	for name, c := range map[string]struct {
 		attempts []string
@@ -36,7 +37,10 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 		"answers":                          {attempts: []string{ok}, want: healthy},
 		"refuses":                          {attempts: []string{refused}, want: healthy},
 		"answers late":                     {attempts: []string{ok, late}, want: slow},
-		"answers quickly again":            {attempts: []string{late, ok}, want: healthy},
+		"answers quickly again":            {attempts: []string{late, ok}, want: slow},
+		"answers quickly after probation":  {attempts: []string{late, ok, pause, ok}, want: healthy},
+		"refuses quickly after probation":  {attempts: []string{late, ok, pause, refused}, want: slow},
+		"answers at times":                 {attempts: []string{late, ok, pause, silent, ok}, want: slow},
 		"did not answer":                   {attempts: []string{ok, silent, silent}, want: slow},
 		"never answers":                    {attempts: []string{silent, silent, silent}, want: dead},
 		"quick failures do not count":      {attempts: []string{silent, silent, refused, refused}, want: slow},
@@ -44,7 +48,8 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 		"is still dead when it refuses":    {attempts: []string{silent, silent, silent, refused}, want: dead},
 		"deliveries reset":                 {attempts: []string{silent, silent, ok, silent, silent}, want: slow},
 		"late deliveries reset":            {attempts: []string{silent, silent, late, silent, silent}, want: slow},
-		"comes back":                       {attempts: []string{silent, silent, silent, silent, ok}, want: healthy},
+		"comes back":                       {attempts: []string{silent, silent, silent, silent, ok}, want: slow},
+		"comes back for good":              {attempts: []string{silent, silent, silent, silent, pause, ok}, want: healthy},
 		"comes back, slowly":               {attempts: []string{silent, silent, silent, late}, want: slow},
 		"a failure after it has come back": {attempts: []string{silent, silent, silent, ok, silent}, want: slow},
 	} {
@@ -52,6 +57,11 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 			s := newSchedule(8, 8)
 			s.holdAfter = time.Hour
 			for _, a := range c.attempts {
+				if a == pause {
+					of := s.known[endpointOfKey(7)]
+					of.held = of.held.Add(-probation)
+					continue
+				}
 				s.try(endpointOfKey(7), a == late || a == silent, a == ok || a == late)
 			}
 			require.Equal(t, c.want, s.healthOf(endpointOfKey(7)))
@@ -63,7 +73,7 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 func TestAnEndpointIsSlowWhileAnAttemptHoldsItsWorker(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(8, 8)
-	s.holdAfter = time.Millisecond
+	s.holdAfter, s.probation = time.Millisecond, 0
 	held := s.attempting(endpointOfKey(7))
 	require.Eventually(t, func() bool { return len(s.impaired()) == 1 }, waitLimit, pollInterval)
 	s.holdAfter = time.Hour
@@ -84,44 +94,6 @@ func TestTheHealthOfAnEndpointIsForgottenWhenItIsNotTried(t *testing.T) {
 	s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: endpointOfKey(8)}}})
 	s.forget(time.Now().Add(2 * forgetAfter))
 	require.Equal(t, [classes]int{slow: 1}, s.count(), "an attempt is in flight")
-}
-
-func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
-	t.Parallel()
-	const workers = 16
-	s := newSchedule(workers, 4)
-	s.holdAfter = time.Hour
-	// As many endpoints of each class as there are workers, the worst ones due first.
-	for class := dead; class >= healthy; class-- {
-		for i := range int32(workers) {
-			e := endpointOfKey(100*int32(class) + i)
-			for range deadAfter * int(class/dead) {
-				s.try(e, true, false)
-			}
-			if class == slow || class == healthy {
-				s.try(e, class == slow, true)
-			}
-			require.Equal(t, class, s.healthOf(e))
-			s.add(false, store.Due{Endpoint: e, Since: time.Unix(int64(100-class), 0)})
-		}
-	}
-	count := func(list []store.Wanted) (n [classes]int) {
-		for _, w := range list {
-			n[s.healthOf(w.Endpoint)]++
-			s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: w.Endpoint}}})
-		}
-		return n
-	}
-	require.Equal(t, [classes]int{dead: 4, slow: 4, unknown: 4, healthy: 4}, count(s.take(workers)))
-	require.Equal(t, [classes]int{healthy: 12}, count(s.take(workers)), "only healthy endpoints get more, whatever is free")
-}
-
-func TestEachClassGetsAWorkerIfThereAreFew(t *testing.T) {
-	t.Parallel()
-	for of := healthy; of < classes; of++ {
-		require.True(t, slots{workers: 1}.free(of), healthNames[of])
-	}
-	require.False(t, slots{workers: 1, taken: [classes]int{dead: 1}}.free(unknown))
 }
 
 func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
@@ -152,61 +124,6 @@ func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
 	requireWanted(1, 1, 0)
 	s.ended(store.Delivery{DeliveryID: store.DeliveryID{Endpoint: e}})
 	requireWanted(0, 1, 1)
-}
-
-// None of these endpoints answers, and the receivers of all classes are tried as often as they may.
-func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
-	t.Parallel()
-	const silent, healthyKey, workers = 20, 1000, 8
-	for name, arrange := range map[string]struct {
-		of   func(s *schedule, e store.Endpoint)
-		most int
-	}{
-		"and have never answered": {func(*schedule, store.Endpoint) {}, 6},
-		"but have answered late":  {func(s *schedule, e store.Endpoint) { s.try(e, true, true) }, 4},
-		"and are dead": {func(s *schedule, e store.Endpoint) {
-			for range deadAfter {
-				s.try(e, true, false)
-			}
-		}, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := setup(t)
-			f.neverTimeOut()
-			f.cfg.Workers, f.healthy = workers, []int32{healthyKey}
-			release := make(chan struct{})
-			receiver := webhooktest.NewReceiver(t)
-			receiver.Respond(webhooktest.Blocked(release))
-			var keys []int32
-			for key := range int32(silent) {
-				keys = append(keys, key+1)
-				f.activate(key+1, receiver)
-			}
-			f.receiver(healthyKey)
-			s := f.start()
-			for _, key := range keys {
-				arrange.of(s.schedule, endpointOfKey(key))
-			}
-			var last string
-			for range 5 {
-				last, _ = f.event(keys...)
-			}
-			s.Wake()
-			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == arrange.most }, waitLimit, pollInterval)
-			for range 20 {
-				id, _ := f.event(healthyKey)
-				s.Notify(f.due(healthyKey))
-				f.until(id, healthyKey, inState("DELIVERED"))
-			}
-			require.Len(t, receiver.Arrivals(), arrange.most, "they hold their part of the workers and no more")
-			require.Equal(t, row{State: "PENDING", Next: f.row(last, 1).Next}, f.row(last, 1), "a delivery that waits is not changed")
-
-			close(release)
-			for _, key := range keys {
-				f.until(last, key, inState("DELIVERED"))
-			}
-		})
-	}
 }
 
 func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {

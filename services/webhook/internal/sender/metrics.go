@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -17,16 +18,15 @@ type metrics struct {
 	duration, firstAttempt metric.Float64Histogram
 }
 
-func newMetrics(meter metric.Meter, endpoints func() [classes]int) (*metrics, error) {
+func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
 	m := &metrics{}
-	_, err := meter.Int64ObservableGauge("gifting.webhook.endpoints",
-		metric.WithDescription("Endpoints that this process has tried within the last hour, by the health of their receivers."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			for class, n := range endpoints() {
-				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[class])))
-			}
-			return nil
-		}))
+	err := errors.Join(
+		observeByHealth(meter, "gifting.webhook.endpoints",
+			"Endpoints that this process has tried within the last hour, by the health of their receivers.", of.count),
+		observeByHealth(meter, "gifting.webhook.workers",
+			"Workers of this process that endpoints of that health and worse ones together have.", of.workersUsed),
+		observeByHealth(meter, "gifting.webhook.workers.limit",
+			"Workers of this process that endpoints of that health and worse ones together may have.", of.workersLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +50,18 @@ func newMetrics(meter metric.Meter, endpoints func() [classes]int) (*metrics, er
 		m.count(context.Background(), outcome, 0)
 	}
 	return m, nil
+}
+
+// observeByHealth registers a gauge with a value for each health.
+func observeByHealth(meter metric.Meter, name, description string, values func() [classes]int) error {
+	_, err := meter.Int64ObservableGauge(name, metric.WithDescription(description),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			for class, n := range values() {
+				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[class])))
+			}
+			return nil
+		}))
+	return err
 }
 
 // Results of a claimed delivery.

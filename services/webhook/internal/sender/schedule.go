@@ -14,7 +14,7 @@ import (
 // does not know.
 type schedule struct {
 	workers, perEndpoint int
-	holdAfter            time.Duration
+	holdAfter, probation time.Duration
 
 	guard    sync.Mutex
 	due      map[store.Endpoint]scheduled
@@ -31,7 +31,7 @@ type scheduled struct {
 
 func newSchedule(workers, perEndpoint int) *schedule {
 	return &schedule{
-		workers: workers, perEndpoint: perEndpoint, holdAfter: holdAfter,
+		workers: workers, perEndpoint: perEndpoint, holdAfter: holdAfter, probation: probation,
 		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, known: map[store.Endpoint]*history{},
 	}
 }
@@ -62,10 +62,18 @@ func (s *schedule) take(limit int) []store.Wanted {
 	}
 	used := s.slots()
 	list := make([]store.Wanted, 0, len(s.due))
+	candidates := newSlots(s.workers)
 	for _, d := range s.due {
-		if w := s.wanted(d.Due); w.Rows > 0 && used.free(s.healthOf(w.Endpoint)) {
+		of := s.healthOf(d.Endpoint)
+		if w := s.wanted(d.Due); w.Rows > 0 && used.room(of, w.TenantID) > 0 {
 			list = append(list, w)
+			candidates.take(of, w.TenantID, 1)
 		}
+	}
+	// A claim may get as many rows as are wanted, so the tenant's endpoints divide its room.
+	for i, w := range list {
+		of := s.healthOf(w.Endpoint)
+		list[i].Rows = max(1, min(w.Rows, used.room(of, w.TenantID)/candidates.ofTenant[w.TenantID][of]))
 	}
 	rank := func(w store.Wanted) int {
 		if s.due[w.Endpoint].passed {
@@ -79,10 +87,10 @@ func (s *schedule) take(limit int) []store.Wanted {
 	taken := list[:0]
 	for _, w := range list {
 		class := s.healthOf(w.Endpoint)
-		if len(taken) == limit || !used.free(class) {
+		if len(taken) == limit || used.room(class, w.TenantID) <= 0 {
 			continue
 		}
-		used.taken[class]++
+		used.take(class, w.TenantID, 1)
 		taken = append(taken, w)
 		delete(s.due, w.Endpoint)
 	}
@@ -107,22 +115,13 @@ func (s *schedule) wanted(d store.Due) store.Wanted {
 	return w
 }
 
-// slots returns how many workers each class has.
-func (s *schedule) slots() slots {
-	used := slots{workers: s.workers}
-	for e, n := range s.inFlight {
-		used.taken[s.healthOf(e)] += n
-	}
-	return used
-}
-
 // next reports whether a claim might get something for an endpoint that the last claims have not passed.
 func (s *schedule) next() bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	used := s.slots()
 	for e, d := range s.due {
-		if !d.passed && s.wanted(d.Due).Rows > 0 && used.free(s.healthOf(e)) {
+		if !d.passed && s.wanted(d.Due).Rows > 0 && used.room(s.healthOf(e), e.TenantID) > 0 {
 			return true
 		}
 	}

@@ -84,7 +84,7 @@ type Sender struct {
 func New(deps Deps, cfg Config) (*Sender, error) {
 	tel := deps.Telemetry
 	scheduled := newSchedule(cfg.Workers, cfg.PerEndpoint)
-	m, err := newMetrics(tel.Meters.Meter(scope), scheduled.count)
+	m, err := newMetrics(tel.Meters.Meter(scope), scheduled)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package webhookclient_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
@@ -62,4 +64,29 @@ func TestAtMost64KiBOfAResponseAreRead(t *testing.T) {
 		require.NoError(t, ctx.Err(), "the limit of 64 KiB ended the reading, not the timeout")
 		require.Error(t, <-cut, "the connection is closed, not drained")
 	})
+}
+
+func TestAReceiverThatDoesNotReadTimesOut(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	closed := make(chan struct{})
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	go func() {
+		defer close(closed)
+		if conn, err := listener.Accept(); err == nil {
+			<-ctx.Done()
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+		}
+	}()
+	// More than the buffers of a connection hold.
+	request := webhookclient.Request{URL: "http://" + listener.Addr().String(), Body: make([]byte, 16<<20)}
+	client := netguard.NewClient(netguard.Options{AllowLoopback: true, Timeout: time.Minute})
+	response := webhookclient.New(client, time.Now).Post(ctx, request)
+	require.Equal(t, rules.ClassTimeout, response.Class)
+	require.False(t, response.Internal, "the attempt counts")
+	require.NoError(t, listener.Close())
+	<-closed // By the client, or it had no time to connect.
 }
