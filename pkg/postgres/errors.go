@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -21,6 +22,7 @@ const (
 	classConnection        = "08"
 	classOperator          = "57"
 	classResources         = "53"
+	classData              = "22"
 )
 
 // UniqueViolation returns the name of the constraint that err violates.
@@ -38,6 +40,9 @@ func State(err error) string {
 	}
 	return ""
 }
+
+// InvalidData reports whether err means that a value is not of the type or in the range that the statement needs.
+func InvalidData(err error) bool { return strings.HasPrefix(State(err), classData) }
 
 // Retryable reports whether the same transaction may succeed when run again.
 func Retryable(err error) bool {

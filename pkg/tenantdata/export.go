@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 // pageRows and pageBytes bound a page of an export. One row is smaller than the largest message by far.
@@ -24,11 +27,9 @@ type position struct {
 // Export returns a page of the tenant's rows as JSON lines, and where the next page begins; empty: nowhere. after is empty for the
 // first page.
 func (d *Database) Export(ctx context.Context, of Tenant, after string) (lines []byte, next string, err error) {
-	var at position
-	if after != "" {
-		if err := json.Unmarshal([]byte(after), &at); err != nil || at.Table < 0 || at.Table >= len(d.Tables) {
-			return nil, "", ErrCursor
-		}
+	at, err := d.position(after)
+	if err != nil {
+		return nil, "", err
 	}
 	var page bytes.Buffer
 	for at.Table < len(d.Tables) {
@@ -47,6 +48,25 @@ func (d *Database) Export(ctx context.Context, of Tenant, after string) (lines [
 		}
 	}
 	return page.Bytes(), "", nil
+}
+
+// position reads a cursor. Whether the values of the key have the right types is left to the database.
+func (d *Database) position(cursor string) (at position, err error) {
+	if cursor == "" {
+		return position{}, nil
+	}
+	if err := json.Unmarshal([]byte(cursor), &at); err != nil || at.Table < 0 || at.Table >= len(d.Tables) {
+		return position{}, ErrCursor
+	}
+	if at.Key == nil {
+		return at, nil
+	}
+	var key []any
+	t := d.Tables[at.Table]
+	if err := json.Unmarshal(at.Key, &key); err != nil || t.Hidden || len(key) != len(t.Key) || slices.Contains(key, nil) {
+		return position{}, ErrCursor
+	}
+	return at, nil
 }
 
 // exportTable writes rows after the key and returns the key of the last one; nil: the table has no more.
@@ -75,7 +95,9 @@ func (d *Database) exportTable(ctx context.Context, t Table, of Tenant, after js
 			return after, nil
 		}
 	}
-	if err := rows.Err(); err != nil {
+	if err := rows.Err(); postgres.InvalidData(err) && n == 0 {
+		return nil, fmt.Errorf("%w: %w", ErrCursor, err)
+	} else if err != nil {
 		return nil, err
 	}
 	if n < pageRows {

@@ -71,7 +71,11 @@ func TestTheExportHasEveryRowOnceInPages(t *testing.T) {
 func TestAnUnknownCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	db := setup(t, 1)
-	for _, after := range []string{"x", "{}x", `{"t":2}`, `{"t":-1}`} {
+	db.Tables = append(db.Tables, tenantdata.Table{Name: "notes", Key: []string{"n int"}, Hidden: true})
+	for _, after := range []string{
+		"x", "{}x", `{"t":3}`, `{"t":-1}`, `{"t":0,"k":null}x`, `{"t":0,"k":7}`, `{"t":0,"k":[]}`, `{"t":0,"k":[null]}`, `{"t":0,"k":[1,2]}`,
+		`{"t":0,"k":["one"]}`, `{"t":0,"k":[99999999999]}`, `{"t":0,"k":[{}]}`, `{"t":1,"k":[null]}`, `{"t":1,"k":["\u0000"]}`, `{"t":2,"k":[1]}`,
+	} {
 		_, _, err := db.Export(t.Context(), tenantdata.Tenant{ID: tenantID}, after)
 		require.ErrorIs(t, err, tenantdata.ErrCursor, after)
 	}

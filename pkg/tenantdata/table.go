@@ -6,6 +6,7 @@
 package tenantdata
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/partnergifting/platform/pkg/reencrypt"
@@ -18,6 +19,10 @@ type Table struct {
 	Rows string
 	// ByKey means that the rows name only an API key, in key_id.
 	ByKey bool
+	// ErasedWith is the table whose With erases the rows.
+	ErasedWith string
+	// With is a statement that erases rows of another table that only name rows of this one. Those are in erased.
+	With string
 	// Key are the columns that identify a row, each with its type, such as "id uuid".
 	Key []string
 	// Kept says why the rows are not erased. Empty: they are erased.
@@ -66,11 +71,17 @@ func (t Table) countSQL() string {
 	return "SELECT count(*) FROM " + t.Name + " WHERE " + t.condition()
 }
 
-// eraseSQL deletes up to $2 rows. They are locked in the order of the key, so two deletions at once cannot deadlock.
+// eraseSQL deletes up to batch rows. They are taken in any order, since to sort them would take longer the more the tenant has. Two
+// erasures at once mostly take them in the same order and wait for each other; a deadlock is repeated. The limit is a constant, because
+// the planner takes a parameter for a tenth of the rows, and would then read them all for each batch.
 func (t Table) eraseSQL() string {
 	columns, _ := t.key()
-	return "DELETE FROM " + t.Name + " WHERE " + t.condition() + " AND (" + columns + ") IN (SELECT " + columns + " FROM " + t.Name +
-		" WHERE " + t.condition() + " ORDER BY " + columns + " LIMIT $2)"
+	erase := "DELETE FROM " + t.Name + " WHERE " + t.condition() + " AND (" + columns + ") IN (SELECT " + columns + " FROM " + t.Name +
+		" WHERE " + t.condition() + " LIMIT " + strconv.Itoa(batch) + " FOR UPDATE)"
+	if t.With == "" {
+		return erase
+	}
+	return "WITH erased AS (" + erase + " RETURNING *), others AS (" + t.With + ") SELECT FROM erased"
 }
 
 // pageSQL reads rows in the order of the key: the first $2 ones, or the first $3 after the key $2.

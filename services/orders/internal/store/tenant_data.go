@@ -13,14 +13,18 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 		Pool: pool, Ring: ring,
 		Tables: []tenantdata.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
-			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true},
-			{Name: "order_messages", Key: []string{"seq bigint"}},
-			// They name only orders, so they are erased before the orders.
+			{Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}},
+			// They name only orders, so each is erased in the statement that erases its order.
 			{
-				Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true,
-				Rows: "order_id IN (SELECT unnest(ARRAY[id, stock_hold_id]) FROM orders WHERE tenant_id = $1::uuid)",
+				Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true, ErasedWith: "orders",
+				Rows: `order_id IN (SELECT id FROM orders WHERE tenant_id = $1::uuid
+  UNION ALL SELECT stock_hold_id FROM orders WHERE tenant_id = $1::uuid AND stock_hold_id IS NOT NULL)`,
 			},
-			{Name: "orders", Key: []string{"id uuid"}, Sealed: SealedColumns().Columns},
+			{
+				Name: "orders", Key: []string{"id uuid"}, Sealed: SealedColumns().Columns,
+				With: "DELETE FROM reservation_outcomes WHERE order_id = ANY(ARRAY(SELECT unnest(ARRAY[id, stock_hold_id]) FROM erased))",
+			},
+			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
 			{Name: "order_audit", Key: []string{"id uuid"}, Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION", Hidden: true},
 		},
 		InFlight: []string{
