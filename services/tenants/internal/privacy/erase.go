@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -106,11 +107,14 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error 
 			return err
 		}
 	}
-	_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-		TenantId: r.TenantID, RequestedBy: by, RecordIds: orderIDs,
-	})
-	if err != nil {
-		return fmt.Errorf("erase orders: %w", err)
+	// With those of claims meanwhile they may be more than a call may name.
+	for ids := range slices.Chunk(orderIDs, maxRecords) {
+		_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids,
+		})
+		if err != nil {
+			return fmt.Errorf("erase orders: %w", err)
+		}
 	}
 	return c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID)
 }

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,15 @@ func TestLocale(t *testing.T) {
 	} {
 		_, ok := rules.Locale(tag)
 		require.False(t, ok, "%q", tag)
+	}
+}
+
+func TestATenantMayEnable200Locales(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]bool{200: false, 201: true} {
+		var errs fields.Errors
+		rules.Tenant(&tenantsv1.PutTenantRequest{Locales: slices.Repeat([]string{"sv-SE"}, n)}, &errs)
+		require.Equal(t, want, errs.Has("locales"), n)
 	}
 }
 

@@ -90,6 +90,9 @@ func (r *records) ErasePersonRecords(
 	if r.failBefore != nil {
 		return nil, r.failBefore
 	}
+	if len(req.GetRecordIds()) > 2000 {
+		return nil, problem.Invalid(problem.Violation{Field: "recordIds", Code: problem.FieldInvalid})
+	}
 	var named []*record
 	for _, one := range r.all {
 		if one.tenant == req.GetTenantId() && slices.Contains(req.GetRecordIds(), one.id) {

@@ -224,6 +224,22 @@ func TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered(t *testing.T) {
 	require.Zero(t, oldest)
 }
 
+func TestClaimsDuringTheErasureMayMakeMoreOrdersThanACallMayName(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link := f.links.add(record{tenant: tenant, id: newID(), recipient: player})
+	for range 2000 {
+		f.orders.add(record{tenant: tenant, id: newID(), recipient: player})
+	}
+	f.links.during = func() {
+		order := f.orders.add(record{tenant: tenant, id: newID(), other: link.id, recipient: player})
+		f.links.set(func() { link.other = order.id })
+	}
+	f.requireErasure(f.erase(eraseRecipient(tenant)), completed, completed, completed)
+	require.Equal(t, 2001, f.orders.erasures)
+}
+
 func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
