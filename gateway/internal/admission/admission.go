@@ -171,7 +171,9 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 }
 
 func (p *Pass) full(ctx context.Context, bytes int64) error {
-	p.gate.count(ctx, bodiesFull, 1)
+	if ctx.Err() == nil { // Otherwise the caller is gone.
+		p.gate.count(ctx, bodiesFull, 1)
+	}
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
 	if e.RetryAfter = wait; bytes >= largeBody {
 		e.RetryAfter = waitLarge
@@ -184,13 +186,13 @@ func (p *Pass) Work(ctx context.Context) error {
 	if p.bytes < largeBody {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
 	case p.gate.large <- struct{}{}:
 		p.large, p.began = true, time.Now()
 		return nil
-	case <-ctx.Done():
+	case <-waiting.Done():
 		return p.full(ctx, p.bytes)
 	}
 }

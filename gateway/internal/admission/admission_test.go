@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 const (
@@ -151,6 +153,26 @@ func TestFewLargeBodiesAreWorkedOnAtOnce(t *testing.T) {
 		require.NoError(t, last.Reserve(t.Context(), mega))
 		require.NoError(t, last.Work(t.Context()))
 	})
+}
+
+func TestACallerThatGoesWhileItWaitsIsNotRefused(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	g, err := admission.New(admission.Config{RequestsPerKey: 3, RequestsPerTenant: 5, BodyBytes: budget}, tel.Meters.Meter("test"))
+	require.NoError(t, err)
+	for i := range max(runtime.GOMAXPROCS(0)/2, 1) {
+		p := enter(t, g, strconv.Itoa(i), int32(i))
+		require.NoError(t, p.Reserve(t.Context(), mega))
+		require.NoError(t, p.Work(t.Context()))
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	next := enter(t, g, "next", 1000)
+	require.NoError(t, next.Reserve(t.Context(), mega))
+	require.Error(t, next.Work(gone))
+	for cause, n := range tel.Values(t, "gifting.gateway.refusals") {
+		require.Zero(t, n, cause)
+	}
 }
 
 func TestThePlaceOfALargeBodyRestsAfterItsWork(t *testing.T) {
