@@ -49,6 +49,10 @@ var survives = map[[2]string]string{
 		"(SELECT d.key_id FROM deliveries d WHERE d.state = 'PENDING' AND d.tenant_id = $2 ORDER BY d.key_id LIMIT 1)",
 	}: "the search then begins at a lower key of another tenant, which is left out because nothing of it is the tenant's",
 	{
+		"services/orders/internal/store/migrations/00009_one_order_per_link.sql",
+		"WHERE numbered.n > 1 AND o.tenant_id = numbered.tenant_id AND o.id = numbered.id",
+	}: "no two tenants have an order with the same id: its outcome, whose key is the id, is inserted with it",
+	{
 		"services/catalog/internal/store/offerings.go",
 		"SELECT $1, $2, $3, $4, $5, coalesce(max(position) + 1, 0) FROM offerings WHERE tenant_id = $1 AND campaign_id = $2",
 	}: "the next position only has to be above all others of the campaign",

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,6 +117,30 @@ func TestTextsAreAsLongAsTheContractAllows(t *testing.T) {
 	cancel, message := &ordersv1.CancelOrderRequest{}, &ordersv1.PostOrderMessageRequest{}
 	fieldstest.RequireLimits(t, cancel, func(errs *fields.Errors) { rules.CheckCancelReason(cancel.GetReason(), errs) })
 	fieldstest.RequireLimits(t, message, func(errs *fields.Errors) { rules.CheckMessageBody(message.GetBody(), errs) })
+}
+
+func TestLimitsAreInclusive(t *testing.T) {
+	t.Parallel()
+	variations := func(n int) map[string]string {
+		m := map[string]string{}
+		for i := range n {
+			m[strconv.Itoa(i)] = "x"
+		}
+		return m
+	}
+	for n, want := range map[int][]string{50: nil, 51: {"items[0].variations invalid"}} {
+		r := valid()
+		r.Items[0].Variations = variations(n)
+		require.Equal(t, want, errorsOf(r), n)
+	}
+	order, _ := stored(isProcessing)
+	message := rules.NewMessage(&ordersv1.MessageAuthor{}, "1", "abc")
+	for before, want := range map[rules.Posted]bool{
+		{Number: 9_999, Bytes: 8<<20 - 3}: true, {Number: 10_000}: false, {Bytes: 8<<20 - 2}: false,
+	} {
+		_, err := message.Post(order, before, corrected)
+		require.Equal(t, want, err == nil, before)
+	}
 }
 
 func TestCustomRequests(t *testing.T) {

@@ -28,6 +28,20 @@ func (f *fixture) messages(t *testing.T, orderID string) []*ordersv1.OrderMessag
 	return resp.GetMessages()
 }
 
+func TestMessagesOfOtherTenantsDoNotCount(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	order := f.placeOne(t, "o-1")
+	_, err := f.postMessage(t, newID(), order.GetId(), "first")
+	require.NoError(t, err)
+	f.copyToOtherTenant(t)
+	_, err = f.pool.Exec(t.Context(), "UPDATE order_messages SET created_at = 'infinity' WHERE tenant_id = $1", otherTenant)
+	require.NoError(t, err)
+	_, err = f.postMessage(t, newID(), order.GetId(), "second")
+	require.NoError(t, err)
+	require.Len(t, f.messages(t, order.GetId()), 2)
+}
+
 func TestMessagesAreListedOldestFirst(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

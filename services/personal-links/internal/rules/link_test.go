@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -177,4 +178,21 @@ func TestTheErrorsOfOneRecipientAreBounded(t *testing.T) {
 	require.Len(t, violations, 50)
 	require.Equal(t, "label", violations[0].Field)
 	require.Equal(t, problem.FieldRequired, violations[0].Code)
+}
+
+func TestAnswersMustMatchTheCustomFieldsOfTheTenant(t *testing.T) {
+	t.Parallel()
+	const field = "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"
+	settings := &tenantsv1.GetTenantSettingsResponse{Tenant: &tenantsv1.Tenant{CustomFields: []*tenantsv1.CustomField{
+		{Id: field, Label: "Floor", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT, Required: true},
+	}}}
+	for text, want := range map[string]bool{"": true, "2": false} {
+		in := &linksv1.PersonalLinkRecipient{Label: "Ada"}
+		if text != "" {
+			in.CustomFields = []*linksv1.PersonalLinkAnswer{{FieldId: field, TextValue: &text}}
+		}
+		_, violations := rules.NewRecipients(settings).Check(in)
+		refused := slices.ContainsFunc(violations, func(v problem.Violation) bool { return v.Field == "customFields" })
+		require.Equal(t, want, refused, violations)
+	}
 }

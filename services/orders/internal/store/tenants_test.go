@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// insertOfLink inserts an order that was placed from a personal link at a time.
+const insertOfLink = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_name,
+  budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at,
+  personal_link_id, link_repeated, external_order_id)
+VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, $5, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, 'sealed', $6, $6, $3, $4, $2::text)`
+
+// Another tenant may have records with the same ids.
+func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, store.Migrations())
+	s := store.New(pool, nil)
+	own, other, first, repeated, link := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
+	at := time.Now().UTC().Truncate(time.Second)
+	insert(t, pool, own, first, link, false, "COMPLETED", at)
+	insert(t, pool, own, repeated, link, true, "COMPLETED", at)
+	insert(t, pool, other, first, link, false, "SENT", at.Add(time.Minute))
+	insert(t, pool, other, repeated, link, true, "SENT", at.Add(time.Minute))
+	for name, person := range map[string]store.Person{
+		"by link":  {LinkIDs: []string{link}},
+		"by order": {OrderIDs: []string{first, repeated}},
+	} {
+		person.TenantID = own
+		found, err := s.PersonOrders(t.Context(), person, 10)
+		require.NoError(t, err)
+		require.Len(t, found, 2, name)
+		for _, order := range found {
+			require.Equal(t, "ORDER_STATUS_COMPLETED", order.GetStatus().String(), name)
+		}
+	}
+	changed, err := s.ChangedOf(t.Context(), own, []string{first})
+	require.NoError(t, err)
+	require.Len(t, changed, 1)
+	require.Equal(t, at, changed[0].At.UTC())
+	changed, err = s.Changed(t.Context(), own, store.Changed{ID: uuid.Nil.String()}, 10)
+	require.NoError(t, err)
+	require.Len(t, changed, 2)
+	_, brand, err := s.FindByExternalID(t.Context(), other, first)
+	require.NoError(t, err)
+	require.Equal(t, other, brand)
+}
+
+func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, store.Migrations())
+	s := store.New(pool, nil)
+	own, other, id := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	insert(t, pool, own, id, uuid.NewString(), false, "SENT", time.Now().Add(-48*time.Hour))
+	insert(t, pool, other, id, uuid.NewString(), false, "SENT", time.Now())
+	_, err := pool.Exec(t.Context(), `INSERT INTO order_messages (id, tenant_id, order_id, author_kind, author_id, author_name, body, created_at)
+		VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', '', 'recent', now())`, other, id)
+	require.NoError(t, err)
+	stale, err := s.StaleOrders(t.Context(), nil, 24*time.Hour, 10)
+	require.NoError(t, err)
+	require.Len(t, stale, 1)
+	require.Equal(t, own, stale[0].TenantID)
+}
+
+func insert(t *testing.T, pool *pgxpool.Pool, tenantID, id, link string, repeated bool, status string, at time.Time) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), insertOfLink, tenantID, id, link, repeated, status, at)
+	require.NoError(t, err)
+}
