@@ -1,0 +1,140 @@
+// Package eventseal seals the members of events that must not lie in plain text on their way: the claimUrl of a personal link, with
+// which anyone can claim the gift, and the body of a message.
+//
+// The writers, orders and personal-links, seal a member when they build the event. In outboxes, Kafka, the feed's table and stored
+// deliveries it is an object in place of its JSON text:
+//
+//	"claimUrl":{"$sealed":"base64"}
+//
+// The feed and the webhook sender open it when an event leaves the platform. What they return is byte for byte what the writer had
+// before. Events without sealed members pass unchanged, so readers that open may be installed before writers that seal.
+//
+// The associated data bind a sealed value to its tenant, event and member: in another place it does not open.
+package eventseal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/seal"
+)
+
+// Member is the name of a member that is sealed.
+type Member string
+
+// The members that are sealed. No other member of an event that has them has the same name.
+const (
+	ClaimURL    Member = "claimUrl"
+	MessageBody Member = "body"
+)
+
+// Place is where a sealed value belongs.
+type Place struct {
+	TenantID string
+	EventID  string
+}
+
+func (p Place) associatedData(m Member) string {
+	return "events/" + strings.ToLower(p.TenantID) + "/" + strings.ToLower(p.EventID) + "/" + string(m)
+}
+
+var (
+	// opening and closing enclose the sealed value. In valid JSON without spaces between tokens the opening is never part of a
+	// string, because quotes in strings are escaped.
+	opening = []byte(`{"$sealed":"`)
+	closing = []byte(`"}`)
+
+	encoding = base64.RawStdEncoding
+
+	errNoMember = errors.New("the event does not have the member to seal as a string")
+)
+
+// sealMember replaces the JSON text of a member by its sealed form.
+func sealMember(ring *seal.Ring, at Place, data []byte, m Member) ([]byte, error) {
+	before, value, after, ok := find(data, m)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", errNoMember, m)
+	}
+	sealed := ring.Seal(value, at.associatedData(m))
+	out := make([]byte, 0, len(data)+len(opening)+len(closing)+encoding.EncodedLen(len(sealed)))
+	out = append(append(out, before...), opening...)
+	out = encoding.AppendEncode(out, sealed)
+	return append(append(out, closing...), after...), nil
+}
+
+// find splits data around the JSON string that is the member's value. A colon never follows a string that is not a name.
+func find(data []byte, m Member) (before, value, after []byte, ok bool) {
+	name := []byte(`"` + string(m) + `":`)
+	i := bytes.Index(data, name)
+	if i < 0 {
+		return nil, nil, nil, false
+	}
+	begin := i + len(name)
+	if begin >= len(data) || data[begin] != '"' {
+		return nil, nil, nil, false
+	}
+	for end := begin + 1; end < len(data); end++ {
+		switch data[end] {
+		case '\\':
+			end++
+		case '"':
+			return data[:begin], data[begin : end+1], data[end+1:], true
+		}
+	}
+	return nil, nil, nil, false
+}
+
+// openMembers puts back the JSON texts of sealed members. text without any is returned as it is.
+func openMembers(ring *seal.Ring, at Place, text []byte) ([]byte, error) {
+	var out []byte
+	for {
+		i := bytes.Index(text, opening)
+		if i < 0 {
+			break
+		}
+		m, sealed := memberBefore(text[:i])
+		begin := i + len(opening)
+		if !sealed { // A name that a tenant has chosen, such as that of a variation.
+			out, text = append(out, text[:begin]...), text[begin:]
+			continue
+		}
+		n := bytes.Index(text[begin:], closing)
+		if n < 0 {
+			return nil, seal.ErrBroken
+		}
+		plain, err := open(ring, at.associatedData(m), text[begin:begin+n])
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, text[:i]...), plain...)
+		text = text[begin+n+len(closing):]
+	}
+	if out == nil {
+		return text, nil
+	}
+	return append(out, text...), nil
+}
+
+// memberBefore is the member whose value follows text.
+func memberBefore(text []byte) (Member, bool) {
+	for _, m := range []Member{ClaimURL, MessageBody} {
+		if bytes.HasSuffix(text, []byte(`"`+string(m)+`":`)) {
+			return m, true
+		}
+	}
+	return "", false
+}
+
+func open(ring *seal.Ring, associated string, encoded []byte) ([]byte, error) {
+	sealed, err := encoding.AppendDecode(nil, encoded)
+	if err != nil {
+		return nil, seal.ErrBroken
+	}
+	if ring == nil {
+		return nil, seal.ErrNoKey
+	}
+	return ring.Open(sealed, associated)
+}

@@ -1,0 +1,199 @@
+package eventseal_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func ring(id string) eventseal.Keys {
+	return eventseal.Keys{Ring: id + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(id[:1], 32)))}
+}
+
+func writer(t *testing.T, keys eventseal.Keys) *eventseal.Writer {
+	t.Helper()
+	w, err := eventseal.NewWriter(eventseal.Config{Keys: keys, Sealing: eventseal.On})
+	require.NoError(t, err)
+	return w
+}
+
+func reader(t *testing.T, keys eventseal.Keys) (*eventseal.Reader, *telemetrytest.Record) {
+	t.Helper()
+	tel := telemetrytest.New()
+	r, err := eventseal.NewReader(keys, tel.Telemetry)
+	require.NoError(t, err)
+	return r, tel
+}
+
+func place() eventseal.Place {
+	return eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+}
+
+func message(t *testing.T, body string) []byte {
+	t.Helper()
+	data, err := restjson.Marshal(&ordersv1.OrderMessagePosted{
+		OrderId: uuid.NewString(), ExternalOrderId: new(`"body":"of the order"`),
+		Message: &ordersv1.OrderMessage{Id: uuid.NewString(), Author: &ordersv1.MessageAuthor{Name: "Ann"}, Body: body},
+	})
+	require.NoError(t, err)
+	return data
+}
+
+func TestASealedEventOpensToTheSameBytes(t *testing.T) {
+	t.Parallel()
+	w := writer(t, ring("a"))
+	r, _ := reader(t, ring("a"))
+	for _, body := range []string{
+		"", "Hello", `a "quoted" \ text`, `\`, `"}`, `{"$sealed":"AAAA"}`, "line\nbreak", "<&>\u2028 åäö 🎁", strings.Repeat("x", 4000),
+	} {
+		t.Run(body[:min(len(body), 20)], func(t *testing.T) {
+			t.Parallel()
+			at, plain := place(), message(t, body)
+			sealed, err := w.Seal(at, plain, eventseal.MessageBody)
+			require.NoError(t, err)
+			require.NotEqual(t, plain, sealed)
+			if len(body) > 10 {
+				require.NotContains(t, string(sealed), body)
+			}
+			opened, err := r.Open(t.Context(), at, sealed)
+			require.NoError(t, err)
+			require.Equal(t, string(plain), string(opened))
+
+			envelope, err := restjson.Marshal(&eventsv1.Event{Id: at.EventID, Data: sealed})
+			require.NoError(t, err)
+			want, err := restjson.Marshal(&eventsv1.Event{Id: at.EventID, Data: plain})
+			require.NoError(t, err)
+			opened, err = r.Open(t.Context(), at, envelope)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(opened))
+		})
+	}
+	t.Run("a claim URL", func(t *testing.T) {
+		t.Parallel()
+		at := place()
+		plain, err := restjson.Marshal(&linksv1.PersonalLink{Id: at.EventID, ClaimUrl: "https://gifts.example.com/c/a-token"})
+		require.NoError(t, err)
+		sealed, err := w.Seal(at, plain, eventseal.ClaimURL)
+		require.NoError(t, err)
+		require.NotContains(t, string(sealed), "a-token")
+		opened, err := r.Open(t.Context(), at, sealed)
+		require.NoError(t, err)
+		require.Equal(t, string(plain), string(opened))
+	})
+}
+
+func TestAValueOpensOnlyInItsPlace(t *testing.T) {
+	t.Parallel()
+	w := writer(t, ring("a"))
+	r, _ := reader(t, ring("a"))
+	at := place()
+	sealed, err := w.Seal(at, message(t, "Hello"), eventseal.MessageBody)
+	require.NoError(t, err)
+	for name, elsewhere := range map[string]eventseal.Place{
+		"of another tenant": {TenantID: uuid.NewString(), EventID: at.EventID},
+		"of another event":  {TenantID: at.TenantID, EventID: uuid.NewString()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := r.Open(t.Context(), elsewhere, sealed)
+			require.ErrorIs(t, err, eventseal.ErrUnreadable)
+			require.ErrorIs(t, err, seal.ErrBroken)
+		})
+	}
+	t.Run("in another member", func(t *testing.T) {
+		t.Parallel()
+		moved := strings.Replace(string(sealed), `"body":{`, `"claimUrl":{`, 1)
+		_, err := r.Open(t.Context(), at, []byte(moved))
+		require.ErrorIs(t, err, seal.ErrBroken)
+	})
+	t.Run("with ids in upper case", func(t *testing.T) {
+		t.Parallel()
+		_, err := r.Open(t.Context(), eventseal.Place{TenantID: strings.ToUpper(at.TenantID), EventID: strings.ToUpper(at.EventID)}, sealed)
+		require.NoError(t, err)
+	})
+}
+
+func TestEventsWithoutSealedMembersPassUnchanged(t *testing.T) {
+	t.Parallel()
+	r, _ := reader(t, ring("a"))
+	for name, data := range map[string]string{
+		"plain":                          `{"claimUrl":"https://x/c/y"}`,
+		"spaces":                         `{"id":  "spaces stay"}`,
+		"a variation named like a seal":  `{"items":[{"variations":{"$sealed":"AAAA"}}]}`,
+		"a text that looks like a value": `{"text":"\"body\":{\"$sealed\":\"AAAA\"}"}`,
+		"empty":                          ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opened, err := r.Open(t.Context(), place(), []byte(data))
+			require.NoError(t, err)
+			require.Equal(t, data, string(opened))
+			opened, err = (*eventseal.Reader)(nil).Open(t.Context(), place(), []byte(data))
+			require.NoError(t, err)
+			require.Equal(t, data, string(opened))
+		})
+	}
+}
+
+func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
+	t.Parallel()
+	at := place()
+	sealed, err := writer(t, ring("b")).Seal(at, message(t, "Hello"), eventseal.MessageBody)
+	require.NoError(t, err)
+
+	r, tel := reader(t, ring("a"))
+	_, err = r.Open(t.Context(), at, sealed)
+	require.ErrorIs(t, err, eventseal.ErrUnreadable)
+	require.ErrorIs(t, err, seal.ErrNoKey)
+	_, err = r.Open(t.Context(), at, []byte(`{"body":{"$sealed":"%"}}`))
+	require.ErrorIs(t, err, seal.ErrBroken)
+	require.Equal(t, map[string]float64{"cause=missing_key": 1, "cause=broken": 1}, tel.Values(t, "gifting.events.unreadable"))
+
+	_, err = (*eventseal.Reader)(nil).Open(t.Context(), at, sealed)
+	require.ErrorIs(t, err, eventseal.ErrUnreadable, "a reader without keys does not pass sealed values on")
+
+	rotated, _ := reader(t, eventseal.Keys{Ring: ring("a").Ring + "," + ring("b").Ring})
+	opened, err := rotated.Open(t.Context(), at, sealed)
+	require.NoError(t, err)
+	require.Contains(t, string(opened), `"body":"Hello"`)
+}
+
+func TestAWriterThatIsOffLeavesEventsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	w, err := eventseal.NewWriter(eventseal.Config{Keys: ring("a"), Sealing: eventseal.Off})
+	require.NoError(t, err)
+	plain := message(t, "Hello")
+	same, err := w.Seal(place(), plain, eventseal.MessageBody)
+	require.NoError(t, err)
+	require.Equal(t, string(plain), string(same))
+}
+
+func TestAnEventWithoutItsMemberIsRefused(t *testing.T) {
+	t.Parallel()
+	w := writer(t, ring("a"))
+	for _, data := range []string{`{}`, `{"body":null}`, `{"body":`, `{"body":"x`, `{"text":"\"body\":"}`} {
+		_, err := w.Seal(place(), []byte(data), eventseal.MessageBody)
+		require.Error(t, err, data)
+	}
+}
+
+func TestABadRingOfEventsIsRefused(t *testing.T) {
+	t.Parallel()
+	require.Error(t, eventseal.Keys{Ring: "k1:short"}.Validate())
+	require.NoError(t, ring("a").Validate())
+	_, err := eventseal.NewWriter(eventseal.Config{})
+	require.ErrorIs(t, err, seal.ErrRing)
+	_, err = eventseal.NewReader(eventseal.Keys{}, telemetrytest.New().Telemetry)
+	require.ErrorIs(t, err, seal.ErrRing)
+}
