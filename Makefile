@@ -76,9 +76,14 @@ contract: googleapis $(BIN)/.tools ## For a release: store today's protocol file
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 
 .PHONY: build
-build: ## Build static programs of the services and the gateway into .local/bin
+build: ## Build static programs of the services, the gateway and giftingctl into .local/bin
 	@mkdir -p $(BIN)
-	@CGO_ENABLED=0 go build -v -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/*
+	@CGO_ENABLED=0 go build -v -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/* ./deploy/cmd/giftingctl
+
+.PHONY: giftingctl
+giftingctl: ## Build .local/bin/giftingctl, the command line for operators and internal teams
+	@mkdir -p $(BIN)
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./deploy/cmd/giftingctl
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools

@@ -1,0 +1,236 @@
+package giftingctl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+)
+
+// Fields that follow from the context.
+const (
+	tenantField = "tenant_id"
+	actorField  = "actor"
+)
+
+var (
+	errArguments = errors.New("the arguments are")
+	errTenant    = errors.New("name the tenant: --tenant ID, or tenant in the context")
+	errRequired  = errors.New("these flags are needed:")
+	errActor     = errors.New("the actor's kind is none of")
+)
+
+// callCommand is the command of a row of the table.
+type callCommand struct {
+	call
+
+	app    *app
+	fields []*field
+	// file is the request as JSON, with -f; out is the file of a document, and all asks for all pages.
+	file, out string
+	all       bool
+}
+
+func (a *app) command(c call, verb string) *cobra.Command {
+	cc := &callCommand{call: c, app: a, fields: fieldsOf(method(c.method).Input(), c.inside)}
+	command := &cobra.Command{
+		Use: verb + cc.usage(), Short: c.short, Args: cc.checkArguments, ValidArgsFunction: cc.completeArguments,
+		RunE: func(command *cobra.Command, args []string) error { return cc.run(command, args) },
+	}
+	for _, f := range cc.fields {
+		if cc.isFlag(f) {
+			cc.addFlag(command, f)
+		}
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&cc.file, "file", "f", "", "read the request from a file of JSON; - is the standard input. Flags replace its values")
+	if !c.reads {
+		flags.BoolVar(&a.dryRun, "dry-run", false, "print the request and where it would be sent, and send nothing")
+	}
+	if c.document != "" {
+		flags.StringVar(&cc.out, "out", "", "the file to write, which only you may read (required)")
+	}
+	if cc.pages() != nil && c.document == "" {
+		flags.BoolVar(&cc.all, "all", false, "all pages, not only one")
+	}
+	return command
+}
+
+// method finds a method of the contract by its full name.
+func method(name string) protoreflect.MethodDescriptor {
+	full := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(name, "/"), "/", "."))
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(full)
+	must(err)
+	return found.(protoreflect.MethodDescriptor)
+}
+
+func newMessage(of protoreflect.MessageDescriptor) proto.Message {
+	found, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName())
+	must(err)
+	return found.New().Interface()
+}
+
+// isFlag reports that the field is neither an argument nor set by the context.
+func (c *callCommand) isFlag(f *field) bool {
+	return f.key != tenantField && !slices.Contains(c.args, f.key) && !slices.Contains(c.omit, f.key)
+}
+
+func (c *callCommand) addFlag(command *cobra.Command, f *field) {
+	help := f.help()
+	switch {
+	case slices.Contains(c.required, f.key):
+		help = strings.TrimSpace(help + " (required)")
+	case f.key == c.fresh:
+		help = "UUID; without it a new one is made"
+	}
+	flag := command.Flags().VarPF(f, f.name, "", help)
+	if f.last().Kind() == protoreflect.BoolKind && !f.last().IsList() {
+		flag.NoOptDefVal = "true"
+	}
+	if f.last().Enum() != nil {
+		must(command.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(choices(f.last()), cobra.ShellCompDirectiveNoFileComp)))
+	}
+}
+
+func (c *callCommand) named(key string) *field {
+	return c.fields[slices.IndexFunc(c.fields, func(f *field) bool { return f.key == key })]
+}
+
+// usage shows the arguments. One that can be made is optional.
+func (c *callCommand) usage() string {
+	var text strings.Builder
+	for _, key := range c.args {
+		f := c.named(key)
+		name := strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
+		if f.Type() == "file" {
+			name = "FILE"
+		}
+		if key == c.fresh {
+			name = "[" + name + "]"
+		}
+		text.WriteString(" " + name)
+	}
+	return text.String()
+}
+
+func (c *callCommand) checkArguments(command *cobra.Command, args []string) error {
+	least := len(c.args)
+	if slices.Contains(c.args, c.fresh) || command.Flags().Changed("file") {
+		least = 0
+	}
+	if len(args) < least || len(args) > len(c.args) {
+		return usage(fmt.Errorf("%w %s", errArguments, strings.TrimSpace(command.Use)))
+	}
+	return nil
+}
+
+// arguments requires a number of arguments.
+func arguments(count int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != count {
+			return usage(fmt.Errorf("%w %s", errArguments, command.Use))
+		}
+		return nil
+	}
+}
+
+func (c *callCommand) completeArguments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) >= len(c.args) {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	switch f := c.named(c.args[len(args)]); {
+	case f.last().Enum() != nil:
+		return choices(f.last()), cobra.ShellCompDirectiveNoFileComp
+	case f.Type() == "file":
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// request builds the request from the file, the arguments, the flags and the context, in this order.
+func (c *callCommand) request(command *cobra.Command, args []string, of chosen) (proto.Message, error) {
+	req := newMessage(method(c.method).Input())
+	p := parser{in: c.app.In}
+	if c.file != "" {
+		if err := p.read(c.file, req); err != nil {
+			return nil, usage(err)
+		}
+	}
+	for i, text := range args {
+		f := c.named(c.args[i])
+		f.values = []string{text}
+		if err := p.set(req.ProtoReflect(), f); err != nil {
+			return nil, usage(fmt.Errorf("%s: %w", f.name, err))
+		}
+	}
+	for _, f := range c.fields {
+		if !c.isFlag(f) || !command.Flags().Changed(f.name) {
+			continue
+		}
+		if err := p.set(req.ProtoReflect(), f); err != nil {
+			return nil, usage(fmt.Errorf("--%s: %w", f.name, err))
+		}
+	}
+	if err := c.checkRequired(command); err != nil {
+		return nil, err
+	}
+	return req, c.complete(command, req.ProtoReflect(), of)
+}
+
+// checkRequired makes sure that a command that replaces all of a record names what must not become empty by mistake.
+func (c *callCommand) checkRequired(command *cobra.Command) error {
+	if c.file != "" {
+		return nil
+	}
+	var missing []string
+	for _, key := range c.required {
+		if name := c.named(key).name; !command.Flags().Changed(name) {
+			missing = append(missing, "--"+name)
+		}
+	}
+	if len(missing) > 0 {
+		return usage(fmt.Errorf("%w %s", errRequired, strings.Join(missing, ", ")))
+	}
+	return nil
+}
+
+// complete sets what is not on the command line: the tenant, the actor and a new id.
+func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message, of chosen) error {
+	if fd := req.Descriptor().Fields().ByName(tenantField); fd != nil && !slices.Contains(c.args, tenantField) && !req.Has(fd) {
+		tenant := of.Tenant
+		if command.Flags().Changed("tenant") {
+			tenant = c.app.tenant
+		}
+		switch {
+		case tenant != "":
+			req.Set(fd, protoreflect.ValueOfString(tenant))
+		case !fd.HasOptionalKeyword():
+			return usage(errTenant)
+		}
+	}
+	if fd := req.Descriptor().Fields().ByName(actorField); fd != nil && !req.Has(fd) {
+		kind, ok := enumname.Parse[commonv1.ActorKind](strings.ToUpper(strings.ReplaceAll(of.Actor.Kind, "-", "_")))
+		if !ok {
+			return usage(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
+				errActor, of.Actor.Kind, of.name, of.config.path))
+		}
+		actor := &commonv1.Actor{Kind: kind, Id: of.Actor.ID, Name: of.Actor.Name}
+		req.Set(fd, protoreflect.ValueOfMessage(actor.ProtoReflect()))
+	}
+	if c.fresh == "" || len(c.named(c.fresh).values) > 0 || c.file != "" {
+		return nil
+	}
+	f := c.named(c.fresh)
+	f.values = []string{uuid.NewString()}
+	return parser{}.set(req, f)
+}

@@ -1,0 +1,140 @@
+package giftingctl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/pkg/identity"
+)
+
+// Config is the content of the file of contexts.
+type Config struct {
+	// Current is the name of the context that commands use without --context.
+	Current  string             `yaml:"current,omitempty"`
+	Contexts map[string]Context `yaml:"contexts"`
+
+	path string
+}
+
+// Context says where the services are and who calls them.
+type Context struct {
+	// Addresses are host:port of each service, by its name: tenants, catalog, orders, personal-links, webhook.
+	Addresses map[identity.Name]string `yaml:"addresses"`
+	// CA, Certificate and Key are PEM files. A relative path begins in the folder of the file of contexts.
+	CA          string `yaml:"ca"`
+	Certificate string `yaml:"certificate"`
+	Key         string `yaml:"key"`
+	// TrustDomain of the certificates; empty means partner-gifting.
+	TrustDomain string `yaml:"trustDomain,omitempty"`
+	// Actor is the person for whom the commands act.
+	Actor Actor `yaml:"actor,omitempty"`
+	// Tenant is the id of the tenant that commands use without --tenant.
+	Tenant string `yaml:"tenant,omitempty"`
+}
+
+// Actor is a person in the directory of the calling system.
+type Actor struct {
+	// Kind is tenant-account, tenant-client, backoffice-account or system.
+	Kind string `yaml:"kind"`
+	ID   string `yaml:"id,omitempty"`
+	Name string `yaml:"name,omitempty"`
+}
+
+var (
+	errNoContexts  = errors.New("there is no file of contexts")
+	errNoContext   = errors.New("no context is chosen")
+	errContext     = errors.New("there is no such context")
+	errCertificate = errors.New("the context has no certificate")
+)
+
+// DefaultPath is the file of contexts without --config: that of GIFTINGCTL_CONFIG, else giftingctl.yaml in the user's folder of
+// settings.
+func DefaultPath() string {
+	if path := os.Getenv("GIFTINGCTL_CONFIG"); path != "" {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "giftingctl.yaml"
+	}
+	return filepath.Join(home, ".config", "giftingctl.yaml")
+}
+
+// readConfig reads the file of contexts. A member that it does not know is an error.
+func readConfig(path string) (*Config, error) {
+	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	c := &Config{path: path}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return c, nil
+}
+
+// Write replaces the file, which only its owner may read.
+func (c Config) Write(path string) error {
+	content, err := yaml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	next := path + ".next"
+	if err := os.WriteFile(next, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// names are the names of the contexts, sorted.
+func (c *Config) names() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
+
+// named returns a context; an empty name means the current one.
+func (c *Config) named(name string) (string, Context, error) {
+	if name == "" {
+		name = c.Current
+	}
+	if name == "" {
+		return "", Context{}, usage(fmt.Errorf("%w: giftingctl context use NAME, with one of %v", errNoContext, c.names()))
+	}
+	found, ok := c.Contexts[name]
+	if !ok {
+		return "", Context{}, usage(fmt.Errorf("%w: %s is none of %v in %s", errContext, name, c.names(), c.path))
+	}
+	return name, found, nil
+}
+
+// identity names the files of the context, relative to the file of contexts.
+func (c *Config) identity(name string, of Context) (identity.Config, error) {
+	files := identity.Config{
+		CAFile: c.file(of.CA), CertFile: c.file(of.Certificate), KeyFile: c.file(of.Key), TrustDomain: of.TrustDomain,
+	}
+	if !files.Secure() {
+		return files, usage(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
+	}
+	return files, nil
+}
+
+func (c *Config) file(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(c.path), path)
+}

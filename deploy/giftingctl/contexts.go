@@ -1,0 +1,96 @@
+package giftingctl
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/pkg/certfile"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	group := &cobra.Command{
+		Use: "context", Short: "Where the services are, and who calls them", RunE: requireSub,
+		Long: `A context says where the services are, and who calls them. Contexts are in one YAML file:
+
+  current: production
+  contexts:
+    production:
+      addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000", webhook: "host:9000"}
+      ca: ca.crt                 # relative to this file
+      certificate: ann.crt       # its URI SAN says what the caller may do: workspace, backoffice or operator
+      key: ann.key
+      actor: {kind: backoffice-account, id: ann}
+      tenant: 5f0c3a2e-…         # optional: the tenant of commands without --tenant`,
+	}
+	one := func(use, short string, run func(name string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: arguments(strings.Count(use, " ")), ValidArgsFunction: a.completeContexts,
+			RunE: func(_ *cobra.Command, args []string) error { return run(strings.Join(args, "")) },
+		}
+	}
+	show := one("show", "Show the context in use, and until when its certificate is valid", a.showContext)
+	group.AddCommand(one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext), show)
+	return group
+}
+
+func (a *app) listContexts(string) error {
+	cfg, err := readConfig(a.config)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, name := range cfg.names() {
+		of := cfg.Contexts[name]
+		current := ""
+		if name == cfg.Current {
+			current = "*"
+		}
+		rows = append(rows, []string{current, name, of.Actor.Kind, of.Actor.ID, of.Tenant})
+	}
+	return a.printRows([]string{"current", "name", "actor kind", "actor id", "tenant"}, rows)
+}
+
+func (a *app) useContext(name string) error {
+	cfg, err := readConfig(a.config)
+	if err != nil {
+		return err
+	}
+	if cfg.Current, _, err = cfg.named(name); err != nil {
+		return err
+	}
+	return cfg.Write(cfg.path)
+}
+
+func (a *app) showContext(string) error {
+	c, err := a.chosen()
+	if err != nil {
+		return err
+	}
+	files, err := c.config.identity(c.name, c.Context)
+	if err != nil {
+		return err
+	}
+	certificate, err := certfile.Certificate(files.CertFile, files.KeyFile, time.Now())
+	if err != nil {
+		return usage(err)
+	}
+	rows := [][]string{{"file", c.config.path}, {"name", c.name}, {"caller", certificate.Leaf.URIs[0].String()},
+		{"valid until", certificate.Leaf.NotAfter.UTC().Format(time.RFC3339)}, {"ca", files.CAFile},
+		{"actor", strings.TrimSpace(c.Actor.Kind + " " + c.Actor.ID)}, {"tenant", c.Tenant}}
+	for _, service := range slices.Sorted(maps.Keys(c.Addresses)) {
+		rows = append(rows, []string{string(service), c.Addresses[service]})
+	}
+	return a.printRows(nil, rows)
+}
+
+func (a *app) completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cfg, err := readConfig(a.config)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return cfg.names(), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,105 @@
+package giftingctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// connection is the way to one service, for the caller of a context.
+type connection struct {
+	conn *grpc.ClientConn
+	addr string
+	app  *app
+	// status is what the last call returned.
+	status *status.Status
+}
+
+var errAddress = errors.New("the context has no address of the service")
+
+// serviceOf returns the service that has the method.
+func serviceOf(method string) identity.Name {
+	name := strings.Split(strings.TrimPrefix(method, "/"), ".")[1]
+	if name == "personallinks" {
+		return identity.PersonalLinks
+	}
+	return identity.Name(name)
+}
+
+// chosen is the context of a command.
+type chosen struct {
+	Context
+
+	name   string
+	config *Config
+}
+
+func (a *app) chosen() (chosen, error) {
+	cfg, err := readConfig(a.config)
+	if err != nil {
+		return chosen{}, err
+	}
+	name, found, err := cfg.named(a.context)
+	return chosen{Context: found, name: name, config: cfg}, err
+}
+
+// address of a service.
+func (c chosen) address(service identity.Name) (string, error) {
+	addr := c.Addresses[service]
+	if addr == "" {
+		return "", usage(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
+	}
+	return addr, nil
+}
+
+func (a *app) dial(c chosen, service identity.Name) (*connection, error) {
+	addr, err := c.address(service)
+	if err != nil {
+		return nil, err
+	}
+	files, err := c.config.identity(c.name, c.Context)
+	if err != nil {
+		return nil, err
+	}
+	made := &connection{addr: addr, app: a}
+	made.conn, err = rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: files}, telemetry.Discard(), made.remember)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return made, nil
+}
+
+// remember keeps the status of a call. The errors of package rpc hide what comes from the transport, such as a server that
+// cannot be reached, because they are for customers.
+func (c *connection) remember(
+	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	err := invoke(ctx, method, req, reply, cc, opts...)
+	c.status = status.Convert(err)
+	return err
+}
+
+// call makes a call within the timeout.
+func (c *connection) call(ctx context.Context, method string, req, resp proto.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, c.app.timeout)
+	defer cancel()
+	err := c.conn.Invoke(ctx, method, req, resp)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return &refusal{status: status.FromContextError(ctx.Err())}
+	}
+	return &refusal{status: c.status}
+}
+
+func (c *connection) close() { _ = c.conn.Close() } // Nothing is lost: all calls have returned.

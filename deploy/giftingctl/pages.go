@@ -1,0 +1,55 @@
+package giftingctl
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// pages is the field of the request that takes the cursor of a page; nil if the call has no pages.
+func (c *callCommand) pages() *field {
+	i := slices.IndexFunc(c.fields, func(f *field) bool { return f.key == "after" || f.key == "page_token" })
+	if i < 0 {
+		return nil
+	}
+	return c.fields[i]
+}
+
+// cursorOf is the field of a response with the cursor of the next page.
+func cursorOf(resp proto.Message) protoreflect.FieldDescriptor {
+	fields := resp.ProtoReflect().Descriptor().Fields()
+	if fd := fields.ByName("next_cursor"); fd != nil {
+		return fd
+	}
+	return fields.ByName("next_page_token")
+}
+
+// next is the cursor of the next page; empty after the last one.
+func (c *callCommand) next(resp proto.Message) string {
+	fd := cursorOf(resp)
+	if fd == nil || c.pages() == nil {
+		return ""
+	}
+	return resp.ProtoReflect().Get(fd).String()
+}
+
+func clearPage(resp proto.Message) { resp.ProtoReflect().Clear(cursorOf(resp)) }
+
+// add returns the sums of the counts in two responses, such as how many deliveries were sent again.
+func add(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {
+	sums := map[protoreflect.FieldDescriptor]int64{}
+	fields := a.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if fd := fields.Get(i); fd.Kind() == protoreflect.Int32Kind && !fd.IsList() {
+			sums[fd] = a.ProtoReflect().Get(fd).Int() + b.ProtoReflect().Get(fd).Int()
+		}
+	}
+	return sums
+}
+
+func set(m proto.Message, sums map[protoreflect.FieldDescriptor]int64) {
+	for fd, sum := range sums {
+		m.ProtoReflect().Set(fd, protoreflect.ValueOfInt32(int32(sum))) //nolint:gosec // Two billion deliveries are not sent by one command.
+	}
+}

@@ -1,0 +1,220 @@
+package giftingctl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+)
+
+var (
+	errChoice  = errors.New("is none of")
+	errPair    = errors.New("is not name=value")
+	errMember  = errors.New("is not a name of the list")
+	errTime    = errors.New("is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z")
+	errSeveral = errors.New("only one can be set of")
+)
+
+// parser turns texts of the command line into values of a request.
+type parser struct{ in io.Reader }
+
+// set puts the values of a field into a request.
+func (p parser) set(req protoreflect.Message, f *field) error {
+	for _, fd := range f.path[:len(f.path)-1] {
+		if err := alone(req, fd); err != nil {
+			return err
+		}
+		req = req.Mutable(fd).Message()
+	}
+	fd := f.last()
+	if err := alone(req, fd); err != nil {
+		return err
+	}
+	switch {
+	case fd.IsMap():
+		return p.setMap(req.Mutable(fd).Map(), fd, f.values)
+	case fd.IsList():
+		return p.setList(req, fd, f.values)
+	}
+	value, err := p.value(fd, f.values[0], req.NewField(fd))
+	if err == nil {
+		req.Set(fd, value)
+	}
+	return err
+}
+
+// alone refuses a field while another field of its oneof is set.
+func alone(m protoreflect.Message, fd protoreflect.FieldDescriptor) error {
+	of := fd.ContainingOneof()
+	if of == nil {
+		return nil
+	}
+	if other := m.WhichOneof(of); other != nil && other != fd {
+		return fmt.Errorf("%w %s and %s", errSeveral, word(string(other.Name())), word(string(fd.Name())))
+	}
+	return nil
+}
+
+func (p parser) setMap(into protoreflect.Map, fd protoreflect.FieldDescriptor, pairs []string) error {
+	for _, pair := range pairs {
+		name, text, found := strings.Cut(pair, "=")
+		if !found {
+			return fmt.Errorf("%q %w", pair, errPair)
+		}
+		value, err := p.value(fd.MapValue(), text, protoreflect.Value{})
+		if err != nil {
+			return err
+		}
+		into.Set(protoreflect.ValueOfString(name).MapKey(), value)
+	}
+	return nil
+}
+
+// setList replaces a list. Texts, numbers and words may be separated by commas.
+func (p parser) setList(req protoreflect.Message, fd protoreflect.FieldDescriptor, texts []string) error {
+	list := req.NewField(fd).List()
+	for _, text := range texts {
+		entries := []string{text}
+		if fd.Message() == nil {
+			entries = strings.Split(text, ",")
+		}
+		for _, entry := range entries {
+			element := protoreflect.Value{}
+			if fd.Message() != nil {
+				element = list.NewElement()
+			}
+			value, err := p.value(fd, entry, element)
+			if err != nil {
+				return err
+			}
+			list.Append(value)
+		}
+	}
+	req.Set(fd, protoreflect.ValueOfList(list))
+	return nil
+}
+
+// value reads a text. empty is an empty value of a message.
+func (p parser) value(fd protoreflect.FieldDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
+	switch fd.Kind() { //nolint:exhaustive // A test reads a value of every field of the contract.
+	case protoreflect.MessageKind:
+		return p.message(fd.Message(), text, empty)
+	case protoreflect.EnumKind:
+		return enum(fd, text)
+	case protoreflect.BoolKind:
+		b, err := strconv.ParseBool(text)
+		return protoreflect.ValueOfBool(b), err
+	case protoreflect.Int32Kind:
+		n, err := strconv.ParseInt(text, 10, 32)
+		return protoreflect.ValueOfInt32(int32(n)), err
+	case protoreflect.Int64Kind:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return protoreflect.ValueOfInt64(n), err
+	case protoreflect.BytesKind:
+		content, err := p.content(text)
+		return protoreflect.ValueOfBytes(content), err
+	default:
+		return protoreflect.ValueOfString(text), nil
+	}
+}
+
+func enum(fd protoreflect.FieldDescriptor, text string) (protoreflect.Value, error) {
+	name := strings.ToUpper(strings.ReplaceAll(text, "-", "_"))
+	number, ok := enumname.Of(fd.Enum()).Number(name)
+	if !ok {
+		return protoreflect.Value{}, fmt.Errorf("%q %w %s", text, errChoice, strings.Join(choices(fd), ", "))
+	}
+	return protoreflect.ValueOfEnum(number), nil
+}
+
+// content reads a file.
+func (p parser) content(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(p.in)
+	}
+	return os.ReadFile(name) //nolint:gosec // The user names the file.
+}
+
+// message reads a time, a duration, a JSON object or values of fields, such as product-id=…,budget.amount=150.
+func (p parser) message(of protoreflect.MessageDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
+	switch of.FullName() {
+	case timestampName:
+		at, err := instant(text)
+		return protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()), err
+	case durationName:
+		d, err := duration(text)
+		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), err
+	}
+	if strings.HasPrefix(text, "{") {
+		return empty, protojson.Unmarshal([]byte(text), empty.Message().Interface())
+	}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(pair, "=")
+		if !found {
+			return empty, fmt.Errorf("%q %w", pair, errPair)
+		}
+		if err := p.member(empty.Message(), name, value); err != nil {
+			return empty, err
+		}
+	}
+	return empty, nil
+}
+
+// member sets a field of a message by its name. The name of an entry of a map follows that of the map.
+func (p parser) member(m protoreflect.Message, name, value string) error {
+	for _, f := range fieldsOf(m.Descriptor(), "") {
+		entry, inMap := strings.CutPrefix(name, f.name+".")
+		switch {
+		case f.name == name:
+			f.values = []string{value}
+			return p.set(m, f)
+		case inMap && f.last().IsMap():
+			f.values = []string{entry + "=" + value}
+			return p.set(m, f)
+		}
+	}
+	return fmt.Errorf("%q %w", name, errMember)
+}
+
+func instant(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q %w", text, errTime)
+}
+
+const day = 24 * time.Hour
+
+// duration reads a duration that may be in days.
+func duration(text string) (time.Duration, error) {
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.Atoi(number)
+		return time.Duration(days) * day, err
+	}
+	return time.ParseDuration(text)
+}
+
+// read fills a request from a file of JSON.
+func (p parser) read(name string, req proto.Message) error {
+	content, err := p.content(name)
+	if err != nil {
+		return err
+	}
+	if err := protojson.Unmarshal(content, req); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package giftingctl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/pkg/version"
+)
+
+// Streams of the process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Terminal reports that Err is a terminal, on which progress is shown.
+	Terminal bool
+}
+
+// app is one run of the program.
+type app struct {
+	Streams
+
+	// The flags of every command.
+	config, context, tenant, output string
+	timeout                         time.Duration
+	dryRun                          bool
+}
+
+// The forms of -o.
+const (
+	asTable = "table"
+	asJSON  = "json"
+)
+
+// groups are the commands that are not rows of the table of calls. A group in a file of its own adds its function here.
+func (a *app) groups() []*cobra.Command {
+	return []*cobra.Command{
+		a.contextCommand(),
+	}
+}
+
+// Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call, 2 if the command
+// or its context is wrong, 3 if a service could not be reached.
+func Run(ctx context.Context, args []string, std Streams) int {
+	a := &app{Streams: std}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	return a.report(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "giftingctl",
+		Short: "Operate Partner Gifting: tenants, keys, the catalog, orders, links and webhooks",
+		Long: `giftingctl calls the operations planes of Partner Gifting.
+
+A context says where the services are and who calls them: giftingctl context --help.
+
+The exit code is 0, or 1 if the platform refused the call, 2 if the command or its context is wrong, 3 if a service could not
+be reached; then the same command can be repeated.`,
+		Version: version.String(), SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.config, "config", DefaultPath(), "the file of contexts; also GIFTINGCTL_CONFIG")
+	flags.StringVar(&a.context, "context", "", "the context to use, instead of the current one")
+	flags.StringVar(&a.tenant, "tenant", "", "id of the tenant, instead of that of the context")
+	flags.StringVarP(&a.output, "output", "o", asTable, "table or json")
+	flags.DurationVar(&a.timeout, "timeout", 15*time.Second, "how long a call may take")
+	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
+	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{asTable, asJSON}, cobra.ShellCompDirectiveNoFileComp)))
+	for _, group := range a.groups() {
+		root.AddCommand(group)
+	}
+	for _, c := range calls {
+		a.add(root, c)
+	}
+	return root
+}
+
+var errOutput = errors.New("-o is table or json")
+
+func (a *app) checkOutput() error {
+	if !slices.Contains([]string{asTable, asJSON}, a.output) {
+		return usage(errOutput)
+	}
+	return nil
+}
+
+// add adds the command of a call, with the groups that its words name.
+func (a *app) add(root *cobra.Command, c call) {
+	words := strings.Fields(c.use)
+	parent := root
+	for i, word := range words[:len(words)-1] {
+		parent = groupOf(parent, word, strings.Join(words[:i+1], " "))
+	}
+	parent.AddCommand(a.command(c, words[len(words)-1]))
+}
+
+// groupOf returns the child of the command with the name, and adds it if it is missing.
+func groupOf(parent *cobra.Command, name, path string) *cobra.Command {
+	for _, child := range parent.Commands() {
+		if child.Name() == name {
+			return child
+		}
+	}
+	group := &cobra.Command{Use: name, Short: about[path], RunE: requireSub}
+	parent.AddCommand(group)
+	return group
+}
+
+var errSubcommand = errors.New("unknown command")
+
+// requireSub refuses words that are not a command of a group, and shows the group's commands without any.
+func requireSub(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	return usage(errors.Join(errSubcommand, errors.New(c.CommandPath()+" "+args[0])))
+}
+
+// must is for errors that only a wrong name of a flag causes, which every test would show.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
