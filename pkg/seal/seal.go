@@ -29,6 +29,8 @@ type Ring struct {
 	active string
 	aeads  map[string]cipher.AEAD
 	macs   map[string][]byte
+	// unreadable is called with the reason why a value did not open; it may be nil.
+	unreadable func(error)
 }
 
 // ParseRing reads `id:base64,id:base64`; the first key is the active one.
@@ -78,8 +80,26 @@ func (r *Ring) Seal(plain []byte, associated string) []byte {
 	return aead.Seal(out, nonce, plain, []byte(associated))
 }
 
+// OnUnreadable lets report be called with the error of every value that Open cannot open. It is called once, before the ring is
+// used.
+func (r *Ring) OnUnreadable(report func(error)) { r.unreadable = report }
+
 // Open decrypts a value that Seal made with the same associated data.
 func (r *Ring) Open(sealed []byte, associated string) ([]byte, error) {
+	plain, err := r.open(sealed, associated)
+	if err != nil && r.unreadable != nil {
+		r.unreadable(err)
+	}
+	return plain, err
+}
+
+// Check returns why Open would fail. It does not report the value as unreadable.
+func (r *Ring) Check(sealed []byte, associated string) error {
+	_, err := r.open(sealed, associated)
+	return err
+}
+
+func (r *Ring) open(sealed []byte, associated string) ([]byte, error) {
 	id, rest, err := split(sealed)
 	if err != nil {
 		return nil, err

@@ -163,6 +163,7 @@ func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler 
 		if err := ready(r.Context()); err != nil {
 			t.Logger.WarnContext(r.Context(), "not ready", "error", err)
 			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = fmt.Fprintln(w, err) // The port is for operators.
 		}
 	})
 	return mux

@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -74,6 +75,7 @@ type Service struct {
 	registerPool *pgxpool.Pool
 	conns        []*grpc.ClientConn
 	rpc          *rpc.Server
+	keys         *ringcheck.Check
 	reservations *reservations.Reconciler
 	answers      daemon.Part
 	clock        *retentionclock.Clock
@@ -133,6 +135,9 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err := s.openRegister(ctx); err != nil {
 		return err
 	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+		return err
+	}
 	orders, catalog := store.New(s.pool, ring), catalogv1.NewOrderingServiceClient(catalogConn)
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
@@ -188,8 +193,9 @@ func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, er
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
 	return daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
+		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
+		s.keys.Part(),
 		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel, s.reservations.Reconcile),
 		s.clock.Part(s.tel),
 		s.clock.Every("reservation outcomes", time.Hour, s.tel, s.reservations.DeleteOutcomes),

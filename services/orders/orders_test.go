@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -20,6 +25,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/orders"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
 func config(t *testing.T) orders.Config {
@@ -42,6 +48,81 @@ func TestReencryptNeedsOnlyTheDatabaseAndTheKeys(t *testing.T) {
 
 	cfg.SealKeys = "k1"
 	require.ErrorIs(t, orders.Reencrypt(t.Context(), cfg, &out), seal.ErrRing)
+}
+
+// With an incomplete ring an order would be taken that cannot be delivered.
+func TestNoOrderIsTakenWithAnIncompleteKeyRing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ring string
+		want error
+	}{
+		"a missing key": {ring: "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: ringcheck.ErrMissing},
+		"a wrong key":   {ring: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: ringcheck.ErrWrong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config(t)
+			cfg.RPC.Addr = testenv.FreeAddr(t)
+			require.NoError(t, orders.Migrate(t.Context(), cfg))
+			storeSealedOrder(t, cfg)
+			keys := cfg.SealKeys
+			cfg.SealKeys = tc.ring
+			metrics := testenv.FreeAddr(t)
+			require.Contains(t, readiness(t, cfg, metrics), `orders.details_sealed has values sealed with key "k1", but `+tc.want.Error())
+			cfg.SealKeys = keys
+			require.Empty(t, readiness(t, cfg, metrics))
+		})
+	}
+}
+
+// storeSealedOrder stores an order, sealed with the keys of the configuration.
+func storeSealedOrder(t *testing.T, cfg orders.Config) {
+	t.Helper()
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	require.NoError(t, err)
+	id := uuid.NewString()
+	conn, err := pgx.Connect(t.Context(), cfg.Database.URL)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind,
+  product_name, budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
+VALUES ($1, $1, 'r', 'e', 'API', $1, 'REQUESTED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $2, now(), now())`,
+		id, ring.Seal([]byte(`{}`), store.SealedColumns().Columns[0].AssociatedData(id)))
+	require.NoError(t, err)
+}
+
+// readiness runs the service until it is ready or says why it is not, and returns that. A service that is not ready does not listen.
+func readiness(t *testing.T, cfg orders.Config, metrics string) (reason string) {
+	t.Helper()
+	tel, err := telemetry.New(t.Context(), "orders", telemetry.Config{MetricsAddr: metrics}, io.Discard)
+	require.NoError(t, err)
+	service, err := orders.New(t.Context(), cfg, tel)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	require.Eventually(t, func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+metrics+"/readyz", http.NoBody)
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		reason = string(body)
+		return res.StatusCode == http.StatusOK || strings.Contains(reason, "seal")
+	}, 20*time.Second, 20*time.Millisecond)
+	listener, listens := (&net.Dialer{}).DialContext(t.Context(), "tcp", cfg.RPC.Addr)
+	require.Equal(t, reason == "", listens == nil)
+	if listens == nil {
+		require.NoError(t, listener.Close())
+	}
+	stop()
+	require.NoError(t, <-ended)
+	return reason
 }
 
 func TestATooShortRetentionOfTheAuditIsRefused(t *testing.T) {

@@ -1,0 +1,60 @@
+package ringcheck
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/seal"
+)
+
+// observe registers the metrics. Their series exist before anything is wrong.
+func (c *Check) observe() error {
+	meter := c.tel.Meters.Meter("github.com/partnergifting/platform/pkg/ringcheck")
+	_, err := meter.Int64ObservableGauge("gifting.seal.keys.unusable",
+		metric.WithDescription("Keys that sealed values of a column and that the ring lacks (missing) or has with other bytes (wrong)."),
+		metric.WithInt64Callback(c.report))
+	if err != nil {
+		return err
+	}
+	unreadable, err := meter.Int64Counter("gifting.seal.unreadable",
+		metric.WithDescription("Attempts to open a sealed value that failed: its key is not in the ring (missing_key), or the key does not open it (broken)."))
+	if err != nil {
+		return err
+	}
+	causes := map[bool]metric.MeasurementOption{
+		true:  metric.WithAttributes(attribute.String("cause", "missing_key")),
+		false: metric.WithAttributes(attribute.String("cause", "broken")),
+	}
+	for _, cause := range causes {
+		unreadable.Add(context.Background(), 0, cause)
+	}
+	c.ring.OnUnreadable(func(err error) {
+		unreadable.Add(context.Background(), 1, causes[errors.Is(err, seal.ErrNoKey)])
+	})
+	return nil
+}
+
+func (c *Check) report(_ context.Context, out metric.Int64Observer) error {
+	type series struct{ column, reason string }
+	counts := map[series]int64{}
+	for _, table := range c.tables {
+		for _, column := range table.Columns {
+			name := table.Name + "." + column.Name
+			counts[series{name, "missing"}], counts[series{name, "wrong"}] = 0, 0
+		}
+	}
+	for _, p := range c.current() {
+		reason := "wrong"
+		if errors.Is(p.reason, ErrMissing) {
+			reason = "missing"
+		}
+		counts[series{p.column, reason}]++
+	}
+	for s, n := range counts {
+		out.Observe(n, metric.WithAttributes(attribute.String("column", s.column), attribute.String("reason", s.reason)))
+	}
+	return nil
+}
