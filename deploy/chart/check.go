@@ -27,7 +27,7 @@ func Check(objects Objects) []string {
 	}
 	for _, rule := range []func(){
 		c.labels,
-		c.restricted, c.mounts, c.files, c.probes, c.gracePeriods,
+		c.restricted, c.mounts, c.authorities, c.files, c.probes, c.gracePeriods,
 		c.environments, c.secrets,
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
 		c.defaultDeny, c.policies, c.graph, c.internet,

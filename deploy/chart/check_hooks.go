@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
@@ -31,8 +32,13 @@ func (c *checker) hooks() {
 		} else {
 			c.report("Job %s runs as %s, which does not exist", j.Name, account)
 		}
-		if len(j.Spec.Template.Spec.Volumes) > 0 {
-			c.report("Job %s mounts what may not exist yet", j.Name)
+		if deadline := j.Spec.ActiveDeadlineSeconds; deadline == nil || time.Duration(*deadline)*time.Second >= helmWaits {
+			c.report("Job %s may still run when helm no longer waits for it", j.Name)
+		}
+		for _, object := range c.objects {
+			if mounts(j.Spec.Template.Spec.Volumes, object) {
+				c.earlier(object, j)
+			}
 		}
 		for _, policy := range c.networkPolicies() {
 			if strings.HasSuffix(policy.Name, "-migration") {
@@ -47,6 +53,22 @@ func (c *checker) hooks() {
 	}
 }
 
+// helmWaits is how long helm waits for a hook unless it is told otherwise.
+const helmWaits = 5 * time.Minute
+
+// mounts reports whether a volume has the content of the ConfigMap.
+func mounts(volumes []core.Volume, object meta.Object) bool {
+	if _, ok := object.(*core.ConfigMap); !ok {
+		return false
+	}
+	of := func(source core.VolumeProjection) bool {
+		return source.ConfigMap != nil && source.ConfigMap.Name == object.GetName()
+	}
+	return slices.ContainsFunc(volumes, func(v core.Volume) bool {
+		return v.ConfigMap != nil && v.ConfigMap.Name == object.GetName() || v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, of)
+	})
+}
+
 func (c *checker) hook(object meta.Object) {
 	events := strings.Split(object.GetAnnotations()["helm.sh/hook"], ",")
 	if !slices.Contains(events, "pre-install") || !slices.Contains(events, "pre-upgrade") {
@@ -59,6 +81,9 @@ func (c *checker) hook(object meta.Object) {
 
 func (c *checker) earlier(needed, object meta.Object) {
 	c.hook(needed)
+	if needed.GetAnnotations()["helm.sh/hook-delete-policy"] != "before-hook-creation" {
+		c.report("%s may be deleted while %s runs", title(needed), title(object))
+	}
 	first, err := strconv.Atoi(needed.GetAnnotations()["helm.sh/hook-weight"])
 	then, errThen := strconv.Atoi(object.GetAnnotations()["helm.sh/hook-weight"])
 	if err != nil || errThen != nil || first >= then {

@@ -50,6 +50,34 @@ func isRestricted(s *core.SecurityContext) bool {
 		s.SeccompProfile != nil && s.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault
 }
 
+// Folders of authorities: those of the image, and those of the values.
+const (
+	imageAuthorities  = "/etc/ssl/certs"
+	valuesAuthorities = "/etc/gifting/authorities"
+)
+
+// authorities checks that either every pod trusts private authorities, beside those of the image, or none does.
+func (c *checker) authorities() {
+	var with, without []string
+	for _, p := range c.pods {
+		inFolder := func(mount core.VolumeMount) bool { return mount.MountPath == valuesAuthorities }
+		mounts := slices.ContainsFunc(p.container.VolumeMounts, inFolder)
+		if mounts != (p.value("SSL_CERT_DIR") == imageAuthorities+":"+valuesAuthorities) {
+			c.report("%s mounts private authorities and does not read them, or the reverse", p.owner)
+		}
+		if mounts {
+			with = append(with, p.owner)
+		} else {
+			without = append(without, p.owner)
+		}
+	}
+	for _, owner := range without {
+		if len(with) > 0 {
+			c.report("%s does not trust private authorities", owner)
+		}
+	}
+}
+
 // mounts checks that secrets are mounted read-only and as whole folders, because a subPath would never see a renewed
 // certificate.
 func (c *checker) mounts() {
@@ -59,8 +87,8 @@ func (c *checker) mounts() {
 				c.report("%s mounts a folder of its host", p.owner)
 			}
 			for _, mount := range p.container.VolumeMounts {
-				if mount.Name == volume.Name && volume.Secret != nil && (!mount.ReadOnly || mount.SubPath != "") {
-					c.report("%s: the secret %s is not mounted read-only as a folder", p.owner, volume.Secret.SecretName)
+				if mount.Name == volume.Name && (volume.Secret != nil || volume.Projected != nil) && (!mount.ReadOnly || mount.SubPath != "") {
+					c.report("%s: the volume %s is not mounted read-only as a folder", p.owner, volume.Name)
 				}
 			}
 		}

@@ -63,7 +63,7 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		"a monitor that selects no service":             {"templates/monitoring.yaml", `include "gifting.releaseSelector" .`, `include "gifting.selector" (dict "root" . "name" "all")`, "ServiceMonitor gifting does not select Service gifting-tenants"},
 		"a monitor of another port":                     {"templates/monitoring.yaml", "port: metrics", "port: http", "ServiceMonitor gifting uses the port http"},
 		"an autoscaler of nothing":                      {"templates/autoscalers.yaml", `name: {{ include "gifting.fullname" $ }}-{{ $name }}` + "\n  minReplicas", "name: {{ $name }}\n  minReplicas", "scales the Deployment tenants, which does not exist"},
-		"an autoscaler and a number":                    {deployments, "if not $values.autoscaling.enabled", "if true", "has a number of replicas and an autoscaler"},
+		"an autoscaler and a number":                    {pod, "if not .values.autoscaling.enabled", "if true", "has a number of replicas and an autoscaler"},
 		"a route to another port":                       {"templates/httproute.yaml", `port: {{ include "gifting.portNumber" "gateway" }}`, "port: 80", "HTTPRoute gifting-gateway leads to port 80"},
 		"a database password in the environment":        {environment, "{{- range .component.calls }}", "- name: GIFTING_DATABASE_URL\n  value: postgres://orders:hunter2@db/orders\n{{- range .component.calls }}", "GIFTING_DATABASE_URL is a secret in plain text"},
 		"a secret without a form":                       {environment, "{{- range .component.calls }}", "- name: GIFTING_SEAL_KEYS\n  value: none\n{{- range .component.calls }}", "GIFTING_SEAL_KEYS is a secret in plain text"},
@@ -90,6 +90,8 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 		"a certificate of another program":              {"templates/certificates.yaml", "spiffe://{{ $.Values.tls.trustDomain }}/{{ $name }}", "spiffe://{{ $.Values.tls.trustDomain }}/gateway", "has the certificate of [spiffe://gifting.partnergifting.example/gateway]"},
 		"a certificate under a path that never changes": {deployments, "mountPath: /etc/gifting/tls\n", "mountPath: /etc/gifting/tls\n              subPath: tls\n", "is not mounted read-only as a folder"},
 		"a migration after the installation":            {"templates/migrations.yaml", "helm.sh/hook: pre-install,pre-upgrade\n    helm.sh/hook-weight: \"-10\"", "helm.sh/hook: post-install\n    helm.sh/hook-weight: \"-10\"", "Job gifting-migrate-orders is not a hook before"},
+		"a migration that helm does not wait for":       {"templates/migrations.yaml", "{{ $.Values.migrations.deadlineSeconds }}", "300", "Job gifting-migrate-orders may still run when helm no longer waits for it"},
+		"an account that goes before its migration":     {"templates/migrations.yaml", "delete-policy: before-hook-creation\n", "delete-policy: before-hook-creation,hook-succeeded\n", "ServiceAccount gifting-migration may be deleted while Job gifting-migrate-orders runs"},
 		"a migration before its account":                {"templates/migrations.yaml", `helm.sh/hook-weight: "-10"`, `helm.sh/hook-weight: "-30"`, "ServiceAccount gifting-migration does not exist before Job"},
 		"a database that is not migrated":               {"templates/migrations.yaml", `hasKey $component.secrets "DATABASE_URL"`, `hasKey $component.secrets "SEAL_KEYS"`, "the database of catalog is not migrated"},
 	} {
@@ -146,7 +148,7 @@ func TestObjectsThatKubernetesDoesNotKnowAreRejected(t *testing.T) {
 		"a kind of another version":    {"templates/autoscalers.yaml", "autoscaling/v2", "autoscaling/v2beta2", "no objects of this kind"},
 		"a secret made by the chart":   {"templates/services.yaml", "kind: Service", "kind: Secret", "no objects of this kind"},
 		"a field of a custom resource": {"templates/certificates.yaml", "renewBefore:", "renewBeforehand:", `unknown field "renewBeforehand"`},
-		"a value that does not exist":  {"templates/deployments.yaml", "$.Values.podAnnotations", "$.Values.podAnnotation", "podAnnotation"},
+		"a value that does not exist":  {"templates/deployments.yaml", "$.Values.image.pullPolicy", "$.Values.image.pullPolice", "pullPolice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

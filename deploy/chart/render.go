@@ -9,6 +9,7 @@ import (
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -28,7 +29,8 @@ import (
 // kubeVersion is the oldest Kubernetes that the chart supports.
 var kubeVersion = chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}
 
-const release = "gifting"
+// Release is the name of the release, and its namespace.
+const Release = "gifting"
 
 // Objects of a rendered chart, each of the type of its kind.
 type Objects []meta.Object
@@ -52,14 +54,12 @@ var kinds = map[string]func() meta.Object{
 
 // Render renders the chart in the folder with the values, which its schema has to accept, and decodes every object.
 func Render(dir string, values map[string]any) (Objects, error) {
-	loaded, err := loader.LoadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.KubeVersion = kubeVersion
-	options := chartutil.ReleaseOptions{Name: release, Namespace: release, Revision: 1, IsInstall: true}
-	complete, err := chartutil.ToRenderValues(loaded, values, options, capabilities)
+	return RenderAs(dir, Release, values)
+}
+
+// RenderAs is Render for a release of another name.
+func RenderAs(dir, release string, values map[string]any) (Objects, error) {
+	loaded, complete, err := load(dir, chartutil.ReleaseOptions{Name: release, Namespace: release, Revision: 1, IsInstall: true}, values)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +68,34 @@ func Render(dir string, values map[string]any) (Objects, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeAll(files)
+}
+
+// Upgrade renders the chart in a cluster that has objects, which the chart can look up.
+func Upgrade(dir string, values map[string]any, cluster engine.ClientProvider) (Objects, error) {
+	loaded, complete, err := load(dir, chartutil.ReleaseOptions{Name: Release, Namespace: Release, Revision: 2, IsUpgrade: true}, values)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.RenderWithClientProvider(loaded, complete, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll(files)
+}
+
+func load(dir string, options chartutil.ReleaseOptions, values map[string]any) (*helmchart.Chart, chartutil.Values, error) {
+	loaded, err := loader.LoadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = kubeVersion
+	complete, err := chartutil.ToRenderValues(loaded, values, options, capabilities)
+	return loaded, complete, err
+}
+
+func decodeAll(files map[string]string) (Objects, error) {
 	var all Objects
 	for file, text := range files {
 		if strings.HasSuffix(file, ".txt") {
@@ -128,7 +156,7 @@ func title(object meta.Object) string {
 // Lint runs Helm's own linter and returns its warnings and errors.
 func Lint(dir string, values map[string]any) error {
 	var errs []error
-	for _, message := range lint.AllWithKubeVersion(dir, values, release, &kubeVersion).Messages {
+	for _, message := range lint.AllWithKubeVersion(dir, values, Release, &kubeVersion).Messages {
 		if message.Severity > support.InfoSev {
 			errs = append(errs, message)
 		}

@@ -34,6 +34,7 @@
 - name: {{ $setting }}
   value: {{ $value | quote }}
 {{- end }}
+{{- include "gifting.commonEnvironment" . }}
 {{- end }}
 
 {{/* The memory that Go may use: 90 % of the limit, because Go does not count all memory. Takes resources. */}}

@@ -1,10 +1,14 @@
+{{/* The prefix of all names. A Service's name begins with a letter and has no dot; a release's name may be otherwise. */}}
 {{- define "gifting.fullname" -}}
+{{- $release := replace "." "-" .Release.Name -}}
 {{- if .Values.fullnameOverride -}}
 {{ .Values.fullnameOverride }}
-{{- else if contains .Chart.Name .Release.Name -}}
-{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else if regexMatch "^[0-9]" $release -}}
+{{ printf "%s-%s" .Chart.Name $release | trunc 40 | trimSuffix "-" }}
+{{- else if contains .Chart.Name $release -}}
+{{ $release | trunc 40 | trimSuffix "-" }}
 {{- else -}}
-{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}
+{{ printf "%s-%s" $release .Chart.Name | trunc 40 | trimSuffix "-" }}
 {{- end -}}
 {{- end }}
 

@@ -20,11 +20,28 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* What all pods of the chart have in common. There are no service links, because their variables look like settings. */}}
+{{/*
+The number of instances. An autoscaler changes it in the cluster: the chart keeps what is there, because Kubernetes takes 1 for a
+number that was in the last release and is missing in this one. Takes root, name and values.
+*/}}
+{{- define "gifting.replicas" -}}
+{{- if not .values.autoscaling.enabled }}
+{{- .values.replicas }}
+{{- else }}
+{{- with lookup "apps/v1" "Deployment" .root.Release.Namespace (printf "%s-%s" (include "gifting.fullname" .root) .name) }}
+{{- .spec.replicas }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+What all pods of the chart have in common. There are no service links, because their variables look like settings. Takes root
+and values.
+*/}}
 {{- define "gifting.podBasics" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
-{{- with .Values.image.pullSecrets }}
+{{- with .root.Values.image.pullSecrets }}
 imagePullSecrets:
 {{- range . }}
   - name: {{ . }}
@@ -32,25 +49,24 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   {{- include "gifting.podSecurity" . | nindent 2 }}
-{{- with .Values.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+{{- with include "gifting.either" (merge (dict "key" $key) $) }}
+{{ $key }}:
+  {{- . | nindent 2 }}
 {{- end }}
-{{- with .Values.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.priorityClassName }}
+{{- with .root.Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Spreads the instances of a component over nodes and zones. Takes root and name. */}}
+{{/* Spreads the instances of a component over nodes and zones. Takes root, name and values. */}}
 {{- define "gifting.spread" -}}
-{{- range $key := .root.Values.topologySpread.keys }}
+{{- $spread := merge (dict) (get .values "topologySpread" | default dict) .root.Values.topologySpread }}
+{{- range $key := $spread.keys }}
 - topologyKey: {{ $key }}
   maxSkew: 1
-  whenUnsatisfiable: {{ $.root.Values.topologySpread.whenUnsatisfiable }}
+  whenUnsatisfiable: {{ $spread.whenUnsatisfiable }}
   matchLabelKeys: [pod-template-hash]
   labelSelector:
     matchLabels:

@@ -1,0 +1,115 @@
+{{/*
+Private authorities. They are trusted beside those of the image, whose folder stays in SSL_CERT_DIR: by PostgreSQL, Redis, S3,
+OTLP, Kafka and webhooks alike, because all of them take the authorities of the system unless they are given others.
+*/}}
+{{- define "gifting.hasAuthorities" -}}
+{{- with .Values.authorities }}{{ if or .inline .configMap.name .secret.name }}true{{ end }}{{ end }}
+{{- end }}
+
+{{/* The ConfigMap with authorities.inline. A hook sees no object of its release, so migrations have one of their own. */}}
+{{- define "gifting.authoritiesName" -}}
+{{ include "gifting.fullname" .root }}{{ if hasKey . "migration" }}-migration{{ end }}-authorities
+{{- end }}
+
+{{/* The volumes of every pod: authorities and extraVolumes. Takes root and values. */}}
+{{- define "gifting.commonVolumes" -}}
+{{- if include "gifting.hasAuthorities" .root }}
+{{- $authorities := .root.Values.authorities }}
+- name: authorities
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- if $authorities.inline }}
+      - configMap:
+          name: {{ include "gifting.authoritiesName" . }}
+          items:
+            - key: ca.crt
+              path: inline.crt
+      {{- end }}
+      {{- range $kind := list "configMap" "secret" }}
+      {{- with get $authorities $kind }}
+      {{- if .name }}
+      - {{ $kind }}:
+          name: {{ .name }}
+          items:
+            - key: {{ .key }}
+              path: {{ lower $kind }}.crt
+      {{- end }}
+      {{- end }}
+      {{- end }}
+{{- end }}
+{{- include "gifting.added" (merge (dict "key" "extraVolumes") .) }}
+{{- end }}
+
+{{- define "gifting.commonMounts" -}}
+{{- if include "gifting.hasAuthorities" .root }}
+- name: authorities
+  mountPath: /etc/gifting/authorities
+  readOnly: true
+{{- end }}
+{{- include "gifting.added" (merge (dict "key" "extraVolumeMounts") .) }}
+{{- end }}
+
+{{/* The variables of every pod that no program reads by itself. */}}
+{{- define "gifting.commonEnvironment" -}}
+{{- if include "gifting.hasAuthorities" .root }}
+- name: SSL_CERT_DIR
+  value: /etc/ssl/certs:/etc/gifting/authorities
+{{- end }}
+{{- include "gifting.added" (merge (dict "key" "extraEnv") .) }}
+{{- end }}
+
+{{/* The lists of all programs and of this one, as items of a list. Takes root, values and key. */}}
+{{- define "gifting.added" -}}
+{{- with concat (get .root.Values .key) (get .values .key | default list) }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The value of the program if it has one, otherwise that of all programs. Takes root, values and key. */}}
+{{- define "gifting.either" -}}
+{{- with get .values .key | default (get .root.Values .key) }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{/* The labels of a pod. Takes root, name and values. */}}
+{{- define "gifting.podLabels" -}}
+{{- $labels := merge (dict "app.kubernetes.io/component" .name) (include "gifting.labels" .root | fromYaml) -}}
+{{- merge $labels (get .values "podLabels" | default dict) .root.Values.podLabels | toYaml }}
+{{- end }}
+
+{{/*
+The annotations of a pod. Variables are part of the pod, so their changes restart it by themselves. Authorities are read when a
+program starts: their checksum restarts it.
+*/}}
+{{- define "gifting.podAnnotations" -}}
+{{- $annotations := merge (dict) (get .values "podAnnotations" | default dict) .root.Values.podAnnotations -}}
+{{- if not (hasKey . "migration") }}
+{{- with .root.Values.authorities.inline }}{{ $_ := set $annotations "checksum/authorities" (sha256sum .) }}{{ end -}}
+{{- with .root.Values.restartedAt }}{{ $_ := set $annotations "gifting/restarted-at" . }}{{ end -}}
+{{- if .root.Values.rollOnChange }}{{ $_ := set $annotations "checksum/references" (include "gifting.references" . | sha256sum) }}{{ end -}}
+{{- end }}
+{{- with $annotations }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{/*
+The versions of the Secrets and ConfigMaps from which a pod takes its variables and authorities, as the cluster has them. Without
+a cluster, such as for helm template, it is empty. The certificate is not among them: a running pod reads a renewed one.
+*/}}
+{{- define "gifting.references" -}}
+{{- $names := list }}
+{{- range $_, $place := .component.secrets }}{{ $names = append $names (printf "Secret/%s" (index $.values.secrets $place).name) }}{{ end }}
+{{- with .root.Values.authorities }}
+{{- $names = append $names (printf "ConfigMap/%s" .configMap.name) }}
+{{- $names = append $names (printf "Secret/%s" .secret.name) }}
+{{- end }}
+{{- $names = append $names (printf "Secret/%s" .root.Values.telemetry.otlpHeaders.name) }}
+{{- if has "kafka" .component.uses }}{{ $names = append $names (printf "Secret/%s" .root.Values.kafka.tls.ca.name) }}{{ end }}
+{{- with get .values "images" }}{{ $names = append $names (printf "Secret/%s" .credentialsSecret) }}{{ end }}
+{{- range $names | uniq | sortAlpha }}
+{{- $kind := dir . }}
+{{- $name := trimPrefix (printf "%s/" $kind) . }}
+{{- with and $name (lookup "v1" $kind $.root.Release.Namespace $name) }}
+{{ $kind }} {{ $name }} {{ .metadata.uid }} {{ .metadata.resourceVersion }}
+{{- end }}
+{{- end }}
+{{- end }}
