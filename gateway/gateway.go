@@ -214,6 +214,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Claims:   limiters["claims"],
 		Unknown:  limits.NewWindow(limits.Policy{Limit: unknownLimit, Window: limitWindow}, time.Now),
 		ClientIP: proxies.Of,
+		Clock:    time.Now,
 		Log:      g.tel.Logger,
 	}, giftsite.Config{PublicURL: g.cfg.PublicURL})
 	if err != nil {

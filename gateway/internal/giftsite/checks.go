@@ -24,27 +24,36 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok b
 		s.renderMessage(w, r, http.StatusMethodNotAllowed, stateRefused)
 		return "", false
 	}
-	ip := s.ClientIP(r)
-	verdict := limiter.TakeIP(r.Context(), ip)
-	if verdict.Allowed {
-		var exhausted bool
-		verdict, exhausted = s.Unknown.Exhausted(ip)
-		verdict.Allowed = !exhausted
-	}
-	if !verdict.Allowed {
-		s.rateLimited(w, r, verdict)
+	token = r.URL.Path[len(Prefix):]
+	if !s.admit(w, r, limiter, token) {
 		return "", false
 	}
-	token = r.URL.Path[len(Prefix):]
 	switch {
 	case !tokenForm.MatchString(token):
-		s.unknownToken(w, r)
+		s.unknownToken(w, r, token)
 		return "", false
 	case r.Method == http.MethodPost && s.isCrossSite(r):
 		s.renderMessage(w, r, http.StatusForbidden, stateRefused)
 		return "", false
 	}
 	return token, true
+}
+
+// admit counts the request against the limits of its address. If one is used up, it sends the response. An address that has
+// tried too many unknown tokens may still use valid ones. Its other requests do not count as visits or claims, so they cannot
+// use up those limits either.
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, limiter *limits.Limiter, token string) bool {
+	ip := s.ClientIP(r)
+	verdict, limited := s.Unknown.Exhausted(ip)
+	if limited && !(tokenForm.MatchString(token) && s.lookups.valid(r.Context(), ip, token)) {
+		s.rateLimited(w, r, verdict)
+		return false
+	}
+	if verdict := limiter.TakeIP(r.Context(), ip); !verdict.Allowed {
+		s.rateLimited(w, r, verdict)
+		return false
+	}
+	return true
 }
 
 // isCrossSite reports whether a page of another site sent the form. There is no login that another site could abuse: whoever
@@ -61,7 +70,8 @@ func (s *Site) isCrossSite(r *http.Request) bool {
 }
 
 // unknownToken counts a token without a link and sends the response.
-func (s *Site) unknownToken(w http.ResponseWriter, r *http.Request) {
+func (s *Site) unknownToken(w http.ResponseWriter, r *http.Request, token string) {
+	s.lookups.forget(token)
 	if verdict := s.Unknown.Take(s.ClientIP(r)); !verdict.Allowed {
 		s.rateLimited(w, r, verdict)
 		return

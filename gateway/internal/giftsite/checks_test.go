@@ -141,11 +141,17 @@ func TestAnAddressHasItsLimits(t *testing.T) {
 func TestGuessingTokensIsLimited(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.pageErr = problem.RecordNotFound()
-	for range maxUnknown {
-		require.Equal(t, 404, f.get("").Code)
-	}
-	f.pageErr = nil
-	require.Equal(t, 429, f.get("").Code, "even for a valid token")
+	f.exhaust(0)
 	require.Len(t, f.reads, maxUnknown)
+	for i := range 5 * maxVisits {
+		got := f.guess(maxUnknown + i)
+		require.Equal(t, 429, got.Code)
+		require.Regexp(t, `^\d+$`, got.Header().Get("Retry-After"))
+	}
+	require.Equal(t, 429, f.do(http.MethodGet, "/c/short", "").Code)
+	require.Len(t, f.reads, maxUnknown+spareBurst, "a limited address costs a few calls")
+	f.now = f.now.Add(spareEvery)
+	f.guess(maxUnknown)
+	f.guess(maxUnknown)
+	require.Len(t, f.reads, maxUnknown+spareBurst+1)
 }

@@ -57,7 +57,7 @@ func (s *Site) claim(w http.ResponseWriter, r *http.Request, token string, f for
 	claimed, err := s.Links.ClaimLink(r.Context(), f.request(token))
 	switch {
 	case problem.Is(err, problem.NotFound):
-		s.unknownToken(w, r)
+		s.unknownToken(w, r, token)
 	case err != nil:
 		s.claimFailed(w, r, token, f, err)
 	default:

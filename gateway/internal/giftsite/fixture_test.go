@@ -18,12 +18,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 const (
-	token  = "Q2hvb3NlLWEtZ2lmdC10b2"
-	public = "https://gifts.example/api/public/v1"
+	token = "Q2hvb3NlLWEtZ2lmdC10b2"
+	// unknown begins every token that has no link.
+	unknown = "unknown-token-"
+	public  = "https://gifts.example/api/public/v1"
 )
 
 // fixture is a site with one link, whose page is page. A claim returns claimed, or failure if it is set.
@@ -31,6 +34,9 @@ type fixture struct {
 	t    *testing.T
 	site *Site
 	log  bytes.Buffer
+
+	// now is the time of spare look-ups.
+	now time.Time
 
 	page    *linksv1.GetClaimPageResponse
 	pageErr error
@@ -47,6 +53,9 @@ func (f *fixture) GetClaimPage(ctx context.Context, r *linksv1.GetClaimPageReque
 	f.reads = append(f.reads, r.GetToken())
 	if f.pageErr != nil {
 		return nil, f.pageErr
+	}
+	if strings.HasPrefix(r.GetToken(), unknown) {
+		return nil, problem.RecordNotFound()
 	}
 	return f.page, nil
 }
@@ -73,7 +82,7 @@ const (
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, page: openPage(),
+		t: t, now: time.Now(), page: openPage(),
 		claimed: &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, OrderReference: proto.String("NP-1")},
 	}
 	limiter := func(name string, limit int) *limits.Limiter {
@@ -86,6 +95,7 @@ func setup(t *testing.T) *fixture {
 		Links: f, Visits: limiter("visits", maxVisits), Claims: limiter("claims", maxClaims),
 		Unknown:  limits.NewWindow(limits.Policy{Limit: maxUnknown, Window: time.Minute}, time.Now),
 		ClientIP: func(r *http.Request) string { return r.RemoteAddr },
+		Clock:    func() time.Time { return f.now },
 		Log:      slog.New(slog.NewJSONHandler(&f.log, nil)),
 	}, Config{PublicURL: public})
 	require.NoError(t, err)

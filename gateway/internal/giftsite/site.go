@@ -32,9 +32,10 @@ type Deps struct {
 	Links linksv1.GiftSiteServiceClient
 	// Visits and Claims limit the requests of a client address: pages read and forms sent.
 	Visits, Claims *limits.Limiter
-	// Unknown limits the unknown tokens of a client address.
+	// Unknown limits the unknown tokens of a client address. Beyond it, only valid ones are accepted (type lookups).
 	Unknown  *limits.Window
 	ClientIP func(r *http.Request) string
+	Clock    func() time.Time
 	Log      *slog.Logger
 }
 
@@ -47,6 +48,7 @@ type Config struct {
 type Site struct {
 	Deps
 
+	lookups      *lookups
 	translations *translations
 	crossOrigin  *http.CrossOriginProtection
 	// imageOrigin is the only origin that pages may load images from.
@@ -61,20 +63,20 @@ func New(deps Deps, cfg Config) (*Site, error) {
 		return nil, err
 	}
 	return &Site{
-		Deps: deps, translations: tr, crossOrigin: http.NewCrossOriginProtection(),
+		Deps: deps, lookups: newLookups(deps.Links, deps.Clock), translations: tr, crossOrigin: http.NewCrossOriginProtection(),
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
 	}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
 	token, ok := s.check(w, r)
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
-	defer cancel()
-	r = r.WithContext(ctx)
 	if r.Method == http.MethodPost {
 		s.post(w, r, token)
 		return
@@ -104,12 +106,13 @@ func (s *Site) load(w http.ResponseWriter, r *http.Request, token string) (*link
 	link, err := s.Links.GetClaimPage(r.Context(), &linksv1.GetClaimPageRequest{Token: token})
 	switch {
 	case problem.Is(err, problem.NotFound):
-		s.unknownToken(w, r)
+		s.unknownToken(w, r, token)
 		return nil, false
 	case err != nil:
 		s.unavailable(w, r, err)
 		return nil, false
 	}
+	s.lookups.remember(token)
 	return link, true
 }
 
