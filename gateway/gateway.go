@@ -136,7 +136,8 @@ func (g *Gateway) assemble(ctx context.Context) (err error) {
 		return err
 	}
 	g.server = &http.Server{
-		Handler:           g.closeWhenEnding(handler),
+		Handler:           g.closeConnections(handler),
+		ConnContext:       httperror.ConnContext,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -354,11 +355,11 @@ func (g *Gateway) drain(ctx context.Context) error {
 	return nil
 }
 
-// closeWhenEnding announces in the response that its connection will close. Without that, the caller might already be sending
-// its next request on it.
-func (g *Gateway) closeWhenEnding(next http.Handler) http.Handler {
+// closeConnections announces in a response that its connection will close. A gateway that ends does so because the caller might
+// already be sending its next request. The other case is a request whose end is not certain.
+func (g *Gateway) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.ending.Load() {
+		if g.ending.Load() || httperror.TwoFramings(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

@@ -125,7 +125,15 @@ func (l Listener) Accept() (net.Conn, error) {
 
 type conn struct {
 	net.Conn
-	writer Writer
+	writer  Writer
+	lengths lengths
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.lengths.scan(p[:n])
+	return n, err
 }
 
 // plainErrorHeaders end the header of each error that net/http itself sends, in a single write. A handler's response has a Date

@@ -1,0 +1,79 @@
+package httperror
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+)
+
+// lengthLine begins a Content-Length header, after the end of the previous line.
+const lengthLine = "content-length:"
+
+// lengths notices whether a Content-Length header has been read from a connection. Package net/http removes that header from a
+// request that also has a Transfer-Encoding, so a handler cannot see it. A line of a body that looks like the header counts too.
+type lengths struct {
+	seen atomic.Bool
+	// matched is how much of lengthLine the current line matches; it is -1 if the line is another one.
+	matched int
+}
+
+// scan looks at what was read. Only one Read runs at a time.
+func (l *lengths) scan(p []byte) {
+	if l.seen.Load() {
+		return
+	}
+	for len(p) > 0 {
+		if l.matched < 0 {
+			end := bytes.IndexByte(p, '\n')
+			if end < 0 {
+				return
+			}
+			l.matched, p = 0, p[end+1:]
+			continue
+		}
+		switch c := p[0]; {
+		case c == '\n':
+			l.matched = 0
+		case lower(c) == lengthLine[l.matched]:
+			l.matched++
+		default:
+			l.matched = -1
+		}
+		if l.matched == len(lengthLine) {
+			l.seen.Store(true)
+			return
+		}
+		p = p[1:]
+	}
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+type framingKey struct{}
+
+// ConnContext lets TwoFramings see the connection of a request. It is ConnContext of the server.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if own, ok := c.(*conn); ok {
+		return context.WithValue(ctx, framingKey{}, &own.lengths)
+	}
+	return ctx
+}
+
+// TwoFramings reports whether a request has a Transfer-Encoding and may also have a Content-Length. The connection must be
+// closed after its response (RFC 9112, section 6.1): a proxy that goes by the length would take the rest of the body for the
+// next request. It is also reported if only an earlier request of the connection had a Content-Length, because pipelined
+// requests are read at once; closing the connection then costs a new one.
+func TwoFramings(r *http.Request) bool {
+	if len(r.TransferEncoding) == 0 {
+		return false
+	}
+	l, ok := r.Context().Value(framingKey{}).(*lengths)
+	return ok && l.seen.Load()
+}
