@@ -22,6 +22,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -73,6 +74,7 @@ type Service struct {
 	pool    *pgxpool.Pool
 	conns   []*grpc.ClientConn
 	rpc     *rpc.Server
+	keys    *ringcheck.Check
 	waker   *outbox.Waker
 	links   *store.Store
 	claims  *claims.Saga
@@ -139,6 +141,9 @@ func (s *Service) assemble(ctx context.Context) error {
 	if s.pool, err = postgres.OpenObserved(ctx, s.cfg.Database, s.tel); err != nil {
 		return err
 	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+		return err
+	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
@@ -193,8 +198,9 @@ func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, er
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
 	return daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
+		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
+		s.keys.Part(),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel, s.claims.ReconcileExpired),
 		s.answers,

@@ -1,24 +1,31 @@
 package personallinks_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	personallinks "github.com/partnergifting/platform/services/personal-links"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
 func config(t *testing.T) personallinks.Config {
@@ -58,6 +65,59 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 
 	stop()
 	require.NoError(t, <-ended)
+}
+
+// With an incomplete ring a link would be made that can never be claimed.
+func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	require.NoError(t, personallinks.Migrate(t.Context(), cfg))
+	conn, err := pgx.Connect(t.Context(), cfg.Database.URL)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	require.NoError(t, err)
+	id := uuid.NewString()
+	for i, column := range store.SealedColumns().Columns {
+		sealed := map[string][]byte{"claim_url_sealed": {}}
+		sealed[column.Name] = ring.Seal([]byte(`{}`), column.AssociatedData(id))
+		_, err = conn.Exec(t.Context(), `DELETE FROM links`)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, details_sealed, reason_sealed, created_at, updated_at, cancelled_at)
+VALUES ($1, $1, $1, 'CANCELLED', $2, $3, $4, now(), now(), now())`, id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
+		require.NoError(t, err)
+		require.NoError(t, served(t, cfg), "with the key, column %d", i)
+		wrong := cfg
+		wrong.SealKeys = "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
+		require.ErrorContains(t, served(t, wrong), "links."+column.Name+` has values sealed with key "k1", but the ring lacks the key`)
+	}
+}
+
+// served runs the service and returns why it does not listen.
+func served(t *testing.T, cfg personallinks.Config) error {
+	t.Helper()
+	var log bytes.Buffer
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	service, err := personallinks.New(t.Context(), cfg, tel)
+	require.NoError(t, err)
+	refused := log.String()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	if refused == "" {
+		require.Eventually(t, func() bool {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", cfg.RPC.Addr)
+			return err == nil && conn.Close() == nil
+		}, 10*time.Second, 20*time.Millisecond)
+	}
+	stop()
+	require.NoError(t, <-ended)
+	if refused == "" {
+		return nil
+	}
+	require.NotContains(t, log.String(), "serving gRPC")
+	return errors.New(strings.ReplaceAll(refused, `\"`, `"`))
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
