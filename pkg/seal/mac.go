@@ -17,6 +17,12 @@ func (r *Ring) MAC(value string) []byte {
 	return r.mac(r.active, value)
 }
 
+// HasKeyOf reports whether the ring has the key that made mac. Without it no value matches.
+func (r *Ring) HasKeyOf(mac []byte) bool {
+	id, _, err := split(mac)
+	return err == nil && r.macs[id] != nil
+}
+
 // MatchesMAC reports whether MAC made mac of the value. It reports false for a key that is no longer in the ring.
 func (r *Ring) MatchesMAC(mac []byte, value string) bool {
 	id, _, err := split(mac)

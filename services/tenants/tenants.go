@@ -20,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -63,6 +64,7 @@ type Service struct {
 	peers    peers
 	versions *versions.Publisher
 	rpc      *rpc.Server
+	keys     *ringcheck.Check
 	// check finds out that the database or Redis went back to an earlier state.
 	check     daemon.Part
 	clock     *retentionclock.Clock
@@ -110,6 +112,9 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+		return err
+	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
 		return err
 	}
@@ -155,8 +160,9 @@ func (c Config) Validate() error {
 // Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "grpc", Run: s.rpc.Run},
-		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping),
+		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
+		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
+		s.keys.Part(),
 		s.check,
 		s.clock.Part(s.tel),
 		s.retention,

@@ -1,14 +1,21 @@
 package tenants_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -63,6 +70,94 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, id, resolved.GetPrincipal().GetTenantId())
 
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// A key that has leaked must leave the ring.
+func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	old := cfg.SealKeys
+	next := "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
+	require.NoError(t, tenants.Migrate(t.Context(), cfg))
+	var made *tenantsv1.CreateKeyResponse
+	serving(t, cfg, func(conn *grpc.ClientConn) {
+		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		require.NoError(t, err)
+		url := "https://hooks.example.com/gifts"
+		made, err = ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: id, Name: "k", WebhookUrl: &url})
+		require.NoError(t, err)
+	})
+
+	cfg.SealKeys = next
+	require.ErrorContains(t, startError(t, cfg), "api_keys.webhook_secret")
+	cfg.SealKeys = next + "," + old
+	require.NoError(t, tenants.Reencrypt(t.Context(), cfg, io.Discard))
+	cfg.SealKeys = next
+	require.NoError(t, startError(t, cfg))
+	serving(t, cfg, func(conn *grpc.ClientConn) {
+		endpoints, err := tenantsv1.NewDirectoryServiceClient(conn).GetEndpoints(t.Context(),
+			&tenantsv1.GetEndpointsRequest{KeyIds: []int32{made.GetKey().GetId()}})
+		require.NoError(t, err)
+		require.Equal(t, made.GetWebhookSecret(), endpoints.GetEndpoints()[0].GetSecret())
+	})
+	requireKeyNowhere(t, cfg.Database.URL, "k1")
+}
+
+// requireKeyNowhere reads every column of bytes of the database.
+func requireKeyNowhere(t *testing.T, database, keyID string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	rows, _ := conn.Query(t.Context(), `SELECT format('SELECT count(*) FROM %I WHERE substring(%I FOR %s) = %L', table_name, column_name, $1::int, $2::bytea)
+FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'bytea'`, len(keyID)+1, append([]byte{byte(len(keyID))}, keyID...))
+	counts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.NotEmpty(t, counts)
+	for _, sql := range counts {
+		var n int
+		require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&n))
+		require.Zero(t, n, sql)
+	}
+}
+
+// startError makes the service and returns what it logs about its seal keys.
+func startError(t *testing.T, cfg tenants.Config) error {
+	t.Helper()
+	var log bytes.Buffer
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	service, err := tenants.New(t.Context(), cfg, tel)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, service.Run(ctx))
+	if !strings.Contains(log.String(), "a seal key is missing or wrong") {
+		return nil
+	}
+	require.NotContains(t, log.String(), "serving gRPC")
+	return errors.New(log.String())
+}
+
+// serving runs the service while use runs.
+func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) {
+	t.Helper()
+	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+		return err == nil
+	}, 10*time.Second, 20*time.Millisecond)
+	use(conn)
+	require.NoError(t, conn.Close())
 	stop()
 	require.NoError(t, <-ended)
 }

@@ -50,6 +50,10 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 	if err != nil {
 		return r, err
 	}
+	if r.Action == store.ErasePerson && !c.deps.Ring.HasKeyOf(r.SubjectMAC) {
+		return r, problem.New(problem.IdempotencyKeyReused,
+			"This requestId was used before its seal key was removed, so it cannot be compared. Use another requestId.")
+	}
 	if r.Action != store.ErasePerson || !c.deps.Ring.MatchesMAC(r.SubjectMAC, s.text()) {
 		return r, problem.New(problem.IdempotencyKeyReused, "This requestId was used before for another person.")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
@@ -34,4 +35,20 @@ func TestSigningSecretsMoveToTheFirstSealKey(t *testing.T) {
 		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, endpoint.GetState())
 		require.Equal(t, secret, endpoint.GetSecret())
 	}
+}
+
+// The fingerprint of a person cannot be made again under another key, because the person is not stored.
+func TestARepeatedErasureIsNotTakenForAnotherPersonsAfterItsSealKeyIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	req := eraseRecipient(f.tenant())
+	f.erase(req)
+	both, err := seal.ParseRing(keyOf("k2", "b") + "," + keyOf("k1", "a"))
+	require.NoError(t, err)
+	serve(t, f.pool, both).erase(req)
+	without := serve(t, f.pool, ringOf(t, "k2", "b"))
+	_, err = without.privacy.ErasePerson(t.Context(), req)
+	require.ErrorContains(t, err, "Use another requestId.")
+	req.RequestId = newID()
+	without.erase(req)
 }
