@@ -5,8 +5,8 @@
 //
 // Everything is stored below Config.Dir and survives a restart, also after kill -9. Stop ends what Start started, in
 // reverse order, and leaves servers that were configured by address running. Start returns when a first order can be placed.
-// It writes demo.env, the addresses and keys of the demo for a shell, programs/<name>.env, in which the commands of a program
-// run, and stack.log, the log of all parts.
+// It writes demo.env, the addresses and keys of the demo for a shell, giftingctl.yaml, the contexts of giftingctl,
+// programs/<name>.env, in which the commands of a program run, and stack.log, the log of all parts.
 //
 // The programs authenticate each other with certificates of the stack's own authority, in the folder tls.
 //

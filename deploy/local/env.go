@@ -94,7 +94,15 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 	if err := s.writeEnvironments(w.Dir); err != nil {
 		return err
 	}
+	if err := w.contexts().Write(ContextsFile(w.Dir)); err != nil {
+		return err
+	}
+	contexts, err := filepath.Abs(ContextsFile(w.Dir))
+	if err != nil {
+		return err
+	}
 	s.Env = w.variables(d)
+	s.Env["GIFTINGCTL_CONFIG"] = contexts
 	var services strings.Builder
 	if err := writeFile(EnvFile(w.Dir), exports(s.Env)); err != nil {
 		return err
@@ -104,7 +112,7 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 			fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.Port))
 		}
 	}
-	_, err := fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.dir, services.String(),
+	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.dir, services.String(),
 		w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
 	return err
 }

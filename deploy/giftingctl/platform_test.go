@@ -1,0 +1,217 @@
+package giftingctl_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+	"github.com/partnergifting/platform/deploy/giftingctl"
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/seed"
+)
+
+// fixture is a running platform, called as its users do.
+type fixture struct {
+	*harness.Platform
+
+	config string
+}
+
+// result is what a command printed.
+type result struct {
+	code     int
+	out, err string
+}
+
+func run(t *testing.T, config string, args ...string) result {
+	t.Helper()
+	var out, errs strings.Builder
+	code := giftingctl.Run(t.Context(), append([]string{"--config", config}, args...), giftingctl.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	return result{code, out.String(), errs.String()}
+}
+
+func (f fixture) run(t *testing.T, args ...string) result {
+	t.Helper()
+	return run(t, f.config, args...)
+}
+
+// ok runs a command that must succeed.
+func (f fixture) ok(t *testing.T, args ...string) result {
+	t.Helper()
+	r := f.run(t, args...)
+	require.Zero(t, r.code, "%v: %s", args, r.err)
+	return r
+}
+
+// json runs a command that must succeed, and reads what it printed.
+func (f fixture) json(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	read := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(f.ok(t, append(args, "-o", "json")...).out), &read))
+	return read
+}
+
+// member returns a text inside an object.
+func member(t *testing.T, object map[string]any, path ...string) string {
+	t.Helper()
+	for _, name := range path[:len(path)-1] {
+		next, ok := object[name].(map[string]any)
+		require.True(t, ok, "%v has no %s", object, name)
+		object = next
+	}
+	value, ok := object[path[len(path)-1]].(string)
+	require.True(t, ok, "%v has no %s", object, path[len(path)-1])
+	return value
+}
+
+// TestPlatform uses one platform as its operators do.
+func TestPlatform(t *testing.T) {
+	t.Parallel()
+	p := harness.Start(t)
+	f := fixture{Platform: p, config: local.ContextsFile(p.Config.Dir)}
+	tenant := uuid.NewString()
+	t.Run("a tenant, its brand, its team and its key are made", func(t *testing.T) { f.testTenant(t, tenant) })
+	t.Run("an order is placed, approved, dispatched and delivered", func(t *testing.T) { f.testOrder(t, tenant) })
+	t.Run("wrong input", f.testWrongInput)
+	t.Run("a dry run sends nothing", f.testDryRun)
+	t.Run("a service that cannot be reached", f.testUnreachable)
+	t.Run("pages", f.testPages)
+	t.Run("an export is written for its reader alone, and continues", f.testExports)
+}
+
+func (f fixture) testTenant(t *testing.T, tenant string) {
+	made := f.json(t, "tenants", "put", tenant, "--name", "Fjord", "--currency", "EUR", "--approval-required", "--api-access")
+	require.Equal(t, tenant, member(t, made, "tenant", "id"))
+	key := f.ok(t, "keys", "create", "--tenant", tenant, "--name", "CRM", "--scopes", "catalog,orders", "--all-brands")
+	require.Contains(t, key.out, "api key")
+	require.Equal(t, "This is the only time that the API key and its signing secret can be read. Store it now.\n", key.err)
+	f.ok(t, "brands", "put", "--tenant", tenant, "--name", "Fjord", "--slug", "fjord", "--primary-colour", "#112233")
+	audit := f.ok(t, "keys", "audit", "--tenant", tenant)
+	require.Contains(t, audit.out, "ACTOR KIND")
+	require.Regexp(t, `create .* backoffice-account +staff-7`, audit.out)
+}
+
+func (f fixture) testOrder(t *testing.T, tenant string) {
+	brand := member(t, f.json(t, "brands", "put", "--tenant", tenant, "--name", "Other", "--slug", "other"), "brand", "id")
+	administrator := member(t, f.json(t, "team", "put", "--tenant", tenant, "--name", "Ada", "--email", "ada@fjord.example",
+		"--role", "administrator", "--active"), "member", "id")
+	order := member(t, f.json(t, "orders", "place", "--tenant", tenant, "--brand-id", brand,
+		"--items", "custom-product-name=A signed football,budget.amount=150,budget.currency=EUR",
+		"--client.name", "Ann Berg", "--recipient.name", "Ann Berg", "--recipient.phone", "+46 70 123 45 67",
+		"--recipient.address.street", "Storgatan 1", "--recipient.address.city", "Stockholm",
+		"--recipient.address.postal-code", "111 22", "--recipient.address.country", "SE"), "order", "id")
+	config := f.withActor(t, "workspace", tenant, administrator)
+	if shown := f.json(t, "orders", "get", order, "--tenant", tenant); member(t, shown, "order", "status") == "ORDER_STATUS_REQUESTED" {
+		approved := run(t, config, "orders", "approve", order)
+		require.Zero(t, approved.code, approved.err)
+	}
+	f.ok(t, "orders", "message", order, "It leaves today.", "--tenant", tenant)
+	f.ok(t, "orders", "dispatch", order, "--tenant", tenant, "--carrier", "Post", "--tracking-reference", "T-1",
+		"--tracking-url", "https://carrier.example/T-1")
+	require.Regexp(t, `(?m)^status +completed$`, f.ok(t, "orders", "deliver", order, "--tenant", tenant).out)
+	require.Contains(t, f.ok(t, "orders", "conversation", order, "--tenant", tenant).out, "It leaves today.")
+	require.Contains(t, f.ok(t, "orders", "audit", order, "--tenant", tenant).out, "dispatch")
+	require.Contains(t, f.ok(t, "orders", "search", "--tenant", tenant, "--status", "completed").out, order)
+	again := f.run(t, "orders", "cancel", order, "--tenant", tenant, "--reason", "Too late.")
+	require.Equal(t, 1, again.code)
+	require.Contains(t, again.err, "giftingctl: Not cancellable (not_cancellable): ")
+	require.Contains(t, again.err, "  The status is completed.\n")
+}
+
+// withActor returns a file of contexts in which the current one acts for a person of a tenant.
+func (f fixture) withActor(t *testing.T, name, tenant, actor string) string {
+	t.Helper()
+	content, err := os.ReadFile(f.config)
+	require.NoError(t, err)
+	text := strings.Replace(string(content), "current: backoffice", "current: "+name, 1)
+	text = strings.ReplaceAll(strings.ReplaceAll(text, seed.Approver, actor), "tenant: "+seed.Approving, "tenant: "+tenant)
+	path := filepath.Join(t.TempDir(), "giftingctl.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func (f fixture) testWrongInput(t *testing.T) {
+	wrong := f.run(t, "tenants", "put", "no-uuid", "--name", "X", "--currency", "EUR", "--api-access")
+	require.Equal(t, 1, wrong.code)
+	require.Contains(t, wrong.err, "giftingctl: Invalid request (invalid_request): ")
+	require.Contains(t, wrong.err, "  id: ")
+	asJSON := f.run(t, "tenants", "put", "no-uuid", "--name", "X", "--currency", "EUR", "--api-access", "-o", "json")
+	require.Contains(t, asJSON.err, `"code":"invalid_request"`)
+	refused := f.run(t, "orders", "search", "--context", "operator", "--tenant", seed.Direct)
+	require.Equal(t, 1, refused.code)
+	require.Contains(t, refused.err, "giftingctl: Caller not allowed (caller_not_allowed): ")
+	for want, args := range map[string][]string{
+		"--reason":           {"orders", "cancel", uuid.NewString()},
+		"ORDER_ID":           {"orders", "approve"},
+		"name the tenant":    {"orders", "approve", uuid.NewString()},
+		`"lost" is none of`:  {"orders", "search", "--status", "lost"},
+		"only one can be":    {"people", "erase", "--tenant", seed.Direct, "--order-id", "a", "--personal-link-id", "b"},
+		"--out FILE":         {"people", "export", "--tenant", seed.Direct, "--order-id", uuid.NewString()},
+		"-o is table or":     {"regions", "list", "-o", "xml"},
+		"unknown command":    {"orders", "explode"},
+		"is not a time such": {"orders", "search", "--placed-from", "yesterday"},
+		"no such context":    {"regions", "list", "--context", "moon"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			r := f.run(t, args...)
+			require.Equal(t, 2, r.code, r.err)
+			require.Contains(t, r.err, want)
+			require.Empty(t, r.out)
+		})
+	}
+}
+
+func (f fixture) testDryRun(t *testing.T) {
+	tenant := uuid.NewString()
+	shown := f.ok(t, "tenants", "put", tenant, "--name", "Never", "--currency", "EUR", "--api-access", "--dry-run")
+	require.Contains(t, shown.out, `"name": "Never"`)
+	require.Contains(t, shown.err, "Not sent: gifting.tenants.v1.TenantOperationsService/PutTenant to tenants at "+f.Env["GIFTING_GRPC_TENANTS"])
+	missing := f.run(t, "keys", "create", "--tenant", tenant, "--name", "CRM", "--scopes", "orders")
+	require.Equal(t, 1, missing.code, "the tenant was made")
+}
+
+func (f fixture) testUnreachable(t *testing.T) {
+	content, err := os.ReadFile(f.config)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "giftingctl.yaml")
+	closed := strings.ReplaceAll(string(content), f.Env["GIFTING_GRPC_ORDERS"], "127.0.0.1:1")
+	require.NoError(t, os.WriteFile(path, []byte(closed), 0o600))
+	r := run(t, path, "orders", "message", uuid.NewString(), "Hello", "--tenant", seed.Direct)
+	require.Equal(t, 3, r.code)
+	require.Contains(t, r.err, "giftingctl: Service unavailable (service_unavailable): ")
+	require.Contains(t, r.err, "127.0.0.1:1")
+	require.Regexp(t, `Nothing is done twice if you repeat the command with --message-id [0-9a-f-]{36}\n$`, r.err)
+}
+
+func (f fixture) testPages(t *testing.T) {
+	first := f.ok(t, "products", "list", "--limit", "10")
+	require.Len(t, strings.Split(strings.TrimSpace(first.out), "\n"), 11)
+	require.Regexp(t, `There are more: --after \S+, or --all`, first.err)
+	all := f.json(t, "products", "list", "--limit", "10", "--all")
+	require.Greater(t, len(all["records"].([]any)), 10)
+	require.Empty(t, all["nextCursor"])
+}
+
+func (f fixture) testExports(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tenant.jsonl")
+	args := []string{"offboarding", "export", "--tenant", seed.Direct, "--out", path}
+	require.Contains(t, f.ok(t, args...).err, "It holds personal data.")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Positive(t, info.Size())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(content)) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+	again := f.run(t, args...)
+	require.Equal(t, 2, again.code, "a file is not overwritten")
+	require.Regexp(t, `(?m)^caller +spiffe://partner-gifting/backoffice$`, f.ok(t, "context", "show").out)
+}
