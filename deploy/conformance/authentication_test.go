@@ -51,7 +51,7 @@ func testAuthentication(t *testing.T, p *platform) {
 		changed := f.makeKey(t)
 		require.Contains(t, f.brandsOf(t, changed.GetApiKey()), f.brand)
 		update := func(grants *tenantsv1.UpdateKeyRequest) {
-			grants.KeyId, grants.Actor, grants.Name = changed.GetKey().GetId(), operator, "Changed"
+			grants.TenantId, grants.KeyId, grants.Actor, grants.Name = f.tenant, changed.GetKey().GetId(), operator, "Changed"
 			_, err := f.Tenants(t).UpdateKey(t.Context(), grants)
 			require.NoError(t, err)
 		}
@@ -119,7 +119,7 @@ func (f *fixture) testRefusedKeys(t *testing.T, made *tenantsv1.CreateKeyRespons
 	})
 	requirement(t, "AUT-7", func(t *testing.T) {
 		require.Equal(t, http.StatusOK, f.Get(t, made.GetApiKey(), "/me").Status)
-		_, err := f.Tenants(t).RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{KeyId: made.GetKey().GetId()})
+		_, err := f.Tenants(t).RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId()})
 		require.NoError(t, err)
 		f.requireRefused(t, made.GetApiKey())
 	})
@@ -152,7 +152,7 @@ func (f *fixture) testSecrets(t *testing.T) {
 	made := f.makeKey(t)
 	rotate := func(t *testing.T) string {
 		t.Helper()
-		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{KeyId: made.GetKey().GetId()})
+		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId()})
 		require.NoError(t, err)
 		return rotated.GetWebhookSecret()
 	}
@@ -176,7 +176,7 @@ func (f *fixture) testSecrets(t *testing.T) {
 	})
 	requirement(t, "AUT-11", func(t *testing.T) {
 		receiver := f.newReceiver(t)
-		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{KeyId: receiver.keyID})
+		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{Actor: operator, TenantId: f.tenant, KeyId: receiver.keyID})
 		require.NoError(t, err)
 		f.place(t)
 		require.Eventually(t, func() bool { return len(receiver.all(t)) == 1 }, harness.Slow, 50*time.Millisecond)

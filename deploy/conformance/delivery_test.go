@@ -90,7 +90,7 @@ func testAccessOff(t *testing.T, p *platform) {
 		wait := func() bool {
 			pending := webhookv1.DeliveryState_DELIVERY_STATE_PENDING
 			listed, err := f.Webhooks(t).ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
-				TenantId: f.tenant, KeyId: paused.keyID, State: &pending,
+				Actor: operator, TenantId: f.tenant, KeyId: paused.keyID, State: &pending,
 			})
 			require.NoError(t, err)
 			attempted := slices.ContainsFunc(listed.GetDeliveries(), func(d *webhookv1.Delivery) bool { return d.GetAttempts() > 0 })
@@ -121,7 +121,9 @@ func (f *fixture) testAddresses(t *testing.T, keyID int32) {
 	} {
 		requirement(t, id, func(t *testing.T) {
 			for _, address := range addresses {
-				_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: keyID, Url: &address})
+				_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+					Actor: operator, TenantId: f.tenant, KeyId: keyID, Url: &address,
+				})
 				require.Error(t, err, address)
 			}
 		})
@@ -286,7 +288,9 @@ func (f *fixture) testFailingTests(t *testing.T, test func(t *testing.T, key str
 		failing := to(t, refusing.URL)
 		require.InDelta(t, http.StatusTeapot, test(t, failing.GetApiKey())["responseStatus"], 0)
 		// Only deliveries in the log can be retried.
-		log, err := f.Webhooks(t).ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: f.tenant, KeyId: failing.GetKey().GetId()})
+		log, err := f.Webhooks(t).ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
+			Actor: operator, TenantId: f.tenant, KeyId: failing.GetKey().GetId(),
+		})
 		require.NoError(t, err)
 		for _, delivery := range log.GetDeliveries() {
 			require.NotEqual(t, "ping", delivery.GetEventType())

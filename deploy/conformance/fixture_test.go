@@ -68,7 +68,9 @@ func newFixture(t *testing.T, p *platform, changes ...settings) *fixture {
 
 func (f *fixture) putTenant(t *testing.T, changes ...settings) {
 	t.Helper()
-	tenant := &tenantsv1.PutTenantRequest{Id: f.tenant, Name: tenantName, Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true}
+	tenant := &tenantsv1.PutTenantRequest{
+		Actor: operator, Id: f.tenant, Name: tenantName, Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true,
+	}
 	for _, change := range changes {
 		change(tenant)
 	}
@@ -78,13 +80,15 @@ func (f *fixture) putTenant(t *testing.T, changes ...settings) {
 
 func (f *fixture) putBrand(t *testing.T, brand *tenantsv1.Brand) {
 	t.Helper()
-	_, err := f.Tenants(t).PutBrand(t.Context(), &tenantsv1.PutBrandRequest{TenantId: f.tenant, Brand: brand})
+	_, err := f.Tenants(t).PutBrand(t.Context(), &tenantsv1.PutBrandRequest{Actor: operator, TenantId: f.tenant, Brand: brand})
 	require.NoError(t, err)
 }
 
 func (f *fixture) putField(t *testing.T, position int32, field *tenantsv1.CustomField) {
 	t.Helper()
-	_, err := f.Tenants(t).PutCustomField(t.Context(), &tenantsv1.PutCustomFieldRequest{TenantId: f.tenant, Position: position, Field: field})
+	_, err := f.Tenants(t).PutCustomField(t.Context(), &tenantsv1.PutCustomFieldRequest{
+		Actor: operator, TenantId: f.tenant, Position: position, Field: field,
+	})
 	require.NoError(t, err)
 }
 
@@ -101,7 +105,7 @@ func (f *fixture) requireField(t *testing.T) string {
 func (f *fixture) addMember(t *testing.T, name, email string, role tenantsv1.TeamRole, active bool) *commonv1.Actor {
 	t.Helper()
 	member := &tenantsv1.TeamMember{Id: uuid.NewString(), Name: name, Email: email, Role: role, Active: active}
-	_, err := f.Tenants(t).PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{TenantId: f.tenant, Member: member})
+	_, err := f.Tenants(t).PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{Actor: operator, TenantId: f.tenant, Member: member})
 	require.NoError(t, err)
 	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: member.GetId(), Name: name}
 }
@@ -109,7 +113,9 @@ func (f *fixture) addMember(t *testing.T, name, email string, role tenantsv1.Tea
 // makeKey makes a key of the tenant with all scopes and brands, after the changes.
 func (f *fixture) makeKey(t *testing.T, changes ...func(key *tenantsv1.CreateKeyRequest)) *tenantsv1.CreateKeyResponse {
 	t.Helper()
-	request := &tenantsv1.CreateKeyRequest{TenantId: f.tenant, Name: "Conformance key", Scopes: harness.AllScopes(), AllBrands: true}
+	request := &tenantsv1.CreateKeyRequest{
+		Actor: operator, TenantId: f.tenant, Name: "Conformance key", Scopes: harness.AllScopes(), AllBrands: true,
+	}
 	for _, change := range changes {
 		change(request)
 	}

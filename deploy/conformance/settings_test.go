@@ -82,7 +82,9 @@ func testKeys(t *testing.T, p *platform) {
 	requirement(t, "KEY-7", func(t *testing.T) {
 		requireNull(t, narrow, "webhookUrl")
 		address := inboxURL(t, p) + "/me"
-		_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: made.GetKey().GetId(), Url: &address})
+		_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+			Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId(), Url: &address,
+		})
 		require.NoError(t, err)
 		_, own := f.me(t, made.GetApiKey())
 		require.Equal(t, address, own["webhookUrl"])

@@ -84,7 +84,7 @@ func receiver(t *testing.T, p *harness.Platform) *inbox.Inbox {
 	server := httptest.NewServer(box.Handler())
 	t.Cleanup(server.Close)
 	_, err := p.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
-		KeyId: made.GetKey().GetId(), Url: proto.String(server.URL),
+		Actor: clerk, TenantId: seed.Direct, KeyId: made.GetKey().GetId(), Url: proto.String(server.URL),
 	})
 	require.NoError(t, err)
 	return box

@@ -45,12 +45,12 @@ func (s stack) newTenant(t *testing.T) (tenant, key, token string) {
 	require.NoError(t, err)
 	brand := uuid.NewString()
 	_, err = s.Tenants(t).PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
-		TenantId: tenant, Brand: &tenantsv1.Brand{Id: brand, Name: "Leaving", Slug: "leaving"},
+		Actor: clerk, TenantId: tenant, Brand: &tenantsv1.Brand{Id: brand, Name: "Leaving", Slug: "leaving"},
 	})
 	require.NoError(t, err)
 	address := s.Env["GIFTING_INBOX_URL"] + "/" + tenant
 	key = s.CreateKey(t, &tenantsv1.CreateKeyRequest{
-		TenantId: tenant, Name: "Leaving", Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &address,
+		Actor: clerk, TenantId: tenant, Name: "Leaving", Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &address,
 	}).GetApiKey()
 	_, ordered := s.claimedBy(t, key, brand, "player-of-leaving")
 	placed, _ := s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) {
@@ -69,7 +69,7 @@ func (s stack) newTenant(t *testing.T) (tenant, key, token string) {
 }
 
 func tenantRequest(id string) *tenantsv1.PutTenantRequest {
-	return &tenantsv1.PutTenantRequest{Id: id, Name: "Leaving", Locales: []string{"en-US"}, Currency: "EUR", ApiAccess: true}
+	return &tenantsv1.PutTenantRequest{Actor: clerk, Id: id, Name: "Leaving", Locales: []string{"en-US"}, Currency: "EUR", ApiAccess: true}
 }
 
 // testOffboarding exports and disables one of two tenants with equal records. The erasure takes time: testErasedTenant waits for it.

@@ -111,7 +111,7 @@ func (s operated) prepare(t *testing.T, page string) state {
 	url := s.Env["GIFTING_INBOX_URL"] + "/operated"
 	key := func(name string) *tenantsv1.CreateKeyResponse {
 		return s.CreateKey(t, &tenantsv1.CreateKeyRequest{
-			TenantId: seed.Direct, Name: name, Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &url,
+			Actor: clerk, TenantId: seed.Direct, Name: name, Scopes: harness.AllScopes(), AllBrands: true, WebhookUrl: &url,
 		})
 	}
 	leaked, replacement := key("Leaked"), key("Replacement")

@@ -32,7 +32,7 @@ func (f *fixture) addDeadEndpoints(t *testing.T) {
 	t.Helper()
 	for i := range deadEndpoints {
 		r := f.newReader(t, fmt.Sprintf("dead %d", i), seed.Direct, "", allScopes...)
-		_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: r.keyID, Url: proto.String(f.receivers + deadPath)})
+		_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(f.receivers + deadPath)})
 		require.NoError(t, err)
 		f.dead = append(f.dead, r)
 	}

@@ -242,7 +242,7 @@ func baseOf(addr string) string { return "http://" + addr + "/api/public/v1" }
 func (d *deployment) createKey(ctx context.Context, name, tenant, brand string, scopes ...commonv1.Scope) (reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	req := &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: name, Scopes: scopes, AllBrands: brand == ""}
+	req := &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: name, Scopes: scopes, AllBrands: brand == ""}
 	if brand != "" {
 		req.BrandIds = []string{brand}
 	}

@@ -177,7 +177,7 @@ func (f *fixture) addReader(t *testing.T, r reader) {
 	f.followers = append(f.followers, newFollower(r, f.client, f.newRandom()))
 	f.endpoints = append(f.endpoints, newEndpoint(r, f.results, f.newRandom(), f.refuseIn))
 	url := fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1)
-	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{KeyId: r.keyID, Url: proto.String(url)})
+	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(url)})
 	require.NoError(t, err)
 }
 

@@ -128,7 +128,7 @@ func (f *fixture) revokeKeys(ctx context.Context) {
 func (f *fixture) revoke(ctx context.Context, r reader) {
 	for revoked := false; !revoked; {
 		try, cancel := context.WithTimeout(ctx, tryTimeout)
-		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{KeyId: r.keyID})
+		_, err := f.keys.RevokeKey(try, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID})
 		cancel()
 		f.count("revoke " + status.Code(err).String())
 		if revoked = err == nil || status.Code(err) == codes.NotFound; !revoked {

@@ -116,7 +116,7 @@ func (r *retries) makeDue(t *testing.T, w missingWebhook, attempts int32) bool {
 }
 
 func (r *retries) get(ctx context.Context, w missingWebhook) (*webhookv1.GetDeliveryResponse, error) {
-	req := &webhookv1.GetDeliveryRequest{TenantId: w.receiver.tenant, KeyId: w.receiver.keyID, EventId: w.eventID}
+	req := &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: w.receiver.tenant, KeyId: w.receiver.keyID, EventId: w.eventID}
 	return r.operations.GetDelivery(ctx, req)
 }
 

@@ -31,9 +31,6 @@ const (
 	keyCatalog  = "catalog"
 )
 
-// installer acts when the demo is placed.
-var installer = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM}
-
 // demoKeyRequests returns the request for each key. None has a webhook URL yet: a key that was lost in a crash must not receive
 // webhooks, because the secret that verifies them is lost too.
 func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
@@ -42,10 +39,10 @@ func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	}
 	catalog := []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}
 	return map[string]*tenantsv1.CreateKeyRequest{
-		keyMain:     {Actor: installer, TenantId: seed.Direct, Name: "Loyalty system", Scopes: all, AllBrands: true},
-		keyWebhook:  {Actor: installer, TenantId: seed.Direct, Name: "Data warehouse", Scopes: all, AllBrands: true},
-		keyApproval: {Actor: installer, TenantId: seed.Approving, Name: "CRM", Scopes: all, AllBrands: true},
-		keyCatalog:  {Actor: installer, TenantId: seed.Direct, Name: "Gift shop preview", Scopes: catalog, AllBrands: true},
+		keyMain:     {Actor: seed.Installer, TenantId: seed.Direct, Name: "Loyalty system", Scopes: all, AllBrands: true},
+		keyWebhook:  {Actor: seed.Installer, TenantId: seed.Direct, Name: "Data warehouse", Scopes: all, AllBrands: true},
+		keyApproval: {Actor: seed.Installer, TenantId: seed.Approving, Name: "CRM", Scopes: all, AllBrands: true},
+		keyCatalog:  {Actor: seed.Installer, TenantId: seed.Direct, Name: "Gift shop preview", Scopes: catalog, AllBrands: true},
 	}
 }
 
@@ -85,7 +82,7 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 		return d, err
 	}
 	_, err = tenantsv1.NewTenantOperationsServiceClient(tenants).SetWebhookUrl(ctx, &tenantsv1.SetWebhookUrlRequest{
-		Actor: installer, KeyId: d.Keys[keyWebhook].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
+		Actor: seed.Installer, TenantId: seed.Direct, KeyId: d.Keys[keyWebhook].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
 	})
 	if err != nil {
 		return d, fmt.Errorf("set the webhook URL of the demo: %w", err)

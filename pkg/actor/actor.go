@@ -59,6 +59,41 @@ func IsMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv
 	})
 }
 
+// Permission says who may make a call. The zero value permits no call.
+type Permission struct {
+	// Team lists the roles of the tenant's active members who may.
+	Team []tenantsv1.TeamRole
+	// Client is a client of the tenant, Operator the service operator's team, System the platform.
+	Client, Operator, System bool
+}
+
+// Everyone in the team of a tenant.
+func Everyone() []tenantsv1.TeamRole {
+	return []tenantsv1.TeamRole{
+		tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+	}
+}
+
+// Check refuses an actor who may not make the call. team is the tenant's current team; only a TENANT_ACCOUNT must be in it.
+func (p Permission) Check(a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
+	allowed := false
+	switch a.GetKind() {
+	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT:
+		allowed = IsMember(a, team, p.Team...)
+	case commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
+		allowed = p.Client
+	case commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
+		allowed = p.Operator
+	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
+		allowed = p.System
+	default:
+	}
+	if !allowed {
+		return NotPermitted()
+	}
+	return nil
+}
+
 // NotPermitted returns the error for an actor without the needed role.
 func NotPermitted() error {
 	return problem.New(problem.InsufficientScope, "The acting person may not do this.")

@@ -50,7 +50,10 @@ func (notConnected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc
 func deleteAudits(ctx context.Context, tenants *store.Store, keep time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.DeleteAudit(ctx, keep, limit)
+			return tenants.DeleteKeyAudit(ctx, keep, limit)
+		}),
+		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+			return tenants.DeleteTenantAudit(ctx, keep, limit)
 		}),
 		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 			return tenants.DeletePersonRequests(ctx, keep, limit)

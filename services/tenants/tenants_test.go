@@ -23,9 +23,12 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants"
 )
+
+var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
 
 func config(t *testing.T) tenants.Config {
 	t.Helper()
@@ -58,12 +61,12 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
 	id := uuid.NewString()
 	require.Eventually(t, func() bool {
-		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
 		return err == nil
 	}, 10*time.Second, 20*time.Millisecond)
 
 	url := "http://127.0.0.1:9000/hook"
-	made, err := ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: id, Name: "k", WebhookUrl: &url})
+	made, err := ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
 	require.NoError(t, err)
 	resolved, err := tenantsv1.NewDirectoryServiceClient(conn).ResolveKey(t.Context(),
 		&tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(made.GetApiKey())})

@@ -170,7 +170,7 @@ func AllScopes() []commonv1.Scope {
 // NewKey makes a key of one of the demo's tenants, so that the test has its own rate limit.
 func (p *Platform) NewKey(t *testing.T, tenantID string) *tenantsv1.CreateKeyResponse {
 	t.Helper()
-	return p.CreateKey(t, &tenantsv1.CreateKeyRequest{TenantId: tenantID, Name: "End-to-end test", Scopes: AllScopes(), AllBrands: true})
+	return p.CreateKey(t, &tenantsv1.CreateKeyRequest{Actor: seed.Installer, TenantId: tenantID, Name: "End-to-end test", Scopes: AllScopes(), AllBrands: true})
 }
 
 // DemoKey is a new key of the demo's tenant whose orders need no approval.
@@ -186,7 +186,9 @@ func (p *Platform) CreateKey(t *testing.T, request *tenantsv1.CreateKeyRequest) 
 	require.NoError(t, err)
 	if p.Remote() {
 		t.Cleanup(func() {
-			_, err := p.Tenants(t).RevokeKey(context.WithoutCancel(t.Context()), &tenantsv1.RevokeKeyRequest{KeyId: made.GetKey().GetId()})
+			_, err := p.Tenants(t).RevokeKey(context.WithoutCancel(t.Context()), &tenantsv1.RevokeKeyRequest{
+				Actor: request.GetActor(), TenantId: request.GetTenantId(), KeyId: made.GetKey().GetId(),
+			})
 			require.NoError(t, err)
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -35,6 +36,9 @@ var (
 	// Product has no variations, is delivered to Sweden, and the campaign offers it without limit.
 	Product = GiftID("dark-truffles")
 )
+
+// Installer places the demo for the service operator.
+var Installer = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "installer"}
 
 // GiftID is the id of the gift with the slug.
 func GiftID(slug string) string { return id("gift/" + slug) }

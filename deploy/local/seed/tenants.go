@@ -32,17 +32,17 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 	}
 	tenantID := t.settings.GetId()
 	for _, brand := range t.brands {
-		if _, err := s.tenants.PutBrand(ctx, &tenantsv1.PutBrandRequest{TenantId: tenantID, Brand: brand}); err != nil {
+		if _, err := s.tenants.PutBrand(ctx, &tenantsv1.PutBrandRequest{Actor: Installer, TenantId: tenantID, Brand: brand}); err != nil {
 			return fmt.Errorf("brand %s: %w", brand.GetSlug(), err)
 		}
 	}
 	for _, member := range t.team {
-		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: member}); err != nil {
+		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{Actor: Installer, TenantId: tenantID, Member: member}); err != nil {
 			return fmt.Errorf("team member %s: %w", member.GetEmail(), err)
 		}
 	}
 	for i, field := range t.fields {
-		req := &tenantsv1.PutCustomFieldRequest{TenantId: tenantID, Field: field, Position: int32(i)}
+		req := &tenantsv1.PutCustomFieldRequest{Actor: Installer, TenantId: tenantID, Field: field, Position: int32(i)}
 		if _, err := s.tenants.PutCustomField(ctx, req); err != nil {
 			return fmt.Errorf("custom field %s: %w", field.GetLabel(), err)
 		}
@@ -53,7 +53,7 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 func nordlys() tenant {
 	return tenant{
 		settings: &tenantsv1.PutTenantRequest{
-			Id: Direct, Name: "Nordlys Play", Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true,
+			Actor: Installer, Id: Direct, Name: "Nordlys Play", Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true,
 		},
 		brands: []*tenantsv1.Brand{
 			brand("nordlys-casino", "Nordlys Casino", "#1B4B8F"),
@@ -77,7 +77,7 @@ func nordlys() tenant {
 func rheingold() tenant {
 	return tenant{
 		settings: &tenantsv1.PutTenantRequest{
-			Id: Approving, Name: "Rheingold Gaming", Locales: []string{"de-DE"}, Currency: "EUR", ApprovalRequired: true, ApiAccess: true,
+			Actor: Installer, Id: Approving, Name: "Rheingold Gaming", Locales: []string{"de-DE"}, Currency: "EUR", ApprovalRequired: true, ApiAccess: true,
 		},
 		brands: []*tenantsv1.Brand{
 			brand("rheingold", "Rheingold", "#B8860B"),

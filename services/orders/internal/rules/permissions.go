@@ -8,63 +8,36 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Permission says who may run an operation.
-type Permission struct {
-	// Team lists the roles of the tenant's active members who may.
-	Team []tenantsv1.TeamRole
-	// Client is a client of the tenant, Operator the service operator's team, System the platform.
-	Client, Operator, System bool
-}
-
 const (
 	administrator = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR
 	coordinator   = tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR
-	member        = tenantsv1.TeamRole_TEAM_ROLE_MEMBER
 )
 
-func anybody() []tenantsv1.TeamRole { return []tenantsv1.TeamRole{administrator, coordinator, member} }
-
 // permissions has an entry for every operation of OrderOperationsService. The tenants service decides who may erase and export.
-var permissions = map[ordersv1.Operation]Permission{
+var permissions = map[ordersv1.Operation]actor.Permission{
 	ordersv1.Operation_OPERATION_APPROVE:           {Team: []tenantsv1.TeamRole{administrator, coordinator}},
 	ordersv1.Operation_OPERATION_DISPATCH:          {Operator: true, System: true},
 	ordersv1.Operation_OPERATION_DELIVER:           {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_CANCEL:            {Team: anybody(), Operator: true},
+	ordersv1.Operation_OPERATION_CANCEL:            {Team: actor.Everyone(), Operator: true},
 	ordersv1.Operation_OPERATION_CORRECT_STATUS:    {Operator: true},
 	ordersv1.Operation_OPERATION_CORRECT_TRACKING:  {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_CORRECT_DELIVERY:  {Team: anybody(), Operator: true},
-	ordersv1.Operation_OPERATION_PLACE:             {Team: anybody(), Operator: true},
-	ordersv1.Operation_OPERATION_POST_MESSAGE:      {Team: anybody(), Client: true, Operator: true, System: true},
+	ordersv1.Operation_OPERATION_CORRECT_DELIVERY:  {Team: actor.Everyone(), Operator: true},
+	ordersv1.Operation_OPERATION_PLACE:             {Team: actor.Everyone(), Operator: true},
+	ordersv1.Operation_OPERATION_POST_MESSAGE:      {Team: actor.Everyone(), Client: true, Operator: true, System: true},
 	ordersv1.Operation_OPERATION_ADD_NOTE:          {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_LIST_CONVERSATION: {Team: anybody(), Client: true, Operator: true},
-	ordersv1.Operation_OPERATION_READ:              {Team: anybody(), Operator: true},
-	ordersv1.Operation_OPERATION_SEARCH:            {Team: anybody(), Operator: true},
+	ordersv1.Operation_OPERATION_LIST_CONVERSATION: {Team: actor.Everyone(), Client: true, Operator: true},
+	ordersv1.Operation_OPERATION_READ:              {Team: actor.Everyone(), Operator: true},
+	ordersv1.Operation_OPERATION_SEARCH:            {Team: actor.Everyone(), Operator: true},
 	ordersv1.Operation_OPERATION_LIST_AUDIT:        {Team: []tenantsv1.TeamRole{administrator}, Operator: true},
 }
 
 // PermissionOf returns the permission of an operation. An operation that is not in the table is forbidden for all actors.
-func PermissionOf(op ordersv1.Operation) Permission { return permissions[op] }
+func PermissionOf(op ordersv1.Operation) actor.Permission { return permissions[op] }
 
 // Permit refuses an actor who may not run the operation. team is the tenant's current team; only a TENANT_ACCOUNT must be in
 // it.
 func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
-	p := PermissionOf(op)
-	allowed := false
-	switch a.GetKind() {
-	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT:
-		allowed = actor.IsMember(a, team, p.Team...)
-	case commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
-		allowed = p.Client
-	case commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
-		allowed = p.Operator
-	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
-		allowed = p.System
-	default:
-	}
-	if !allowed {
-		return actor.NotPermitted()
-	}
-	return nil
+	return PermissionOf(op).Check(a, team)
 }
 
 // Audit is an accepted operation, for its row in the audit.

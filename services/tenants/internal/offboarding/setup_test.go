@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/retentionclock"
@@ -54,13 +55,15 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
+func operator() store.By { return store.By{Actor: someone(), Needs: actor.Permission{Operator: true}} }
+
 // newTenant makes a tenant with rows in all services.
 func (f *fixture) newTenant() string {
 	f.t.Helper()
 	id := uuid.NewString()
-	_, _, err := f.store.PutTenant(f.t.Context(), &tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, _, err := f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
 	require.NoError(f.t, err)
-	_, err = f.store.PutBrand(f.t.Context(), id, &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
+	_, err = f.store.PutBrand(f.t.Context(), id, operator(), &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
 	require.NoError(f.t, err)
 	var keyID int32
 	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
@@ -229,7 +232,7 @@ func (f *fixture) requireErased() {
 			require.Zero(f.t, table.GetRowsAfter(), table)
 		}
 	}
-	require.Len(f.t, o.GetReport(), 2*3+10)
+	require.Len(f.t, o.GetReport(), 2*3+11)
 	_, err := f.store.Settings(f.t.Context(), f.tenant)
 	require.ErrorIs(f.t, err, store.ErrNotFound)
 	settings, err := f.store.Settings(f.t.Context(), f.other)
@@ -241,6 +244,6 @@ func (f *fixture) requireErased() {
 	require.Empty(f.t, waiting.GetReport())
 	require.Len(f.t, waiting.GetSteps(), 1)
 	require.Nil(f.t, waiting.GetCheckedAt())
-	_, _, err = f.store.PutTenant(f.t.Context(), &tenantsv1.Tenant{Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, _, err = f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
 	require.ErrorIs(f.t, err, store.ErrOffboarded, "its id never comes back")
 }

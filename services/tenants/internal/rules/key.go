@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -64,13 +63,6 @@ func scopes(requested []commonv1.Scope, errs *fields.Errors) []commonv1.Scope {
 	out := slices.Clone(requested)
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// Actor validates the acting person of a change of a key. Callers of the previous version name none.
-func Actor(a *commonv1.Actor, errs *fields.Errors) {
-	if a != nil {
-		actor.Check(a, errs)
-	}
 }
 
 // WebhookURL validates a webhook URL, if there is one. Its host is not resolved here: the address is

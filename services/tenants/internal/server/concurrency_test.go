@@ -21,12 +21,12 @@ func TestConcurrentChangesEachRaiseTheVersion(t *testing.T) {
 	for i := range each {
 		group.Go(func() error {
 			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
-				TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
+				Actor: staff, TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
 			})
 			return err
 		})
 		group.Go(func() error {
-			_, err := f.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k"})
+			_, err := f.ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "k"})
 			return err
 		})
 		group.Go(func() error {
@@ -54,7 +54,7 @@ func TestTheSameConcurrentChangeHappensOnce(t *testing.T) {
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
-			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{TenantId: tenant, Brand: brand})
+			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{Actor: staff, TenantId: tenant, Brand: brand})
 			return err
 		})
 	}
@@ -72,7 +72,7 @@ func TestSettingsAndTheirVersionBelongTogether(t *testing.T) {
 		defer close(done)
 		for i := range 60 {
 			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
-				TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
+				Actor: staff, TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
 			})
 			if err != nil {
 				return err

@@ -24,13 +24,13 @@ func TestListEndpoints(t *testing.T) {
 	}
 	first, second := of(other, f.key(other)), of(other, f.key(other))
 	made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-		TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
+		Actor: staff, TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
 	limited := &tenantsv1.EndpointSubscription{
 		TenantId: tenant, KeyId: made.GetKey().GetId(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, BrandIds: []string{brand},
 	}
-	call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "No webhook", AllBrands: true})
+	call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "No webhook", AllBrands: true})
 	names := func(t *testing.T, req *tenantsv1.ListEndpointsRequest, want ...*tenantsv1.EndpointSubscription) {
 		t.Helper()
 		resp := call(t, f.directory.ListEndpoints, req)
@@ -72,7 +72,7 @@ func TestGetEndpoints(t *testing.T) {
 	f := setupAlone(t)
 	tenant, off := f.tenant(), f.tenant()
 	active, paused, gone := f.key(tenant), f.key(off), f.key(off)
-	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: gone.GetKey().GetId()})
+	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: off, KeyId: gone.GetKey().GetId()})
 	f.setAccess(off, false)
 
 	resp := call(t, f.directory.GetEndpoints, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{

@@ -20,14 +20,14 @@ import (
 // key and the sealed secret.
 func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
 	var errs fields.Errors
-	tenantID, wanted := errs.UUID("tenantId", req.GetTenantId()), rules.Key(req, &errs)
-	rules.Actor(req.GetActor(), &errs)
+	tenantID, by := admit(tenantsv1.TenantOperationsService_CreateKey_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	wanted := rules.Key(req, &errs)
 	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
-	stored, version, err := o.Store.CreateKey(ctx, tenantID, req.GetActor(), store.Key{
+	stored, version, err := o.Store.CreateKey(ctx, tenantID, by, store.Key{
 		Name:       wanted.Name,
 		Prefix:     apikey.Shown(key),
 		Scopes:     wanted.Scopes,
@@ -75,15 +75,15 @@ func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 // RevokeKey revokes a key permanently.
 func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
 	var errs fields.Errors
-	rules.Actor(req.GetActor(), &errs)
+	tenantID, by := admit(tenantsv1.TenantOperationsService_RevokeKey_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	changed, err := o.Store.RevokeKey(ctx, req.GetKeyId(), req.GetActor(), o.Now().UTC().Truncate(time.Microsecond))
+	version, err := o.Store.RevokeKey(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, o.Now().UTC().Truncate(time.Microsecond))
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.RevokeKeyResponse{}, nil
 }
 
@@ -92,16 +92,16 @@ func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
 	var errs fields.Errors
-	rules.Actor(req.GetActor(), &errs)
+	tenantID, by := admit(tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	secret := rules.NewWebhookSecret()
-	changed, err := o.Store.SetWebhookSecret(ctx, req.GetKeyId(), req.GetActor(), o.sealSecret(req.GetKeyId(), secret))
+	version, err := o.Store.SetWebhookSecret(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, o.sealSecret(req.GetKeyId(), secret))
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: secret}, nil
 }
 
@@ -110,15 +110,15 @@ func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
 ) (*tenantsv1.SetWebhookUrlResponse, error) {
 	var errs fields.Errors
-	rules.Actor(req.GetActor(), &errs)
+	tenantID, by := admit(tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	rules.WebhookURL("url", req.Url, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, changed, err := o.Store.SetWebhookURL(ctx, req.GetKeyId(), req.GetActor(), req.Url)
+	key, version, err := o.Store.SetWebhookURL(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, req.Url)
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, changed.TenantID, changed.Version)
+	o.Versions.Publish(ctx, tenantID, version)
 	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, nil
 }

@@ -21,7 +21,7 @@ func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
 	f := setup(t)
 	tenant := f.tenant()
 	revoked, live := f.key(tenant), f.key(tenant)
-	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: revoked.GetKey().GetId()})
+	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: revoked.GetKey().GetId()})
 	_, err := f.resolve(live.GetApiKey())
 	require.NoError(t, err)
 	f.setAccess(tenant, false)
@@ -55,7 +55,9 @@ func TestRevokeKey(t *testing.T) {
 	id := made.GetKey().GetId()
 	asKey := f.as(made.GetApiKey())
 	before := f.settings(tenant).GetVersion()
-	revoke := func(id int32) *tenantsv1.RevokeKeyRequest { return &tenantsv1.RevokeKeyRequest{KeyId: id} }
+	revoke := func(id int32) *tenantsv1.RevokeKeyRequest {
+		return &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: id}
+	}
 	call(t, f.ops.RevokeKey, revoke(id))
 	t.Run("it is refused everywhere immediately", func(t *testing.T) {
 		_, err := f.resolve(made.GetApiKey())
@@ -76,8 +78,8 @@ func TestRevokeKey(t *testing.T) {
 		require.Equal(t, strconv.FormatInt(before+1, 10), published)
 	})
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
-		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: id})
+		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
+		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id})
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 	})
 	t.Run("an unknown key is not found", func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestSetWebhookURL(t *testing.T) {
 	tenant := f.tenant()
 	id := f.key(tenant).GetKey().GetId()
 	set := func(url *string) *tenantsv1.SetWebhookUrlRequest {
-		return &tenantsv1.SetWebhookUrlRequest{KeyId: id, Url: url}
+		return &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id, Url: url}
 	}
 	t.Run("a new URL is used immediately", func(t *testing.T) {
 		before := f.settings(tenant).GetVersion()
@@ -117,7 +119,7 @@ func TestSetWebhookURL(t *testing.T) {
 		}
 	})
 	t.Run("an unknown key is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: id + 1000})
+		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id + 1000})
 	})
 }
 
@@ -130,14 +132,14 @@ func TestARotatedSecretWorksImmediately(t *testing.T) {
 	require.Equal(t, made.GetWebhookSecret(), f.endpoint(id).GetSecret())
 
 	before := f.settings(tenant).GetVersion()
-	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
+	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
 	require.NotEqual(t, made.GetWebhookSecret(), rotated.GetWebhookSecret())
 	require.Regexp(t, `^[0-9a-f]{64}$`, rotated.GetWebhookSecret())
 	require.Equal(t, rotated.GetWebhookSecret(), f.endpoint(id).GetSecret())
 	require.Equal(t, neighbour.GetWebhookSecret(), f.endpoint(neighbour.GetKey().GetId()).GetSecret())
 	require.Equal(t, before+1, f.settings(tenant).GetVersion())
 
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id + 1000})
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id + 1000})
 }
 
 func TestCreateKey(t *testing.T) {
@@ -170,7 +172,7 @@ func TestCreateKey(t *testing.T) {
 	})
 	t.Run("the principal of a limited key names its brands and the tenant's version", func(t *testing.T) {
 		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-			TenantId: tenant, Name: "Limited", BrandIds: []string{brand, strings.ToUpper(brand)},
+			Actor: staff, TenantId: tenant, Name: "Limited", BrandIds: []string{brand, strings.ToUpper(brand)},
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 		})
 		require.Equal(t, []string{brand}, made.GetKey().GetBrandIds().GetIds())
@@ -186,27 +188,27 @@ func TestCreateKey(t *testing.T) {
 	t.Run("a brand of another tenant is refused", func(t *testing.T) {
 		before := f.settings(tenant).GetVersion()
 		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-			TenantId: tenant, Name: "k", BrandIds: []string{brand, foreign, newID()},
+			Actor: staff, TenantId: tenant, Name: "k", BrandIds: []string{brand, foreign, newID()},
 		}, "brandIds[1] invalid", "brandIds[2] invalid")
 		require.Equal(t, before, f.settings(tenant).GetVersion())
 	})
 	t.Run("every violation is listed", func(t *testing.T) {
 		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-			TenantId: "x", Name: strings.Repeat("n", 101), BrandIds: []string{"y"}, WebhookUrl: pointer(""),
+			Actor: staff, TenantId: "x", Name: strings.Repeat("n", 101), BrandIds: []string{"y"}, WebhookUrl: pointer(""),
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_UNSPECIFIED, 12},
 		}, "tenantId invalid", "name too_long", "brandIds[0] invalid",
 			"webhookUrl required", "scopes[1] invalid", "scopes[2] invalid")
 		invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-			TenantId: tenant, Name: "k", AllBrands: true, BrandIds: []string{brand},
+			Actor: staff, TenantId: tenant, Name: "k", AllBrands: true, BrandIds: []string{brand},
 		}, "brandIds invalid")
 	})
 
 	for _, url := range []string{"http://example.com/x", "https://127.0.0.1/x", "https://10.0.0.1/", "https://localhost/", "ftp://example.com", "x"} {
 		t.Run(fmt.Sprintf("webhook URL %s is refused", url), func(t *testing.T) {
-			invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k", WebhookUrl: &url}, "webhookUrl invalid")
+			invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "k", WebhookUrl: &url}, "webhookUrl invalid")
 		})
 	}
 	t.Run("a tenant that does not exist is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: newID(), Name: "k"})
+		refused(t, problem.NotFound, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: newID(), Name: "k"})
 	})
 }

@@ -13,7 +13,8 @@ import (
 // ListKeyAudit lists the changes of a tenant's keys, newest first.
 func (o *operations) ListKeyAudit(ctx context.Context, req *tenantsv1.ListKeyAuditRequest) (*tenantsv1.ListKeyAuditResponse, error) {
 	var errs fields.Errors
-	tenantID, ofKey := errs.UUID("tenantId", req.GetTenantId()), ""
+	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	ofKey := ""
 	if req.KeyId != nil {
 		ofKey = strconv.Itoa(int(req.GetKeyId()))
 	}
@@ -22,9 +23,9 @@ func (o *operations) ListKeyAudit(ctx context.Context, req *tenantsv1.ListKeyAud
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := o.Store.KeyAudit(ctx, tenantID, req.KeyId, after, limit+1)
+	found, err := o.Store.KeyAudit(ctx, tenantID, by, req.KeyId, after, limit+1)
 	if err != nil {
-		return nil, err
+		return nil, refused(err)
 	}
 	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.KeyAuditEntry) cursor.Position {
 		return cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}

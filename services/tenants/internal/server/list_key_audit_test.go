@@ -13,7 +13,7 @@ import (
 // audit returns all entries, newest first, read in pages of two.
 func (f *fixture) audit(tenantID string, keyID *int32) (entries []*tenantsv1.KeyAuditEntry) {
 	f.t.Helper()
-	req := &tenantsv1.ListKeyAuditRequest{TenantId: tenantID, KeyId: keyID, Limit: pointer(int32(2))}
+	req := &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: tenantID, KeyId: keyID, Limit: pointer(int32(2))}
 	for {
 		page := call(f.t, f.ops.ListKeyAudit, req)
 		entries = append(entries, page.GetEntries()...)
@@ -32,20 +32,20 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	f.key(other)
 	neighbour := f.key(tenant).GetKey().GetId()
 	made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
-		TenantId: tenant, Name: "Shop", AllBrands: true, Actor: system, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+		TenantId: tenant, Name: "Shop", AllBrands: true, Actor: staff, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
 	id := made.GetKey().GetId()
-	update := &tenantsv1.UpdateKeyRequest{KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand}}
-	setURL := &tenantsv1.SetWebhookUrlRequest{KeyId: id, Actor: staff, Url: pointer("https://hooks.example.com/secret-path")}
+	update := &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand}}
+	setURL := &tenantsv1.SetWebhookUrlRequest{TenantId: tenant, KeyId: id, Actor: staff, Url: pointer("https://hooks.example.com/secret-path")}
 	for range 2 { // What a repetition does not change has no entry.
 		call(t, f.ops.UpdateKey, update)
 		call(t, f.ops.SetWebhookUrl, setURL)
 	}
-	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id})
+	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
 	for range 2 {
-		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: id, Actor: staff})
+		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
 	}
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id, Actor: staff})
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{TenantId: tenant, KeyId: id, Actor: staff})
 
 	someone := &commonv1.Actor{Kind: staff.GetKind(), Id: staff.GetId()}
 	shop := `{"name": "Shop", "scopes": ["ORDERS"], "brandIds": [], "allBrands": true}`
@@ -53,10 +53,10 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	hooked := `{"name": "Links", "scopes": [], "brandIds": ["` + brand + `"], "allBrands": false, "webhookHost": "hooks.example.com"}`
 	want := []*tenantsv1.KeyAuditEntry{
 		{Action: tenantsv1.KeyAction_KEY_ACTION_REVOKE, Actor: someone, Detail: `{}`},
-		{Action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET, Detail: `{}`},
+		{Action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET, Actor: someone, Detail: `{}`},
 		{Action: tenantsv1.KeyAction_KEY_ACTION_SET_WEBHOOK_URL, Actor: someone, Detail: `{"before": ` + links + `, "after": ` + hooked + `}`},
 		{Action: tenantsv1.KeyAction_KEY_ACTION_UPDATE, Actor: someone, Detail: `{"before": ` + shop + `, "after": ` + links + `}`},
-		{Action: tenantsv1.KeyAction_KEY_ACTION_CREATE, Actor: system, Detail: `{"after": ` + shop + `}`},
+		{Action: tenantsv1.KeyAction_KEY_ACTION_CREATE, Actor: someone, Detail: `{"after": ` + shop + `}`},
 	}
 	got := f.audit(tenant, &id)
 	require.Len(t, got, len(want))
@@ -85,10 +85,10 @@ func TestAnInvalidActorIsRefused(t *testing.T) {
 	person := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: "kim@example.com"}
 	const want = "actor.id invalid"
 	invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k", Actor: person}, want)
-	invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{KeyId: id, Name: "k", Actor: person}, want)
-	invalid(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: id, Actor: person}, want)
-	invalid(t, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: id, Actor: person}, want)
-	invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: id, Actor: person}, want)
+	invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Name: "k", Actor: person}, want)
+	invalid(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
+	invalid(t, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
+	invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
 	require.Equal(t, version, f.settings(tenant).GetVersion())
 }
 
@@ -98,12 +98,12 @@ func TestTheAuditIsReadInPages(t *testing.T) {
 	tenant := f.tenant()
 	id := f.key(tenant).GetKey().GetId()
 	f.key(tenant)
-	invalid(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{TenantId: "x", Limit: pointer(int32(0))}, "tenantId invalid", "limit invalid")
-	page := call(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{TenantId: tenant, Limit: pointer(int32(1))})
+	invalid(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: "x", Limit: pointer(int32(0))}, "tenantId invalid", "limit invalid")
+	page := call(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: tenant, Limit: pointer(int32(1))})
 	require.NotNil(t, page.NextCursor)
 	for name, req := range map[string]*tenantsv1.ListKeyAuditRequest{
-		"of one key":        {TenantId: tenant, KeyId: &id, After: page.NextCursor},
-		"of another tenant": {TenantId: newID(), After: page.NextCursor},
+		"of one key":        {Actor: staff, TenantId: tenant, KeyId: &id, After: page.NextCursor},
+		"of another tenant": {Actor: staff, TenantId: newID(), After: page.NextCursor},
 	} {
 		t.Run("a cursor of another list: "+name, func(t *testing.T) { invalid(t, f.ops.ListKeyAudit, req, "after invalid") })
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -33,23 +32,17 @@ type offboardings struct {
 	grace time.Duration
 }
 
-// admit checks what all requests have. Only the back office is let in, and it acts for no tenant's account.
-func (o *offboardings) admit(req interface {
+// admit checks what all requests have. No member of a tenant's team may off-board it, so the permission needs no membership.
+func (o *offboardings) admit(method string, req interface {
 	GetActor() *commonv1.Actor
 	GetTenantId() string
 }, errs *fields.Errors,
 ) (tenantID string, err error) {
-	actor.Check(req.GetActor(), errs)
-	tenantID = errs.RequiredUUID("tenantId", req.GetTenantId())
+	tenantID, by := admit(method, req.GetActor(), req.GetTenantId(), errs)
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
-	switch req.GetActor().GetKind() {
-	case commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_SYSTEM:
-		return tenantID, nil
-	default:
-		return "", actor.NotPermitted()
-	}
+	return tenantID, by.Needs.Check(by.Actor, nil)
 }
 
 // OffboardTenant disables a tenant and schedules its erasure.
@@ -64,7 +57,7 @@ func (o *offboardings) OffboardTenant(
 			errs.Add("gracePeriod", problem.FieldInvalid, "must be from one day to a year")
 		}
 	}
-	tenantID, err := o.admit(req, &errs)
+	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_OffboardTenant_FullMethodName, req, &errs)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +76,7 @@ func (o *offboardings) OffboardTenant(
 func (o *offboardings) CancelOffboarding(
 	ctx context.Context, req *tenantsv1.CancelOffboardingRequest,
 ) (*tenantsv1.CancelOffboardingResponse, error) {
-	tenantID, err := o.admit(req, &fields.Errors{})
+	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_CancelOffboarding_FullMethodName, req, &fields.Errors{})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +92,7 @@ func (o *offboardings) CancelOffboarding(
 func (o *offboardings) GetOffboarding(
 	ctx context.Context, req *tenantsv1.GetOffboardingRequest,
 ) (*tenantsv1.GetOffboardingResponse, error) {
-	tenantID, err := o.admit(req, &fields.Errors{})
+	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_GetOffboarding_FullMethodName, req, &fields.Errors{})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +120,7 @@ func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTe
 			errs.Add("after", problem.FieldInvalid, "is not a cursor of this export")
 		}
 	}
-	tenantID, err := o.admit(req, &errs)
+	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_ExportTenant_FullMethodName, req, &errs)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -35,9 +34,9 @@ type personRequest interface {
 const maxRecipientID = 128
 
 // admit checks the request and refuses an actor who may not ask for a person.
-func (p *persons) admit(ctx context.Context, req personRequest, errs *fields.Errors) (privacy.Subject, error) {
-	actor.Check(req.GetActor(), errs)
-	s := privacy.Subject{TenantID: errs.RequiredUUID("tenantId", req.GetTenantId())}
+func (p *persons) admit(ctx context.Context, method string, req personRequest, errs *fields.Errors) (privacy.Subject, error) {
+	tenantID, by := admit(method, req.GetActor(), req.GetTenantId(), errs)
+	s := privacy.Subject{TenantID: tenantID}
 	switch {
 	case req.GetExternalRecipientId() != "":
 		errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
@@ -52,14 +51,8 @@ func (p *persons) admit(ctx context.Context, req personRequest, errs *fields.Err
 	if err := errs.Err(); err != nil {
 		return s, err
 	}
-	settings, err := p.store.Settings(ctx, s.TenantID)
-	if err != nil {
+	if err := p.store.Permit(ctx, tenantID, by); err != nil {
 		return s, refused(err)
-	}
-	by := req.GetActor()
-	if by.GetKind() != commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT &&
-		!actor.IsMember(by, settings.GetTeam(), tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR) {
-		return s, actor.NotPermitted()
 	}
 	return s, nil
 }
@@ -68,7 +61,7 @@ func (p *persons) admit(ctx context.Context, req personRequest, errs *fields.Err
 func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonRequest) (*tenantsv1.ErasePersonResponse, error) {
 	errs := fields.FromContext(ctx)
 	requestID := errs.RequiredUUID("requestId", req.GetRequestId())
-	subject, err := p.admit(ctx, req, errs)
+	subject, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, req, errs)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +92,7 @@ func erasureState(completed bool) tenantsv1.ErasureState {
 
 // ExportPerson returns what is stored about a person.
 func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonRequest) (*tenantsv1.ExportPersonResponse, error) {
-	subject, err := p.admit(ctx, req, fields.FromContext(ctx))
+	subject, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func TestGetMe(t *testing.T) {
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
 	call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{
-		TenantId: tenant, Field: &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField},
+		Actor: staff, TenantId: tenant, Field: &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField},
 	})
 	made := f.key(tenant)
 	ctx := f.as(made.GetApiKey())
@@ -41,7 +41,7 @@ func TestGetMe(t *testing.T) {
 		require.Equal(t, "Renamed", me.GetTenant().GetName())
 	})
 	t.Run("a key without brands has an empty list", func(t *testing.T) {
-		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "None"})
+		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "None"})
 		me := me(f.as(none.GetApiKey()))
 		require.NotNil(t, me.GetKey().GetBrandIds())
 		require.Empty(t, me.GetKey().GetBrandIds().GetIds())
@@ -89,11 +89,11 @@ func TestListBrands(t *testing.T) {
 		require.Equal(t, []string{"Astra", "Aurora", "Borealis", "cirrus"}, names(t, key))
 	})
 	t.Run("a limited key sees its own", func(t *testing.T) {
-		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "l", BrandIds: []string{aurora}})
+		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "l", BrandIds: []string{aurora}})
 		require.Equal(t, []string{"Aurora"}, names(t, made.GetApiKey()))
 	})
 	t.Run("a key of no brand sees none", func(t *testing.T) {
-		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "n"})
+		made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "n"})
 		require.Empty(t, names(t, made.GetApiKey()))
 	})
 }

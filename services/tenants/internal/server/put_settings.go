@@ -3,19 +3,23 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
 // PutTenant creates or replaces a tenant.
 func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
+	actor.Check(req.GetActor(), &errs)
+	by := store.By{Actor: req.GetActor(), Needs: rules.Access(tenantsv1.TenantOperationsService_PutTenant_FullMethodName)}
 	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	stored, version, err := o.Store.PutTenant(ctx, tenant, req.GetApiAccess())
+	stored, version, err := o.Store.PutTenant(ctx, by, tenant, req.GetApiAccess())
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -28,12 +32,12 @@ func (o *operations) PutBrand(
 	ctx context.Context, req *tenantsv1.PutBrandRequest,
 ) (*tenantsv1.PutBrandResponse, error) {
 	var errs fields.Errors
-	tenantID := errs.UUID("tenantId", req.GetTenantId())
+	tenantID, by := admit(tenantsv1.TenantOperationsService_PutBrand_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	brand := rules.Brand(req.GetBrand(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.Store.PutBrand(ctx, tenantID, brand)
+	version, err := o.Store.PutBrand(ctx, tenantID, by, brand)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -46,12 +50,12 @@ func (o *operations) PutTeamMember(
 	ctx context.Context, req *tenantsv1.PutTeamMemberRequest,
 ) (*tenantsv1.PutTeamMemberResponse, error) {
 	var errs fields.Errors
-	tenantID := errs.UUID("tenantId", req.GetTenantId())
+	tenantID, by := admit(tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	member := rules.TeamMember(req.GetMember(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.Store.PutTeamMember(ctx, tenantID, member)
+	version, err := o.Store.PutTeamMember(ctx, tenantID, by, member)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -64,12 +68,12 @@ func (o *operations) PutCustomField(
 	ctx context.Context, req *tenantsv1.PutCustomFieldRequest,
 ) (*tenantsv1.PutCustomFieldResponse, error) {
 	var errs fields.Errors
-	tenantID := errs.UUID("tenantId", req.GetTenantId())
+	tenantID, by := admit(tenantsv1.TenantOperationsService_PutCustomField_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	field := rules.CustomField(req.GetField(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.Store.PutCustomField(ctx, tenantID, field, req.GetPosition())
+	version, err := o.Store.PutCustomField(ctx, tenantID, by, field, req.GetPosition())
 	if err != nil {
 		return nil, refused(err)
 	}

@@ -21,7 +21,7 @@ func TestPutBrand(t *testing.T) {
 		LogoUrl: pointer("https://cdn.example.com/a.svg"),
 	}
 	put := func(tenantID string, brand *tenantsv1.Brand) *tenantsv1.PutBrandRequest {
-		return &tenantsv1.PutBrandRequest{TenantId: tenantID, Brand: brand}
+		return &tenantsv1.PutBrandRequest{Actor: staff, TenantId: tenantID, Brand: brand}
 	}
 	t.Run("a brand is created, replaced and not changed by a repetition", func(t *testing.T) {
 		call(t, f.ops.PutBrand, put(tenant, brand))
@@ -69,8 +69,8 @@ func TestSettingsAreThoseOfTheirTenant(t *testing.T) {
 	field := &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField}
 	member := &tenantsv1.TeamMember{Id: newID(), Name: "Ann", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}
 	for range 2 { // The second time they are there.
-		call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{TenantId: tenant, Field: field})
-		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{TenantId: tenant, Member: member})
+		call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{Actor: staff, TenantId: tenant, Field: field})
+		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenant, Member: member})
 	}
 	s := f.settings(tenant)
 	require.Len(t, s.GetBrands(), 1)
@@ -93,7 +93,7 @@ func TestPutCustomField(t *testing.T) {
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, field *tenantsv1.CustomField, position int32) *tenantsv1.PutCustomFieldRequest {
 		return &tenantsv1.PutCustomFieldRequest{
-			TenantId: tenantID, Field: field, Position: position,
+			Actor: staff, TenantId: tenantID, Field: field, Position: position,
 		}
 	}
 	last := &tenantsv1.CustomField{Id: newID(), Label: "Cost centre", Type: textField, Required: true}
@@ -145,7 +145,7 @@ func TestPutTeamMember(t *testing.T) {
 	f := setupAlone(t)
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, m *tenantsv1.TeamMember) *tenantsv1.PutTeamMemberRequest {
-		return &tenantsv1.PutTeamMemberRequest{TenantId: tenantID, Member: m}
+		return &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenantID, Member: m}
 	}
 	ann := &tenantsv1.TeamMember{
 		Id: newID(), Name: "Ann", Email: "Ann@Example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, Active: true,
@@ -219,7 +219,7 @@ func TestPutTenant(t *testing.T) {
 	})
 	t.Run("every violation is listed", func(t *testing.T) {
 		invalid(t, f.ops.PutTenant, &tenantsv1.PutTenantRequest{
-			Id: "x", Name: " ", Locales: []string{"sv-SE", "", "sv_SE", "nonsense-tag-of-words"}, Currency: "eur",
+			Actor: staff, Id: "x", Name: " ", Locales: []string{"sv-SE", "", "sv_SE", "nonsense-tag-of-words"}, Currency: "eur",
 		}, "id invalid", "name required", "currency invalid",
 			"locales[1] invalid", "locales[2] invalid", "locales[3] invalid")
 		req := tenantRequest(id)

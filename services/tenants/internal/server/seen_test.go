@@ -63,13 +63,13 @@ var changes = map[string]change{
 		e.brand(e.tenantID, "Borealis")
 	}, func(e *edge) bool { return len(e.settings.GetBrands()) == 1 }},
 	"PutTeamMember": {func(e *edge) {
-		call(e.t, e.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{TenantId: e.tenantID, Member: &tenantsv1.TeamMember{
+		call(e.t, e.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: e.tenantID, Member: &tenantsv1.TeamMember{
 			Id: newID(), Name: "Kim", Email: "kim@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true,
 		}})
 	}, func(e *edge) bool { return len(e.settings.GetTeam()) == 1 }},
 	"PutCustomField": {func(e *edge) {
 		call(e.t, e.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{
-			TenantId: e.tenantID, Field: &tenantsv1.CustomField{Id: newID(), Label: "Cost centre", Type: textField},
+			Actor: staff, TenantId: e.tenantID, Field: &tenantsv1.CustomField{Id: newID(), Label: "Cost centre", Type: textField},
 		})
 	}, func(e *edge) bool { return len(e.settings.GetTenant().GetCustomFields()) == 1 }},
 	// The key is new, so no request has a copy of it. But every change of the tenant's keys has a version.
@@ -77,21 +77,21 @@ var changes = map[string]change{
 		e.apiKey = e.key(e.tenantID).GetApiKey()
 	}, func(e *edge) bool { return e.principal.GetKeyId() != e.keyID }},
 	"UpdateKey": {func(e *edge) {
-		call(e.t, e.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{KeyId: e.keyID, Actor: staff, Name: "Narrow"})
+		call(e.t, e.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: e.tenantID, KeyId: e.keyID, Actor: staff, Name: "Narrow"})
 	}, func(e *edge) bool {
 		return e.principal.GetKeyName() == "Narrow" && len(e.principal.GetScopes()) == 0 && !e.principal.GetAllBrands()
 	}},
 	"RevokeKey": {func(e *edge) {
-		call(e.t, e.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: e.keyID})
+		call(e.t, e.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: e.tenantID, KeyId: e.keyID})
 	}, func(e *edge) bool { return e.principal == nil }},
 	// URL and secret are read at each delivery. The version tells whoever has a copy.
 	"SetWebhookUrl": {func(e *edge) {
-		call(e.t, e.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{KeyId: e.keyID, Url: pointer("https://other.example.com")})
+		call(e.t, e.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: e.tenantID, KeyId: e.keyID, Url: pointer("https://other.example.com")})
 	}, func(e *edge) bool {
 		return e.endpoint(e.keyID).GetUrl() == "https://other.example.com" && e.principal.GetTenantVersion() == 3
 	}},
 	"RotateWebhookSecret": {func(e *edge) {
-		call(e.t, e.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{KeyId: e.keyID})
+		call(e.t, e.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: e.tenantID, KeyId: e.keyID})
 	}, func(e *edge) bool { return e.principal.GetTenantVersion() == 3 }},
 	"OffboardTenant": {func(e *edge) {
 		e.offboard(e.tenantID)

@@ -8,10 +8,13 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenantdata"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
@@ -78,6 +81,13 @@ type operations struct {
 	tenantsv1.UnimplementedTenantOperationsServiceServer
 	Deps
 	Config
+}
+
+// admit checks what every request of the operations plane has, and reports its errors together with errs. The store checks the
+// permission, in the transaction of the call.
+func admit(method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) (string, store.By) {
+	actor.Check(by, errs)
+	return errs.RequiredUUID("tenantId", tenantID), store.By{Actor: by, Needs: rules.Access(method)}
 }
 
 // sealSecret seals a signing secret for the key it belongs to.

@@ -131,7 +131,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // tenantRequest is a request for a tenant with every setting.
 func tenantRequest(id string) *tenantsv1.PutTenantRequest {
 	return &tenantsv1.PutTenantRequest{
-		Id: id, Name: "Nordic Play", Locales: []string{"sv-SE"}, Currency: "EUR", ApiAccess: true,
+		Actor: staff, Id: id, Name: "Nordic Play", Locales: []string{"sv-SE"}, Currency: "EUR", ApiAccess: true,
 	}
 }
 
@@ -146,7 +146,7 @@ func (f *fixture) brand(tenantID, name string) string {
 	f.t.Helper()
 	id := newID()
 	call(f.t, f.ops.PutBrand, &tenantsv1.PutBrandRequest{
-		TenantId: tenantID, Brand: &tenantsv1.Brand{Id: id, Name: name, Slug: strings.ToLower(name)},
+		Actor: staff, TenantId: tenantID, Brand: &tenantsv1.Brand{Id: id, Name: name, Slug: strings.ToLower(name)},
 	})
 	return id
 }
@@ -156,7 +156,7 @@ func (f *fixture) key(tenantID string) *tenantsv1.CreateKeyResponse {
 	f.t.Helper()
 	url := "https://hooks.example.com/gifts"
 	made, err := f.ops.CreateKey(f.t.Context(), &tenantsv1.CreateKeyRequest{
-		TenantId: tenantID, Name: "Shop", AllBrands: true, WebhookUrl: &url,
+		Actor: staff, TenantId: tenantID, Name: "Shop", AllBrands: true, WebhookUrl: &url,
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_CATALOG},
 	})
 	require.NoError(f.t, err)

@@ -26,7 +26,7 @@ func TestUpdateKey(t *testing.T) {
 	made, neighbour := f.key(tenant), f.key(tenant)
 	id := made.GetKey().GetId()
 	narrow := &tenantsv1.UpdateKeyRequest{
-		KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand, strings.ToUpper(brand)},
+		TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand, strings.ToUpper(brand)},
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 	}
 	t.Run("name, scopes and brands are replaced, and nothing else", func(t *testing.T) {
@@ -54,26 +54,26 @@ func TestUpdateKey(t *testing.T) {
 		require.Equal(t, "Shop", principal.GetKeyName())
 	})
 	t.Run("brands can be opened again", func(t *testing.T) {
-		got := call(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{KeyId: id, Actor: staff, Name: "Links", AllBrands: true})
+		got := call(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", AllBrands: true})
 		require.Nil(t, got.GetKey().GetBrandIds())
 		require.Empty(t, got.GetKey().GetScopes())
 	})
 	version := f.settings(tenant).GetVersion()
 	t.Run("it is validated as a new key", func(t *testing.T) {
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			KeyId: id, Name: strings.Repeat("n", 101), BrandIds: []string{"y"},
+			TenantId: tenant, KeyId: id, Name: strings.Repeat("n", 101), BrandIds: []string{"y"},
 			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_UNSPECIFIED, 12},
 		}, "actor required", "name too_long", "brandIds[0] invalid", "scopes[1] invalid", "scopes[2] invalid")
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			KeyId: id, Actor: staff, AllBrands: true, BrandIds: []string{brand},
+			TenantId: tenant, KeyId: id, Actor: staff, AllBrands: true, BrandIds: []string{brand},
 		}, "name required", "brandIds invalid")
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			KeyId: id, Actor: staff, Name: "k", BrandIds: []string{brand, foreign, newID()},
+			TenantId: tenant, KeyId: id, Actor: staff, Name: "k", BrandIds: []string{brand, foreign, newID()},
 		}, "brandIds[1] invalid", "brandIds[2] invalid")
 	})
 	t.Run("an unknown or revoked key is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{KeyId: id + 1000, Actor: staff, Name: "k"})
-		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{KeyId: id, Actor: staff})
+		refused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id + 1000, Actor: staff, Name: "k"})
+		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
 		refused(t, problem.NotFound, f.ops.UpdateKey, narrow)
 	})
 	require.Equal(t, version+1, f.settings(tenant).GetVersion(), "only the revocation")
@@ -87,7 +87,7 @@ func TestTheSameConcurrentUpdateOfAKeyHappensOnce(t *testing.T) {
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
-			_, err := f.ops.UpdateKey(t.Context(), &tenantsv1.UpdateKeyRequest{KeyId: id, Actor: staff, Name: "k"})
+			_, err := f.ops.UpdateKey(t.Context(), &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "k"})
 			return err
 		})
 	}

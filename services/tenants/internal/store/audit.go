@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,15 +15,12 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// unknownActor is recorded for a call that named nobody.
-const unknownActor = "UNKNOWN"
-
 const insertAudit = `INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
 VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
-// act is a change of a key for the audit. The actor may be nil.
+// act is a change of a key for the audit.
 type act struct {
-	actor         *commonv1.Actor
+	by            By
 	action        tenantsv1.KeyAction
 	before, after *grants
 }
@@ -40,10 +36,8 @@ type grants struct {
 
 func grantsOf(k Key) *grants {
 	g := &grants{Name: k.Name, Scopes: enumname.Strings(k.Scopes), AllBrands: k.AllBrands, BrandIDs: list(k.BrandIDs)}
-	if k.WebhookURL != nil {
-		if parsed, err := url.Parse(*k.WebhookURL); err == nil {
-			g.WebhookHost = parsed.Host
-		}
+	if host := webhookHost(k.WebhookURL); host != nil {
+		g.WebhookHost = *host
 	}
 	return g
 }
@@ -54,16 +48,12 @@ func (a act) record(ctx context.Context, tx pgx.Tx, tenantID string, keyID int32
 	if err != nil {
 		return fmt.Errorf("id of audit entry: %w", err)
 	}
-	kind := unknownActor
-	if a.actor != nil {
-		kind = enumname.String(a.actor.GetKind())
-	}
 	detail := struct {
 		Before *grants `json:"before,omitempty"`
 		After  *grants `json:"after,omitempty"`
 	}{a.before, a.after}
 	if _, err := tx.Exec(ctx, insertAudit,
-		id.String(), tenantID, keyID, kind, a.actor.GetId(), enumname.String(a.action), detail); err != nil {
+		id.String(), tenantID, keyID, enumname.String(a.by.Actor.GetKind()), a.by.Actor.GetId(), enumname.String(a.action), detail); err != nil {
 		return fmt.Errorf("record change of key: %w", err)
 	}
 	return nil
@@ -75,43 +65,49 @@ ORDER BY at DESC, id DESC LIMIT $5`
 
 // KeyAudit reads a page of the changes of a tenant's keys, newest first. With keyID nil it has those of all keys.
 func (s *Store) KeyAudit(
-	ctx context.Context, tenantID string, keyID *int32, after *cursor.Position, limit int,
-) ([]*tenantsv1.KeyAuditEntry, error) {
-	var at *time.Time
-	var id *string
-	if after != nil {
-		at, id = &after.Time, &after.ID
+	ctx context.Context, tenantID string, by By, keyID *int32, after *cursor.Position, limit int,
+) (entries []*tenantsv1.KeyAuditEntry, err error) {
+	at, id := bounds(after)
+	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
+		entries, err = rowsOf(ctx, tx, scanAudit, selectAudit, tenantID, keyID, at, id, limit)
+		return err
+	})
+	return entries, err
+}
+
+// bounds are the values of a position for SQL: NULL for the first page.
+func bounds(after *cursor.Position) (at *time.Time, id *string) {
+	if after == nil {
+		return nil, nil
 	}
-	rows, err := s.pool.Query(ctx, selectAudit, tenantID, keyID, at, id, limit)
+	return &after.Time, &after.ID
+}
+
+// rowsOf runs a query.
+func rowsOf[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("list audit: %w", err)
+		return nil, fmt.Errorf("query: %w", err)
 	}
-	entries, err := pgx.CollectRows(rows, scanAudit)
+	found, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("list audit: %w", err)
+		return nil, fmt.Errorf("query: %w", err)
 	}
-	return entries, nil
+	return found, nil
 }
 
 func scanAudit(row pgx.CollectableRow) (*tenantsv1.KeyAuditEntry, error) {
 	e := &tenantsv1.KeyAuditEntry{}
 	var kind, id string
 	err := row.Scan(&e.Id, postgres.ScanTime(&e.At), &e.KeyId, &kind, &id, postgres.ScanEnum(&e.Action), &e.Detail)
-	if known, ok := enumname.Parse[commonv1.ActorKind](kind); ok {
-		e.Actor = &commonv1.Actor{Kind: known, Id: id}
-	}
+	e.Actor = recordedActor(kind, id)
 	return e, err
 }
 
-const deleteAudit = `DELETE FROM key_audit WHERE id IN (
-  SELECT id FROM key_audit WHERE at < clock_timestamp() - $1::interval ORDER BY at LIMIT $2)`
-
-// DeleteAudit deletes up to limit entries of the audit that are older than keep, which the schema refuses below a year, and
-// returns how many.
-func (s *Store) DeleteAudit(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteAudit, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete audit: %w", err)
+// recordedActor is nil for UNKNOWN, the actor of changes from before actors were required.
+func recordedActor(kind, id string) *commonv1.Actor {
+	if known, ok := enumname.Parse[commonv1.ActorKind](kind); ok {
+		return &commonv1.Actor{Kind: known, Id: id}
 	}
-	return int(tag.RowsAffected()), nil
+	return nil
 }

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -17,7 +18,7 @@ func TestTheAuditOfKeysIsAppendOnlyForAYear(t *testing.T) {
 	const year = 366 * 24 * time.Hour
 	for i := range 3 {
 		hash := sha256.Sum256([]byte{byte(i)})
-		_, _, err := s.CreateKey(t.Context(), tenant, &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM},
+		_, _, err := s.CreateKey(t.Context(), tenant, operator,
 			store.Key{Name: "k", Prefix: "p"}, store.Secrets{Hash: hash[:], Seal: func(int32) []byte { return []byte{} }})
 		require.NoError(t, err)
 	}
@@ -27,7 +28,7 @@ func TestTheAuditOfKeysIsAppendOnlyForAYear(t *testing.T) {
 		_, err := pool.Exec(t.Context(), sql)
 		require.ErrorContains(t, err, "append-only", sql)
 	}
-	deleted, err := s.DeleteAudit(t.Context(), year, 10)
+	deleted, err := s.DeleteKeyAudit(t.Context(), year, 10)
 	require.NoError(t, err)
 	require.Zero(t, deleted)
 
@@ -36,11 +37,43 @@ UPDATE key_audit SET at = at - interval '367 days' WHERE key_id <> (SELECT max(k
 ALTER TABLE key_audit ENABLE TRIGGER USER`)
 	require.NoError(t, err)
 	for _, want := range []int{1, 1, 0} {
-		deleted, err := s.DeleteAudit(t.Context(), year, 1)
+		deleted, err := s.DeleteKeyAudit(t.Context(), year, 1)
 		require.NoError(t, err)
 		require.Equal(t, want, deleted)
 	}
-	left, err := s.KeyAudit(t.Context(), tenant, nil, nil, 10)
+	left, err := s.KeyAudit(t.Context(), tenant, operator, nil, nil, 10)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+func TestTheAuditOfTenantsIsAppendOnlyForAYear(t *testing.T) {
+	t.Parallel()
+	s, pool, tenant := setup(t)
+	const year = 366 * 24 * time.Hour
+	for _, slug := range []string{"a", "b"} {
+		_, err := s.PutBrand(t.Context(), tenant, operator, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: slug})
+		require.NoError(t, err)
+	}
+	for _, sql := range []string{
+		`UPDATE tenant_audit SET actor_id = 'somebody else'`, `DELETE FROM tenant_audit`, `TRUNCATE tenant_audit`,
+	} {
+		_, err := pool.Exec(t.Context(), sql)
+		require.ErrorContains(t, err, "append-only", sql)
+	}
+	deleted, err := s.DeleteTenantAudit(t.Context(), year, 10)
+	require.NoError(t, err)
+	require.Zero(t, deleted)
+
+	_, err = pool.Exec(t.Context(), `ALTER TABLE tenant_audit DISABLE TRIGGER USER;
+UPDATE tenant_audit SET at = at - interval '367 days' WHERE detail->'after'->>'slug' <> 'b' OR detail->'after'->>'slug' IS NULL;
+ALTER TABLE tenant_audit ENABLE TRIGGER USER`)
+	require.NoError(t, err)
+	for _, want := range []int{1, 1, 0} {
+		deleted, err := s.DeleteTenantAudit(t.Context(), year, 1)
+		require.NoError(t, err)
+		require.Equal(t, want, deleted)
+	}
+	left, err := s.TenantAudit(t.Context(), tenant, operator, nil, 10)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 }

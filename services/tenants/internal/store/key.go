@@ -62,8 +62,8 @@ WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
 
 // CreateKey stores a new key and returns it with its id. It fails with *UnknownBrandError for brands that
 // the tenant does not have.
-func (s *Store) CreateKey(ctx context.Context, tenantID string, by *commonv1.Actor, k Key, sec Secrets) (Key, int64, error) {
-	version, err := s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
+func (s *Store) CreateKey(ctx context.Context, tenantID string, by By, k Key, sec Secrets) (Key, int64, error) {
+	version, err := s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
 			return false, err
 		}
@@ -75,7 +75,7 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, by *commonv1.Act
 		if err != nil {
 			return false, err
 		}
-		return true, act{actor: by, action: tenantsv1.KeyAction_KEY_ACTION_CREATE, after: grantsOf(k)}.record(ctx, tx, tenantID, k.ID)
+		return true, act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_CREATE, after: grantsOf(k)}.record(ctx, tx, tenantID, k.ID)
 	})
 	return k, version, err
 }

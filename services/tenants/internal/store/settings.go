@@ -46,27 +46,31 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, locales = excluded.locales,
   approval_required = excluded.approval_required, api_access = excluded.api_access, version = t.version + 1
 WHERE (t.name, t.locales, t.currency, t.approval_required, t.api_access)
   IS DISTINCT FROM
-  (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)
-RETURNING version`
+  (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)`
 
-// PutTenant creates or replaces a tenant and returns it with its custom fields. It fails with ErrOffboarded for one that is or was
-// off-boarded, whose id is never used again.
+// PutTenant creates or replaces a tenant and returns it with its custom fields. A new tenant has no team, so its members cannot
+// create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again.
 func (s *Store) PutTenant(
-	ctx context.Context, t *tenantsv1.Tenant, apiAccess bool,
+	ctx context.Context, by By, t *tenantsv1.Tenant, apiAccess bool,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		state, err := stateOf(ctx, tx, t.GetId())
 		if err != nil {
 			return err
 		}
+		if err := tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("lock tenant: %w", err)
+		}
+		if err := by.permit(ctx, tx, t.GetId()); err != nil {
+			return err
+		}
 		if state != "" {
 			return ErrOffboarded
 		}
-		err = tx.QueryRow(ctx, upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(),
-			t.GetApprovalRequired(), apiAccess).Scan(&version)
-		if errors.Is(err, pgx.ErrNoRows) { // Nothing to change.
-			err = tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version)
-		}
+		_, err = edit[tenantState]{
+			by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TENANT, read: selectTenantState,
+			after: tenantState{t.GetName(), t.GetLocales(), t.GetCurrency(), t.GetApprovalRequired(), apiAccess},
+		}.put(ctx, tx, t.GetId(), upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(), t.GetApprovalRequired(), apiAccess)
 		if err != nil {
 			return fmt.Errorf("put tenant: %w", err)
 		}
@@ -124,9 +128,14 @@ WHERE tenant_id = $1 AND ($2 OR id = ANY($3)) ORDER BY lower(name), name, id`
 )
 
 // PutBrand creates or replaces a brand of the tenant.
-func (s *Store) PutBrand(ctx context.Context, tenantID string, b *tenantsv1.Brand) (version int64, err error) {
-	return s.put(ctx, tenantID, upsertBrand,
-		tenantID, b.GetId(), b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl)
+func (s *Store) PutBrand(ctx context.Context, tenantID string, by By, b *tenantsv1.Brand) (version int64, err error) {
+	e := edit[brandState]{
+		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND, subject: b.GetId(), read: selectBrandState,
+		after: brandState{b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl},
+	}
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		return e.put(ctx, tx, tenantID, upsertBrand, tenantID, b.GetId(), b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl)
+	})
 }
 
 // Brands lists the tenant's brands by name: all, or those with one of the ids.
@@ -147,33 +156,31 @@ func scanBrand(row pgx.CollectableRow) (*tenantsv1.Brand, error) {
 	return b, row.Scan(&b.Id, &b.Name, &b.Slug, &b.PrimaryColour, &b.LogoUrl)
 }
 
-const (
-	selectFieldType = `SELECT type FROM custom_fields WHERE tenant_id = $1 AND id = $2`
-
-	upsertField = `INSERT INTO custom_fields AS f (tenant_id, id, label, type, required, options, position)
+const upsertField = `INSERT INTO custom_fields AS f (tenant_id, id, label, type, required, options, position)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (tenant_id, id) DO UPDATE SET label = excluded.label, required = excluded.required,
   options = excluded.options, position = excluded.position
 WHERE (f.label, f.required, f.options, f.position)
   IS DISTINCT FROM (excluded.label, excluded.required, excluded.options, excluded.position)`
-)
 
 // PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
 func (s *Store) PutCustomField(
-	ctx context.Context, tenantID string, f *tenantsv1.CustomField, position int32,
+	ctx context.Context, tenantID string, by By, f *tenantsv1.CustomField, position int32,
 ) (version int64, err error) {
-	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
-		var stored string
-		err := tx.QueryRow(ctx, selectFieldType, tenantID, f.GetId()).Scan(&stored)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return false, fmt.Errorf("read field type: %w", err)
+	kind := enumname.String(f.GetType())
+	e := edit[fieldState]{
+		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD, subject: f.GetId(), read: selectFieldState,
+		after: fieldState{f.GetLabel(), kind, f.GetRequired(), list(f.GetOptions()), position},
+	}
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		stored, err := readState[fieldState](ctx, tx, e.read, tenantID, e.subject)
+		if err != nil {
+			return false, err
 		}
-		if err == nil && stored != enumname.String(f.GetType()) {
+		if stored != nil && stored.Type != kind {
 			return false, ErrTypeFixed
 		}
-		tag, err := tx.Exec(ctx, upsertField, tenantID, f.GetId(), f.GetLabel(),
-			enumname.String(f.GetType()), f.GetRequired(), list(f.GetOptions()), position)
-		return tag.RowsAffected() > 0, err
+		return e.put(ctx, tx, tenantID, upsertField, tenantID, f.GetId(), f.GetLabel(), kind, f.GetRequired(), list(f.GetOptions()), position)
 	})
 }
 
@@ -190,9 +197,15 @@ WHERE (m.name, m.email, m.role, m.active)
   IS DISTINCT FROM (excluded.name, excluded.email, excluded.role, excluded.active)`
 
 // PutTeamMember creates or replaces a member of the tenant's team.
-func (s *Store) PutTeamMember(ctx context.Context, tenantID string, m *tenantsv1.TeamMember) (version int64, err error) {
-	return s.put(ctx, tenantID, upsertMember,
-		tenantID, m.GetId(), m.GetName(), m.GetEmail(), enumname.String(m.GetRole()), m.GetActive())
+func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *tenantsv1.TeamMember) (version int64, err error) {
+	role := enumname.String(m.GetRole())
+	e := edit[memberState]{
+		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER, subject: m.GetId(), read: selectMemberState,
+		after: memberState{role, m.GetActive()},
+	}
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		return e.put(ctx, tx, tenantID, upsertMember, tenantID, m.GetId(), m.GetName(), m.GetEmail(), role, m.GetActive())
+	})
 }
 
 func scanMember(row pgx.CollectableRow) (*tenantsv1.TeamMember, error) {

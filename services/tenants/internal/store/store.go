@@ -49,14 +49,17 @@ const (
 	bumpTenant = `UPDATE tenants SET version = version + 1 WHERE id = $1 RETURNING version`
 )
 
-// change runs work while the tenant's row is locked and returns the new version. The version grows only if work changed
-// something.
+// change runs work while the tenant's row is locked, for an actor who may, and returns the new version. The version grows only if
+// work changed something.
 func (s *Store) change(
-	ctx context.Context, tenantID string, work func(tx pgx.Tx) (changed bool, err error),
+	ctx context.Context, tenantID string, by By, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
 			return fmt.Errorf("lock tenant: %w", err)
+		}
+		if err := by.permit(ctx, tx, tenantID); err != nil {
+			return err
 		}
 		changed, err := work(tx)
 		if err != nil || !changed {
@@ -68,14 +71,6 @@ func (s *Store) change(
 		return nil
 	})
 	return version, translate(err)
-}
-
-// put calls change with one upsert, which changes no row if nothing differs.
-func (s *Store) put(ctx context.Context, tenantID, upsert string, args ...any) (version int64, err error) {
-	return s.change(ctx, tenantID, func(tx pgx.Tx) (bool, error) {
-		tag, err := tx.Exec(ctx, upsert, args...)
-		return tag.RowsAffected() > 0, err
-	})
 }
 
 // translate turns errors of the database into those of the store.

@@ -8,8 +8,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
@@ -20,12 +22,18 @@ const (
 	pollInterval   = 5 * time.Millisecond
 )
 
+// operator may do everything.
+var operator = store.By{
+	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
+	Needs: actor.Permission{Operator: true},
+}
+
 func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {
 	t.Helper()
 	pool := pgtest.New(t, store.Migrations())
 	s := store.New(pool)
 	id := uuid.NewString()
-	_, version, err := s.PutTenant(t.Context(),
+	_, version, err := s.PutTenant(t.Context(), operator,
 		&tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, version)
@@ -46,7 +54,7 @@ func TestAChangeWaitsForThePreviousOneAndSeesIt(t *testing.T) {
 
 	results := make(chan error, 1)
 	go func() {
-		_, err := s.PutCustomField(t.Context(), tenant, &tenantsv1.CustomField{
+		_, err := s.PutCustomField(t.Context(), tenant, operator, &tenantsv1.CustomField{
 			Id: field, Label: "other", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX,
 		}, 1)
 		results <- err
@@ -60,7 +68,7 @@ func TestAChangeWaitsForThePreviousOneAndSeesIt(t *testing.T) {
 	require.NoError(t, tx.Commit(t.Context()))
 	require.ErrorIs(t, <-results, store.ErrTypeFixed, "the row of the tenant is locked before anything is read")
 
-	version, err := s.PutBrand(t.Context(), tenant, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "s"})
+	version, err := s.PutBrand(t.Context(), tenant, operator, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "s"})
 	require.NoError(t, err)
 	require.EqualValues(t, 3, version, "it continues from the previous change")
 }
@@ -71,12 +79,12 @@ func TestARefusedChangeDoesNotRaiseTheVersion(t *testing.T) {
 	field := &tenantsv1.CustomField{
 		Id: uuid.NewString(), Label: "l", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT,
 	}
-	_, err := s.PutCustomField(t.Context(), tenant, field, 1)
+	_, err := s.PutCustomField(t.Context(), tenant, operator, field, 1)
 	require.NoError(t, err)
 	field.Type = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
-	_, err = s.PutCustomField(t.Context(), tenant, field, 1)
+	_, err = s.PutCustomField(t.Context(), tenant, operator, field, 1)
 	require.ErrorIs(t, err, store.ErrTypeFixed)
-	_, _, err = s.CreateKey(t.Context(), tenant, nil, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
+	_, _, err = s.CreateKey(t.Context(), tenant, operator, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
 	var unknown *store.UnknownBrandError
 	require.ErrorAs(t, err, &unknown)
 	settings, err := s.Settings(t.Context(), tenant)
@@ -88,7 +96,7 @@ func TestOnlyAVersionThatWasNotReachedMakesVersionsSkip(t *testing.T) {
 	t.Parallel()
 	s, pool, behind := setup(t)
 	reached := uuid.NewString()
-	_, version, err := s.PutTenant(t.Context(), &tenantsv1.Tenant{Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, version, err := s.PutTenant(t.Context(), operator, &tenantsv1.Tenant{Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
 	require.NoError(t, err)
 	seen := []store.TenantVersion{{TenantID: reached, Version: version}}
 	for range 2 { // The first look and a later one.

@@ -28,6 +28,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', 's')`: {tenantID, tenantID},
 			`INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
 			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
+			`INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
+			 VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'PUT_BRAND', 'b', '{}')`: {tenantID},
 			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids, completed_at)
 			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}', CASE WHEN NOT $2 THEN now() END)`: {
 				tenantID, keyID == tenantdatatest.InFlight,

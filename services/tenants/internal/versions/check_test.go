@@ -10,12 +10,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
+
+var operator = store.By{
+	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
+	Needs: actor.Permission{Operator: true},
+}
 
 // checkFixture is a database with one tenant, whose version is published.
 type checkFixture struct {
@@ -125,7 +132,7 @@ func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
 	tenants := store.New(f.pool)
 	_, err := Check(tenants, f.published, logTo(&log))
 	require.NoError(t, err)
-	key, got, err := tenants.CreateKey(t.Context(), f.tenant, nil, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
+	key, got, err := tenants.CreateKey(t.Context(), f.tenant, operator, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
 		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
 	require.NoError(t, err)
 	require.Greater(t, int64(key.ID), lost, "before the next check")

@@ -82,6 +82,97 @@ func (KeyAction) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{0}
 }
 
+// What was done with a tenant.
+type TenantAction int32
+
+const (
+	TenantAction_TENANT_ACTION_UNSPECIFIED      TenantAction = 0
+	TenantAction_TENANT_ACTION_PUT_TENANT       TenantAction = 1
+	TenantAction_TENANT_ACTION_PUT_BRAND        TenantAction = 2
+	TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER  TenantAction = 3
+	TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD TenantAction = 4
+	// The actions of KeyAction.
+	TenantAction_TENANT_ACTION_KEY_CREATE                TenantAction = 5
+	TenantAction_TENANT_ACTION_KEY_UPDATE                TenantAction = 6
+	TenantAction_TENANT_ACTION_KEY_REVOKE                TenantAction = 7
+	TenantAction_TENANT_ACTION_KEY_SET_WEBHOOK_URL       TenantAction = 8
+	TenantAction_TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET TenantAction = 9
+	// The actions of OffboardingAction.
+	TenantAction_TENANT_ACTION_OFFBOARDING_REQUEST       TenantAction = 10
+	TenantAction_TENANT_ACTION_OFFBOARDING_CANCEL        TenantAction = 11
+	TenantAction_TENANT_ACTION_OFFBOARDING_EXPORT        TenantAction = 12
+	TenantAction_TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE TenantAction = 13
+	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE         TenantAction = 14
+	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE_AGAIN   TenantAction = 15
+)
+
+// Enum value maps for TenantAction.
+var (
+	TenantAction_name = map[int32]string{
+		0:  "TENANT_ACTION_UNSPECIFIED",
+		1:  "TENANT_ACTION_PUT_TENANT",
+		2:  "TENANT_ACTION_PUT_BRAND",
+		3:  "TENANT_ACTION_PUT_TEAM_MEMBER",
+		4:  "TENANT_ACTION_PUT_CUSTOM_FIELD",
+		5:  "TENANT_ACTION_KEY_CREATE",
+		6:  "TENANT_ACTION_KEY_UPDATE",
+		7:  "TENANT_ACTION_KEY_REVOKE",
+		8:  "TENANT_ACTION_KEY_SET_WEBHOOK_URL",
+		9:  "TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET",
+		10: "TENANT_ACTION_OFFBOARDING_REQUEST",
+		11: "TENANT_ACTION_OFFBOARDING_CANCEL",
+		12: "TENANT_ACTION_OFFBOARDING_EXPORT",
+		13: "TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE",
+		14: "TENANT_ACTION_OFFBOARDING_ERASE",
+		15: "TENANT_ACTION_OFFBOARDING_ERASE_AGAIN",
+	}
+	TenantAction_value = map[string]int32{
+		"TENANT_ACTION_UNSPECIFIED":               0,
+		"TENANT_ACTION_PUT_TENANT":                1,
+		"TENANT_ACTION_PUT_BRAND":                 2,
+		"TENANT_ACTION_PUT_TEAM_MEMBER":           3,
+		"TENANT_ACTION_PUT_CUSTOM_FIELD":          4,
+		"TENANT_ACTION_KEY_CREATE":                5,
+		"TENANT_ACTION_KEY_UPDATE":                6,
+		"TENANT_ACTION_KEY_REVOKE":                7,
+		"TENANT_ACTION_KEY_SET_WEBHOOK_URL":       8,
+		"TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET": 9,
+		"TENANT_ACTION_OFFBOARDING_REQUEST":       10,
+		"TENANT_ACTION_OFFBOARDING_CANCEL":        11,
+		"TENANT_ACTION_OFFBOARDING_EXPORT":        12,
+		"TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE": 13,
+		"TENANT_ACTION_OFFBOARDING_ERASE":         14,
+		"TENANT_ACTION_OFFBOARDING_ERASE_AGAIN":   15,
+	}
+)
+
+func (x TenantAction) Enum() *TenantAction {
+	p := new(TenantAction)
+	*p = x
+	return p
+}
+
+func (x TenantAction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TenantAction) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_tenants_v1_operations_proto_enumTypes[1].Descriptor()
+}
+
+func (TenantAction) Type() protoreflect.EnumType {
+	return &file_gifting_tenants_v1_operations_proto_enumTypes[1]
+}
+
+func (x TenantAction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TenantAction.Descriptor instead.
+func (TenantAction) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{1}
+}
+
 type PutTenantRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID chosen by the caller.
@@ -94,7 +185,8 @@ type PutTenantRequest struct {
 	Currency         string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	ApprovalRequired bool   `protobuf:"varint,5,opt,name=approval_required,json=approvalRequired,proto3" json:"approval_required,omitempty"`
 	// False refuses every key of the tenant and pauses its webhooks.
-	ApiAccess     bool `protobuf:"varint,6,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
+	ApiAccess     bool      `protobuf:"varint,6,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
+	Actor         *v1.Actor `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +263,13 @@ func (x *PutTenantRequest) GetApiAccess() bool {
 	return false
 }
 
+func (x *PutTenantRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type PutTenantResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tenant        *Tenant                `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
@@ -219,6 +318,7 @@ type PutBrandRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Brand         *Brand                 `protobuf:"bytes,2,opt,name=brand,proto3" json:"brand,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -263,6 +363,13 @@ func (x *PutBrandRequest) GetTenantId() string {
 func (x *PutBrandRequest) GetBrand() *Brand {
 	if x != nil {
 		return x.Brand
+	}
+	return nil
+}
+
+func (x *PutBrandRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
 	}
 	return nil
 }
@@ -315,6 +422,7 @@ type PutTeamMemberRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Member        *TeamMember            `protobuf:"bytes,2,opt,name=member,proto3" json:"member,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -359,6 +467,13 @@ func (x *PutTeamMemberRequest) GetTenantId() string {
 func (x *PutTeamMemberRequest) GetMember() *TeamMember {
 	if x != nil {
 		return x.Member
+	}
+	return nil
+}
+
+func (x *PutTeamMemberRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
 	}
 	return nil
 }
@@ -412,7 +527,8 @@ type PutCustomFieldRequest struct {
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Field    *CustomField           `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
 	// Position in the display order, lowest first.
-	Position      int32 `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"`
+	Position      int32     `protobuf:"varint,3,opt,name=position,proto3" json:"position,omitempty"`
+	Actor         *v1.Actor `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -466,6 +582,13 @@ func (x *PutCustomFieldRequest) GetPosition() int32 {
 		return x.Position
 	}
 	return 0
+}
+
+func (x *PutCustomFieldRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type PutCustomFieldResponse struct {
@@ -675,6 +798,7 @@ type UpdateKeyRequest struct {
 	Scopes        []v1.Scope `protobuf:"varint,4,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
 	AllBrands     bool       `protobuf:"varint,5,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds      []string   `protobuf:"bytes,6,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
+	TenantId      string     `protobuf:"bytes,7,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -751,6 +875,13 @@ func (x *UpdateKeyRequest) GetBrandIds() []string {
 	return nil
 }
 
+func (x *UpdateKeyRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
 type UpdateKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -799,6 +930,7 @@ type RevokeKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId      string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -847,6 +979,13 @@ func (x *RevokeKeyRequest) GetActor() *v1.Actor {
 	return nil
 }
 
+func (x *RevokeKeyRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
 type RevokeKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -888,6 +1027,7 @@ type SetWebhookUrlRequest struct {
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	Url           *string                `protobuf:"bytes,2,opt,name=url,proto3,oneof" json:"url,omitempty"`
 	Actor         *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId      string                 `protobuf:"bytes,4,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -943,6 +1083,13 @@ func (x *SetWebhookUrlRequest) GetActor() *v1.Actor {
 	return nil
 }
 
+func (x *SetWebhookUrlRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
 type SetWebhookUrlResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           *Key                   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -991,6 +1138,7 @@ type RotateWebhookSecretRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId      string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1037,6 +1185,13 @@ func (x *RotateWebhookSecretRequest) GetActor() *v1.Actor {
 		return x.Actor
 	}
 	return nil
+}
+
+func (x *RotateWebhookSecretRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
 }
 
 type RotateWebhookSecretResponse struct {
@@ -1091,7 +1246,8 @@ type ListKeyAuditRequest struct {
 	// 1 to 100; absent: 50.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// next_cursor of the previous page, with the same filters.
-	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	After         *string   `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	Actor         *v1.Actor `protobuf:"bytes,5,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1154,6 +1310,13 @@ func (x *ListKeyAuditRequest) GetAfter() string {
 	return ""
 }
 
+func (x *ListKeyAuditRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type ListKeyAuditResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Entries []*KeyAuditEntry       `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
@@ -1213,7 +1376,7 @@ type KeyAuditEntry struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	KeyId int32                  `protobuf:"varint,3,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// Without a name. Absent if the call named nobody.
+	// Without a name. Absent for a change from before actors were required.
 	Actor  *v1.Actor `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
 	Action KeyAction `protobuf:"varint,5,opt,name=action,proto3,enum=gifting.tenants.v1.KeyAction" json:"action,omitempty"`
 	// What the key may do before and after the change, as JSON. Of a webhook URL only the host.
@@ -1294,11 +1457,789 @@ func (x *KeyAuditEntry) GetDetail() string {
 	return ""
 }
 
+type ListTenantsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Actor *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the previous page.
+	After         *string `protobuf:"bytes,3,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTenantsRequest) Reset() {
+	*x = ListTenantsRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTenantsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTenantsRequest) ProtoMessage() {}
+
+func (x *ListTenantsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTenantsRequest.ProtoReflect.Descriptor instead.
+func (*ListTenantsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListTenantsRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *ListTenantsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListTenantsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+type ListTenantsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Tenants []*TenantRecord        `protobuf:"bytes,1,rep,name=tenants,proto3" json:"tenants,omitempty"`
+	// Absent on the last page.
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTenantsResponse) Reset() {
+	*x = ListTenantsResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTenantsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTenantsResponse) ProtoMessage() {}
+
+func (x *ListTenantsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTenantsResponse.ProtoReflect.Descriptor instead.
+func (*ListTenantsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListTenantsResponse) GetTenants() []*TenantRecord {
+	if x != nil {
+		return x.Tenants
+	}
+	return nil
+}
+
+func (x *ListTenantsResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// TenantRecord is a tenant as its operators see it.
+type TenantRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Without custom fields.
+	Tenant    *Tenant                `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	ApiAccess bool                   `protobuf:"varint,2,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Unspecified: the tenant is not being off-boarded.
+	Offboarding   OffboardingState `protobuf:"varint,4,opt,name=offboarding,proto3,enum=gifting.tenants.v1.OffboardingState" json:"offboarding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TenantRecord) Reset() {
+	*x = TenantRecord{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TenantRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TenantRecord) ProtoMessage() {}
+
+func (x *TenantRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TenantRecord.ProtoReflect.Descriptor instead.
+func (*TenantRecord) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *TenantRecord) GetTenant() *Tenant {
+	if x != nil {
+		return x.Tenant
+	}
+	return nil
+}
+
+func (x *TenantRecord) GetApiAccess() bool {
+	if x != nil {
+		return x.ApiAccess
+	}
+	return false
+}
+
+func (x *TenantRecord) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *TenantRecord) GetOffboarding() OffboardingState {
+	if x != nil {
+		return x.Offboarding
+	}
+	return OffboardingState_OFFBOARDING_STATE_UNSPECIFIED
+}
+
+type GetTenantRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Actor         *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId      string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTenantRequest) Reset() {
+	*x = GetTenantRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTenantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTenantRequest) ProtoMessage() {}
+
+func (x *GetTenantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTenantRequest.ProtoReflect.Descriptor instead.
+func (*GetTenantRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *GetTenantRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *GetTenantRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+type GetTenantResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant *TenantRecord          `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Sorted by name.
+	Brands []*Brand `protobuf:"bytes,2,rep,name=brands,proto3" json:"brands,omitempty"`
+	// Also members who are not active. Sorted by name.
+	Team []*TeamMember `protobuf:"bytes,3,rep,name=team,proto3" json:"team,omitempty"`
+	// In display order.
+	CustomFields  []*PlacedField `protobuf:"bytes,4,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTenantResponse) Reset() {
+	*x = GetTenantResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTenantResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTenantResponse) ProtoMessage() {}
+
+func (x *GetTenantResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTenantResponse.ProtoReflect.Descriptor instead.
+func (*GetTenantResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *GetTenantResponse) GetTenant() *TenantRecord {
+	if x != nil {
+		return x.Tenant
+	}
+	return nil
+}
+
+func (x *GetTenantResponse) GetBrands() []*Brand {
+	if x != nil {
+		return x.Brands
+	}
+	return nil
+}
+
+func (x *GetTenantResponse) GetTeam() []*TeamMember {
+	if x != nil {
+		return x.Team
+	}
+	return nil
+}
+
+func (x *GetTenantResponse) GetCustomFields() []*PlacedField {
+	if x != nil {
+		return x.CustomFields
+	}
+	return nil
+}
+
+// PlacedField is a custom field with its position in the display order.
+type PlacedField struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Field         *CustomField           `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
+	Position      int32                  `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlacedField) Reset() {
+	*x = PlacedField{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlacedField) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlacedField) ProtoMessage() {}
+
+func (x *PlacedField) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlacedField.ProtoReflect.Descriptor instead.
+func (*PlacedField) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *PlacedField) GetField() *CustomField {
+	if x != nil {
+		return x.Field
+	}
+	return nil
+}
+
+func (x *PlacedField) GetPosition() int32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+type ListKeysRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// Also list revoked keys.
+	RevokedToo bool `protobuf:"varint,3,opt,name=revoked_too,json=revokedToo,proto3" json:"revoked_too,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit *int32 `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the previous page, with the same filters.
+	After         *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysRequest) Reset() {
+	*x = ListKeysRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysRequest) ProtoMessage() {}
+
+func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
+func (*ListKeysRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ListKeysRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *ListKeysRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *ListKeysRequest) GetRevokedToo() bool {
+	if x != nil {
+		return x.RevokedToo
+	}
+	return false
+}
+
+func (x *ListKeysRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListKeysRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+type ListKeysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Keys  []*KeyRecord           `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	// Absent on the last page.
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysResponse) Reset() {
+	*x = ListKeysResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysResponse) ProtoMessage() {}
+
+func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
+func (*ListKeysResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ListKeysResponse) GetKeys() []*KeyRecord {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *ListKeysResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// KeyRecord is an API key as its operators see it.
+type KeyRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its webhook_url, whose path may be a secret, is only there for Administrators of the tenant and the service operator's team.
+	Key *Key `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Host of the webhook URL. Absent without one.
+	WebhookHost *string                `protobuf:"bytes,2,opt,name=webhook_host,json=webhookHost,proto3,oneof" json:"webhook_host,omitempty"`
+	CreatedAt   *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Absent for a key that is not revoked.
+	RevokedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyRecord) Reset() {
+	*x = KeyRecord{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyRecord) ProtoMessage() {}
+
+func (x *KeyRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyRecord.ProtoReflect.Descriptor instead.
+func (*KeyRecord) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *KeyRecord) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetWebhookHost() string {
+	if x != nil && x.WebhookHost != nil {
+		return *x.WebhookHost
+	}
+	return ""
+}
+
+func (x *KeyRecord) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetRevokedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RevokedAt
+	}
+	return nil
+}
+
+type ListTenantAuditRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Actor    *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// next_cursor of the previous page.
+	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTenantAuditRequest) Reset() {
+	*x = ListTenantAuditRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTenantAuditRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTenantAuditRequest) ProtoMessage() {}
+
+func (x *ListTenantAuditRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTenantAuditRequest.ProtoReflect.Descriptor instead.
+func (*ListTenantAuditRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ListTenantAuditRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *ListTenantAuditRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *ListTenantAuditRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListTenantAuditRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+type ListTenantAuditResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Entries []*TenantAuditEntry    `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Absent on the last page.
+	NextCursor    *string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTenantAuditResponse) Reset() {
+	*x = ListTenantAuditResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTenantAuditResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTenantAuditResponse) ProtoMessage() {}
+
+func (x *ListTenantAuditResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTenantAuditResponse.ProtoReflect.Descriptor instead.
+func (*ListTenantAuditResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ListTenantAuditResponse) GetEntries() []*TenantAuditEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ListTenantAuditResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// One change of a tenant, with the person who made it.
+type TenantAuditEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Without a name. Absent for a change from before actors were required.
+	Actor  *v1.Actor    `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
+	Action TenantAction `protobuf:"varint,4,opt,name=action,proto3,enum=gifting.tenants.v1.TenantAction" json:"action,omitempty"`
+	// Id of the brand, team member, custom field or key. Empty for a change of the tenant itself.
+	SubjectId string `protobuf:"bytes,5,opt,name=subject_id,json=subjectId,proto3" json:"subject_id,omitempty"`
+	// The record before and after the change, as JSON. Without secrets and personal data: of a webhook URL only the host, and of
+	// a team member only the role and whether it is active.
+	Detail        string `protobuf:"bytes,6,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TenantAuditEntry) Reset() {
+	*x = TenantAuditEntry{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TenantAuditEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TenantAuditEntry) ProtoMessage() {}
+
+func (x *TenantAuditEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TenantAuditEntry.ProtoReflect.Descriptor instead.
+func (*TenantAuditEntry) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *TenantAuditEntry) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TenantAuditEntry) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *TenantAuditEntry) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *TenantAuditEntry) GetAction() TenantAction {
+	if x != nil {
+		return x.Action
+	}
+	return TenantAction_TENANT_ACTION_UNSPECIFIED
+}
+
+func (x *TenantAuditEntry) GetSubjectId() string {
+	if x != nil {
+		return x.SubjectId
+	}
+	return ""
+}
+
+func (x *TenantAuditEntry) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 var File_gifting_tenants_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb8\x01\n" +
+	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
 	"\x10PutTenantRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -1306,23 +2247,27 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\bcurrency\x18\x04 \x01(\tR\bcurrency\x12+\n" +
 	"\x11approval_required\x18\x05 \x01(\bR\x10approvalRequired\x12\x1d\n" +
 	"\n" +
-	"api_access\x18\x06 \x01(\bR\tapiAccess\"G\n" +
+	"api_access\x18\x06 \x01(\bR\tapiAccess\x12.\n" +
+	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"G\n" +
 	"\x11PutTenantResponse\x122\n" +
-	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\"_\n" +
+	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\"\x8f\x01\n" +
 	"\x0fPutBrandRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12/\n" +
-	"\x05brand\x18\x02 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\"C\n" +
+	"\x05brand\x18\x02 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\x12.\n" +
+	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"C\n" +
 	"\x10PutBrandResponse\x12/\n" +
-	"\x05brand\x18\x01 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\"k\n" +
+	"\x05brand\x18\x01 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\"\x9b\x01\n" +
 	"\x14PutTeamMemberRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x126\n" +
-	"\x06member\x18\x02 \x01(\v2\x1e.gifting.tenants.v1.TeamMemberR\x06member\"O\n" +
+	"\x06member\x18\x02 \x01(\v2\x1e.gifting.tenants.v1.TeamMemberR\x06member\x12.\n" +
+	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"O\n" +
 	"\x15PutTeamMemberResponse\x126\n" +
-	"\x06member\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.TeamMemberR\x06member\"\x87\x01\n" +
+	"\x06member\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.TeamMemberR\x06member\"\xb7\x01\n" +
 	"\x15PutCustomFieldRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x125\n" +
 	"\x05field\x18\x02 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\x12\x1a\n" +
-	"\bposition\x18\x03 \x01(\x05R\bposition\"O\n" +
+	"\bposition\x18\x03 \x01(\x05R\bposition\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"O\n" +
 	"\x16PutCustomFieldResponse\x125\n" +
 	"\x05field\x18\x01 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\"\x97\x02\n" +
 	"\x10CreateKeyRequest\x12\x1b\n" +
@@ -1339,7 +2284,7 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11CreateKeyResponse\x12)\n" +
 	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\x12\x1c\n" +
 	"\aapi_key\x18\x02 \x01(\tB\x03\x80\x01\x01R\x06apiKey\x12*\n" +
-	"\x0ewebhook_secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xdb\x01\n" +
+	"\x0ewebhook_secret\x18\x03 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xf8\x01\n" +
 	"\x10UpdateKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
 	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x12\n" +
@@ -1347,30 +2292,35 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x06scopes\x18\x04 \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
 	"\n" +
 	"all_brands\x18\x05 \x01(\bR\tallBrands\x12\x1b\n" +
-	"\tbrand_ids\x18\x06 \x03(\tR\bbrandIds\">\n" +
+	"\tbrand_ids\x18\x06 \x03(\tR\bbrandIds\x12\x1b\n" +
+	"\ttenant_id\x18\a \x01(\tR\btenantId\">\n" +
 	"\x11UpdateKeyResponse\x12)\n" +
-	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"Y\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"v\n" +
 	"\x10RevokeKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
-	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"\x13\n" +
-	"\x11RevokeKeyResponse\"|\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x03 \x01(\tR\btenantId\"\x13\n" +
+	"\x11RevokeKeyResponse\"\x99\x01\n" +
 	"\x14SetWebhookUrlRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12\x15\n" +
 	"\x03url\x18\x02 \x01(\tH\x00R\x03url\x88\x01\x01\x12.\n" +
-	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\x06\n" +
+	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x04 \x01(\tR\btenantIdB\x06\n" +
 	"\x04_url\"B\n" +
 	"\x15SetWebhookUrlResponse\x12)\n" +
-	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"c\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"\x80\x01\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
-	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"I\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x03 \x01(\tR\btenantId\"I\n" +
 	"\x1bRotateWebhookSecretResponse\x12*\n" +
-	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xa3\x01\n" +
+	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xd3\x01\n" +
 	"\x13ListKeyAuditRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1a\n" +
 	"\x06key_id\x18\x02 \x01(\x05H\x00R\x05keyId\x88\x01\x01\x12\x19\n" +
 	"\x05limit\x18\x03 \x01(\x05H\x01R\x05limit\x88\x01\x01\x12\x19\n" +
-	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01B\t\n" +
+	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01\x12.\n" +
+	"\x05actor\x18\x05 \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\t\n" +
 	"\a_key_idB\b\n" +
 	"\x06_limitB\b\n" +
 	"\x06_after\"\x89\x01\n" +
@@ -1385,6 +2335,77 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x06key_id\x18\x03 \x01(\x05R\x05keyId\x12.\n" +
 	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x125\n" +
 	"\x06action\x18\x05 \x01(\x0e2\x1d.gifting.tenants.v1.KeyActionR\x06action\x12\x16\n" +
+	"\x06detail\x18\x06 \x01(\tR\x06detail\"\x8e\x01\n" +
+	"\x12ListTenantsRequest\x12.\n" +
+	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x19\n" +
+	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x03 \x01(\tH\x01R\x05after\x88\x01\x01B\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"\x87\x01\n" +
+	"\x13ListTenantsResponse\x12:\n" +
+	"\atenants\x18\x01 \x03(\v2 .gifting.tenants.v1.TenantRecordR\atenants\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xe4\x01\n" +
+	"\fTenantRecord\x122\n" +
+	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x1d\n" +
+	"\n" +
+	"api_access\x18\x02 \x01(\bR\tapiAccess\x129\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12F\n" +
+	"\voffboarding\x18\x04 \x01(\x0e2$.gifting.tenants.v1.OffboardingStateR\voffboarding\"_\n" +
+	"\x10GetTenantRequest\x12.\n" +
+	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"\xfa\x01\n" +
+	"\x11GetTenantResponse\x128\n" +
+	"\x06tenant\x18\x01 \x01(\v2 .gifting.tenants.v1.TenantRecordR\x06tenant\x121\n" +
+	"\x06brands\x18\x02 \x03(\v2\x19.gifting.tenants.v1.BrandR\x06brands\x122\n" +
+	"\x04team\x18\x03 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\x12D\n" +
+	"\rcustom_fields\x18\x04 \x03(\v2\x1f.gifting.tenants.v1.PlacedFieldR\fcustomFields\"`\n" +
+	"\vPlacedField\x125\n" +
+	"\x05field\x18\x01 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\x12\x1a\n" +
+	"\bposition\x18\x02 \x01(\x05R\bposition\"\xc9\x01\n" +
+	"\x0fListKeysRequest\x12.\n" +
+	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12\x1f\n" +
+	"\vrevoked_too\x18\x03 \x01(\bR\n" +
+	"revokedToo\x12\x19\n" +
+	"\x05limit\x18\x04 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x01R\x05after\x88\x01\x01B\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"{\n" +
+	"\x10ListKeysResponse\x121\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1d.gifting.tenants.v1.KeyRecordR\x04keys\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xe5\x01\n" +
+	"\tKeyRecord\x12)\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\x12&\n" +
+	"\fwebhook_host\x18\x02 \x01(\tH\x00R\vwebhookHost\x88\x01\x01\x129\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"\n" +
+	"revoked_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAtB\x0f\n" +
+	"\r_webhook_host\"\xaf\x01\n" +
+	"\x16ListTenantAuditRequest\x12.\n" +
+	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12\x19\n" +
+	"\x05limit\x18\x03 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\tH\x01R\x05after\x88\x01\x01B\b\n" +
+	"\x06_limitB\b\n" +
+	"\x06_after\"\x8f\x01\n" +
+	"\x17ListTenantAuditResponse\x12>\n" +
+	"\aentries\x18\x01 \x03(\v2$.gifting.tenants.v1.TenantAuditEntryR\aentries\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xef\x01\n" +
+	"\x10TenantAuditEntry\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12.\n" +
+	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x128\n" +
+	"\x06action\x18\x04 \x01(\x0e2 .gifting.tenants.v1.TenantActionR\x06action\x12\x1d\n" +
+	"\n" +
+	"subject_id\x18\x05 \x01(\tR\tsubjectId\x12\x16\n" +
 	"\x06detail\x18\x06 \x01(\tR\x06detail*\xb2\x01\n" +
 	"\tKeyAction\x12\x1a\n" +
 	"\x16KEY_ACTION_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -1392,7 +2413,26 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11KEY_ACTION_UPDATE\x10\x02\x12\x15\n" +
 	"\x11KEY_ACTION_REVOKE\x10\x03\x12\x1e\n" +
 	"\x1aKEY_ACTION_SET_WEBHOOK_URL\x10\x04\x12$\n" +
-	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x052\xe8\a\n" +
+	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x05*\xcd\x04\n" +
+	"\fTenantAction\x12\x1d\n" +
+	"\x19TENANT_ACTION_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18TENANT_ACTION_PUT_TENANT\x10\x01\x12\x1b\n" +
+	"\x17TENANT_ACTION_PUT_BRAND\x10\x02\x12!\n" +
+	"\x1dTENANT_ACTION_PUT_TEAM_MEMBER\x10\x03\x12\"\n" +
+	"\x1eTENANT_ACTION_PUT_CUSTOM_FIELD\x10\x04\x12\x1c\n" +
+	"\x18TENANT_ACTION_KEY_CREATE\x10\x05\x12\x1c\n" +
+	"\x18TENANT_ACTION_KEY_UPDATE\x10\x06\x12\x1c\n" +
+	"\x18TENANT_ACTION_KEY_REVOKE\x10\a\x12%\n" +
+	"!TENANT_ACTION_KEY_SET_WEBHOOK_URL\x10\b\x12+\n" +
+	"'TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET\x10\t\x12%\n" +
+	"!TENANT_ACTION_OFFBOARDING_REQUEST\x10\n" +
+	"\x12$\n" +
+	" TENANT_ACTION_OFFBOARDING_CANCEL\x10\v\x12$\n" +
+	" TENANT_ACTION_OFFBOARDING_EXPORT\x10\f\x12+\n" +
+	"'TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE\x10\r\x12#\n" +
+	"\x1fTENANT_ACTION_OFFBOARDING_ERASE\x10\x0e\x12)\n" +
+	"%TENANT_ACTION_OFFBOARDING_ERASE_AGAIN\x10\x0f2\xe5\n" +
+	"\n" +
 	"\x17TenantOperationsService\x12X\n" +
 	"\tPutTenant\x12$.gifting.tenants.v1.PutTenantRequest\x1a%.gifting.tenants.v1.PutTenantResponse\x12U\n" +
 	"\bPutBrand\x12#.gifting.tenants.v1.PutBrandRequest\x1a$.gifting.tenants.v1.PutBrandResponse\x12d\n" +
@@ -1403,7 +2443,11 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\tRevokeKey\x12$.gifting.tenants.v1.RevokeKeyRequest\x1a%.gifting.tenants.v1.RevokeKeyResponse\x12d\n" +
 	"\rSetWebhookUrl\x12(.gifting.tenants.v1.SetWebhookUrlRequest\x1a).gifting.tenants.v1.SetWebhookUrlResponse\x12v\n" +
 	"\x13RotateWebhookSecret\x12..gifting.tenants.v1.RotateWebhookSecretRequest\x1a/.gifting.tenants.v1.RotateWebhookSecretResponse\x12a\n" +
-	"\fListKeyAudit\x12'.gifting.tenants.v1.ListKeyAuditRequest\x1a(.gifting.tenants.v1.ListKeyAuditResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
+	"\fListKeyAudit\x12'.gifting.tenants.v1.ListKeyAuditRequest\x1a(.gifting.tenants.v1.ListKeyAuditResponse\x12^\n" +
+	"\vListTenants\x12&.gifting.tenants.v1.ListTenantsRequest\x1a'.gifting.tenants.v1.ListTenantsResponse\x12X\n" +
+	"\tGetTenant\x12$.gifting.tenants.v1.GetTenantRequest\x1a%.gifting.tenants.v1.GetTenantResponse\x12U\n" +
+	"\bListKeys\x12#.gifting.tenants.v1.ListKeysRequest\x1a$.gifting.tenants.v1.ListKeysResponse\x12j\n" +
+	"\x0fListTenantAudit\x12*.gifting.tenants.v1.ListTenantAuditRequest\x1a+.gifting.tenants.v1.ListTenantAuditResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
 
 var (
 	file_gifting_tenants_v1_operations_proto_rawDescOnce sync.Once
@@ -1417,87 +2461,135 @@ func file_gifting_tenants_v1_operations_proto_rawDescGZIP() []byte {
 	return file_gifting_tenants_v1_operations_proto_rawDescData
 }
 
-var file_gifting_tenants_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_gifting_tenants_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gifting_tenants_v1_operations_proto_goTypes = []any{
 	(KeyAction)(0),                      // 0: gifting.tenants.v1.KeyAction
-	(*PutTenantRequest)(nil),            // 1: gifting.tenants.v1.PutTenantRequest
-	(*PutTenantResponse)(nil),           // 2: gifting.tenants.v1.PutTenantResponse
-	(*PutBrandRequest)(nil),             // 3: gifting.tenants.v1.PutBrandRequest
-	(*PutBrandResponse)(nil),            // 4: gifting.tenants.v1.PutBrandResponse
-	(*PutTeamMemberRequest)(nil),        // 5: gifting.tenants.v1.PutTeamMemberRequest
-	(*PutTeamMemberResponse)(nil),       // 6: gifting.tenants.v1.PutTeamMemberResponse
-	(*PutCustomFieldRequest)(nil),       // 7: gifting.tenants.v1.PutCustomFieldRequest
-	(*PutCustomFieldResponse)(nil),      // 8: gifting.tenants.v1.PutCustomFieldResponse
-	(*CreateKeyRequest)(nil),            // 9: gifting.tenants.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),           // 10: gifting.tenants.v1.CreateKeyResponse
-	(*UpdateKeyRequest)(nil),            // 11: gifting.tenants.v1.UpdateKeyRequest
-	(*UpdateKeyResponse)(nil),           // 12: gifting.tenants.v1.UpdateKeyResponse
-	(*RevokeKeyRequest)(nil),            // 13: gifting.tenants.v1.RevokeKeyRequest
-	(*RevokeKeyResponse)(nil),           // 14: gifting.tenants.v1.RevokeKeyResponse
-	(*SetWebhookUrlRequest)(nil),        // 15: gifting.tenants.v1.SetWebhookUrlRequest
-	(*SetWebhookUrlResponse)(nil),       // 16: gifting.tenants.v1.SetWebhookUrlResponse
-	(*RotateWebhookSecretRequest)(nil),  // 17: gifting.tenants.v1.RotateWebhookSecretRequest
-	(*RotateWebhookSecretResponse)(nil), // 18: gifting.tenants.v1.RotateWebhookSecretResponse
-	(*ListKeyAuditRequest)(nil),         // 19: gifting.tenants.v1.ListKeyAuditRequest
-	(*ListKeyAuditResponse)(nil),        // 20: gifting.tenants.v1.ListKeyAuditResponse
-	(*KeyAuditEntry)(nil),               // 21: gifting.tenants.v1.KeyAuditEntry
-	(*Tenant)(nil),                      // 22: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                       // 23: gifting.tenants.v1.Brand
-	(*TeamMember)(nil),                  // 24: gifting.tenants.v1.TeamMember
-	(*CustomField)(nil),                 // 25: gifting.tenants.v1.CustomField
-	(v1.Scope)(0),                       // 26: gifting.common.v1.Scope
-	(*v1.Actor)(nil),                    // 27: gifting.common.v1.Actor
-	(*Key)(nil),                         // 28: gifting.tenants.v1.Key
-	(*timestamppb.Timestamp)(nil),       // 29: google.protobuf.Timestamp
+	(TenantAction)(0),                   // 1: gifting.tenants.v1.TenantAction
+	(*PutTenantRequest)(nil),            // 2: gifting.tenants.v1.PutTenantRequest
+	(*PutTenantResponse)(nil),           // 3: gifting.tenants.v1.PutTenantResponse
+	(*PutBrandRequest)(nil),             // 4: gifting.tenants.v1.PutBrandRequest
+	(*PutBrandResponse)(nil),            // 5: gifting.tenants.v1.PutBrandResponse
+	(*PutTeamMemberRequest)(nil),        // 6: gifting.tenants.v1.PutTeamMemberRequest
+	(*PutTeamMemberResponse)(nil),       // 7: gifting.tenants.v1.PutTeamMemberResponse
+	(*PutCustomFieldRequest)(nil),       // 8: gifting.tenants.v1.PutCustomFieldRequest
+	(*PutCustomFieldResponse)(nil),      // 9: gifting.tenants.v1.PutCustomFieldResponse
+	(*CreateKeyRequest)(nil),            // 10: gifting.tenants.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),           // 11: gifting.tenants.v1.CreateKeyResponse
+	(*UpdateKeyRequest)(nil),            // 12: gifting.tenants.v1.UpdateKeyRequest
+	(*UpdateKeyResponse)(nil),           // 13: gifting.tenants.v1.UpdateKeyResponse
+	(*RevokeKeyRequest)(nil),            // 14: gifting.tenants.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),           // 15: gifting.tenants.v1.RevokeKeyResponse
+	(*SetWebhookUrlRequest)(nil),        // 16: gifting.tenants.v1.SetWebhookUrlRequest
+	(*SetWebhookUrlResponse)(nil),       // 17: gifting.tenants.v1.SetWebhookUrlResponse
+	(*RotateWebhookSecretRequest)(nil),  // 18: gifting.tenants.v1.RotateWebhookSecretRequest
+	(*RotateWebhookSecretResponse)(nil), // 19: gifting.tenants.v1.RotateWebhookSecretResponse
+	(*ListKeyAuditRequest)(nil),         // 20: gifting.tenants.v1.ListKeyAuditRequest
+	(*ListKeyAuditResponse)(nil),        // 21: gifting.tenants.v1.ListKeyAuditResponse
+	(*KeyAuditEntry)(nil),               // 22: gifting.tenants.v1.KeyAuditEntry
+	(*ListTenantsRequest)(nil),          // 23: gifting.tenants.v1.ListTenantsRequest
+	(*ListTenantsResponse)(nil),         // 24: gifting.tenants.v1.ListTenantsResponse
+	(*TenantRecord)(nil),                // 25: gifting.tenants.v1.TenantRecord
+	(*GetTenantRequest)(nil),            // 26: gifting.tenants.v1.GetTenantRequest
+	(*GetTenantResponse)(nil),           // 27: gifting.tenants.v1.GetTenantResponse
+	(*PlacedField)(nil),                 // 28: gifting.tenants.v1.PlacedField
+	(*ListKeysRequest)(nil),             // 29: gifting.tenants.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),            // 30: gifting.tenants.v1.ListKeysResponse
+	(*KeyRecord)(nil),                   // 31: gifting.tenants.v1.KeyRecord
+	(*ListTenantAuditRequest)(nil),      // 32: gifting.tenants.v1.ListTenantAuditRequest
+	(*ListTenantAuditResponse)(nil),     // 33: gifting.tenants.v1.ListTenantAuditResponse
+	(*TenantAuditEntry)(nil),            // 34: gifting.tenants.v1.TenantAuditEntry
+	(*v1.Actor)(nil),                    // 35: gifting.common.v1.Actor
+	(*Tenant)(nil),                      // 36: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                       // 37: gifting.tenants.v1.Brand
+	(*TeamMember)(nil),                  // 38: gifting.tenants.v1.TeamMember
+	(*CustomField)(nil),                 // 39: gifting.tenants.v1.CustomField
+	(v1.Scope)(0),                       // 40: gifting.common.v1.Scope
+	(*Key)(nil),                         // 41: gifting.tenants.v1.Key
+	(*timestamppb.Timestamp)(nil),       // 42: google.protobuf.Timestamp
+	(OffboardingState)(0),               // 43: gifting.tenants.v1.OffboardingState
 }
 var file_gifting_tenants_v1_operations_proto_depIdxs = []int32{
-	22, // 0: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	23, // 1: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
-	23, // 2: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
-	24, // 3: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
-	24, // 4: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
-	25, // 5: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
-	25, // 6: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
-	26, // 7: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
-	27, // 8: gifting.tenants.v1.CreateKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	28, // 9: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
-	27, // 10: gifting.tenants.v1.UpdateKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	26, // 11: gifting.tenants.v1.UpdateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
-	28, // 12: gifting.tenants.v1.UpdateKeyResponse.key:type_name -> gifting.tenants.v1.Key
-	27, // 13: gifting.tenants.v1.RevokeKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	27, // 14: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
-	28, // 15: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
-	27, // 16: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
-	21, // 17: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
-	29, // 18: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
-	27, // 19: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
-	0,  // 20: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
-	1,  // 21: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
-	3,  // 22: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
-	5,  // 23: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
-	7,  // 24: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
-	9,  // 25: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
-	11, // 26: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
-	13, // 27: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
-	15, // 28: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
-	17, // 29: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
-	19, // 30: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
-	2,  // 31: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
-	4,  // 32: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
-	6,  // 33: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
-	8,  // 34: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
-	10, // 35: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
-	12, // 36: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
-	14, // 37: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
-	16, // 38: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
-	18, // 39: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
-	20, // 40: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
-	31, // [31:41] is the sub-list for method output_type
-	21, // [21:31] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	35, // 0: gifting.tenants.v1.PutTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	36, // 1: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	37, // 2: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
+	35, // 3: gifting.tenants.v1.PutBrandRequest.actor:type_name -> gifting.common.v1.Actor
+	37, // 4: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
+	38, // 5: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
+	35, // 6: gifting.tenants.v1.PutTeamMemberRequest.actor:type_name -> gifting.common.v1.Actor
+	38, // 7: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
+	39, // 8: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
+	35, // 9: gifting.tenants.v1.PutCustomFieldRequest.actor:type_name -> gifting.common.v1.Actor
+	39, // 10: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
+	40, // 11: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	35, // 12: gifting.tenants.v1.CreateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	41, // 13: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	35, // 14: gifting.tenants.v1.UpdateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	40, // 15: gifting.tenants.v1.UpdateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	41, // 16: gifting.tenants.v1.UpdateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	35, // 17: gifting.tenants.v1.RevokeKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	35, // 18: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
+	41, // 19: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
+	35, // 20: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
+	35, // 21: gifting.tenants.v1.ListKeyAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	22, // 22: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
+	42, // 23: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
+	35, // 24: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	0,  // 25: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
+	35, // 26: gifting.tenants.v1.ListTenantsRequest.actor:type_name -> gifting.common.v1.Actor
+	25, // 27: gifting.tenants.v1.ListTenantsResponse.tenants:type_name -> gifting.tenants.v1.TenantRecord
+	36, // 28: gifting.tenants.v1.TenantRecord.tenant:type_name -> gifting.tenants.v1.Tenant
+	42, // 29: gifting.tenants.v1.TenantRecord.created_at:type_name -> google.protobuf.Timestamp
+	43, // 30: gifting.tenants.v1.TenantRecord.offboarding:type_name -> gifting.tenants.v1.OffboardingState
+	35, // 31: gifting.tenants.v1.GetTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	25, // 32: gifting.tenants.v1.GetTenantResponse.tenant:type_name -> gifting.tenants.v1.TenantRecord
+	37, // 33: gifting.tenants.v1.GetTenantResponse.brands:type_name -> gifting.tenants.v1.Brand
+	38, // 34: gifting.tenants.v1.GetTenantResponse.team:type_name -> gifting.tenants.v1.TeamMember
+	28, // 35: gifting.tenants.v1.GetTenantResponse.custom_fields:type_name -> gifting.tenants.v1.PlacedField
+	39, // 36: gifting.tenants.v1.PlacedField.field:type_name -> gifting.tenants.v1.CustomField
+	35, // 37: gifting.tenants.v1.ListKeysRequest.actor:type_name -> gifting.common.v1.Actor
+	31, // 38: gifting.tenants.v1.ListKeysResponse.keys:type_name -> gifting.tenants.v1.KeyRecord
+	41, // 39: gifting.tenants.v1.KeyRecord.key:type_name -> gifting.tenants.v1.Key
+	42, // 40: gifting.tenants.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	42, // 41: gifting.tenants.v1.KeyRecord.revoked_at:type_name -> google.protobuf.Timestamp
+	35, // 42: gifting.tenants.v1.ListTenantAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	34, // 43: gifting.tenants.v1.ListTenantAuditResponse.entries:type_name -> gifting.tenants.v1.TenantAuditEntry
+	42, // 44: gifting.tenants.v1.TenantAuditEntry.at:type_name -> google.protobuf.Timestamp
+	35, // 45: gifting.tenants.v1.TenantAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	1,  // 46: gifting.tenants.v1.TenantAuditEntry.action:type_name -> gifting.tenants.v1.TenantAction
+	2,  // 47: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
+	4,  // 48: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
+	6,  // 49: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
+	8,  // 50: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
+	10, // 51: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
+	12, // 52: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
+	14, // 53: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
+	16, // 54: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
+	18, // 55: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
+	20, // 56: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
+	23, // 57: gifting.tenants.v1.TenantOperationsService.ListTenants:input_type -> gifting.tenants.v1.ListTenantsRequest
+	26, // 58: gifting.tenants.v1.TenantOperationsService.GetTenant:input_type -> gifting.tenants.v1.GetTenantRequest
+	29, // 59: gifting.tenants.v1.TenantOperationsService.ListKeys:input_type -> gifting.tenants.v1.ListKeysRequest
+	32, // 60: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:input_type -> gifting.tenants.v1.ListTenantAuditRequest
+	3,  // 61: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
+	5,  // 62: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
+	7,  // 63: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
+	9,  // 64: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
+	11, // 65: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
+	13, // 66: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
+	15, // 67: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
+	17, // 68: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
+	19, // 69: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
+	21, // 70: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
+	24, // 71: gifting.tenants.v1.TenantOperationsService.ListTenants:output_type -> gifting.tenants.v1.ListTenantsResponse
+	27, // 72: gifting.tenants.v1.TenantOperationsService.GetTenant:output_type -> gifting.tenants.v1.GetTenantResponse
+	30, // 73: gifting.tenants.v1.TenantOperationsService.ListKeys:output_type -> gifting.tenants.v1.ListKeysResponse
+	33, // 74: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:output_type -> gifting.tenants.v1.ListTenantAuditResponse
+	61, // [61:75] is the sub-list for method output_type
+	47, // [47:61] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_operations_proto_init() }
@@ -1506,18 +2598,26 @@ func file_gifting_tenants_v1_operations_proto_init() {
 		return
 	}
 	file_gifting_tenants_v1_directory_proto_init()
+	file_gifting_tenants_v1_offboarding_proto_init()
 	file_gifting_tenants_v1_tenants_proto_init()
 	file_gifting_tenants_v1_operations_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[19].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[21].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[22].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[27].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[28].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[29].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[30].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_operations_proto_rawDesc), len(file_gifting_tenants_v1_operations_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   21,
+			NumEnums:      2,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

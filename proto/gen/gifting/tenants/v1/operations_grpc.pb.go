@@ -29,6 +29,10 @@ const (
 	TenantOperationsService_SetWebhookUrl_FullMethodName       = "/gifting.tenants.v1.TenantOperationsService/SetWebhookUrl"
 	TenantOperationsService_RotateWebhookSecret_FullMethodName = "/gifting.tenants.v1.TenantOperationsService/RotateWebhookSecret"
 	TenantOperationsService_ListKeyAudit_FullMethodName        = "/gifting.tenants.v1.TenantOperationsService/ListKeyAudit"
+	TenantOperationsService_ListTenants_FullMethodName         = "/gifting.tenants.v1.TenantOperationsService/ListTenants"
+	TenantOperationsService_GetTenant_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/GetTenant"
+	TenantOperationsService_ListKeys_FullMethodName            = "/gifting.tenants.v1.TenantOperationsService/ListKeys"
+	TenantOperationsService_ListTenantAudit_FullMethodName     = "/gifting.tenants.v1.TenantOperationsService/ListTenantAudit"
 )
 
 // TenantOperationsServiceClient is the client API for TenantOperationsService service.
@@ -36,11 +40,15 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
-// replaces the one with its id, so a repeated call has no second effect. Calls that change a key name the acting
-// person for the audit. Only UpdateKey requires it, because callers of the previous version cannot name one.
+// replaces the one with its id, so a repeated call has no second effect.
+//
+// Every request names the acting person and the tenant. A member of a team acts only for the own tenant, and only while the
+// membership is active: for everyone else the tenant and its records are not found. Team, access, approval and keys are
+// changed by its Administrators and the service operator's team, brands and custom fields also by its Coordinators.
+// insufficient_scope means that the role of the person does not suffice. Every change is in the audit.
 type TenantOperationsServiceClient interface {
 	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
-	// request on.
+	// request on. Only the service operator's team creates a tenant.
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
@@ -61,6 +69,15 @@ type TenantOperationsServiceClient interface {
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
 	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
 	ListKeyAudit(ctx context.Context, in *ListKeyAuditRequest, opts ...grpc.CallOption) (*ListKeyAuditResponse, error)
+	// Lists all tenants, newest first. Only for the service operator.
+	ListTenants(ctx context.Context, in *ListTenantsRequest, opts ...grpc.CallOption) (*ListTenantsResponse, error)
+	// Returns a tenant with its brands, its whole team and its custom fields.
+	GetTenant(ctx context.Context, in *GetTenantRequest, opts ...grpc.CallOption) (*GetTenantResponse, error)
+	// Lists the keys of a tenant, newest first, without the keys themselves and their signing secrets.
+	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
+	// Lists the changes of a tenant, its brands, team, custom fields and keys, and of its off-boarding, newest first. A call that
+	// changed nothing is not in it.
+	ListTenantAudit(ctx context.Context, in *ListTenantAuditRequest, opts ...grpc.CallOption) (*ListTenantAuditResponse, error)
 }
 
 type tenantOperationsServiceClient struct {
@@ -171,16 +188,60 @@ func (c *tenantOperationsServiceClient) ListKeyAudit(ctx context.Context, in *Li
 	return out, nil
 }
 
+func (c *tenantOperationsServiceClient) ListTenants(ctx context.Context, in *ListTenantsRequest, opts ...grpc.CallOption) (*ListTenantsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTenantsResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_ListTenants_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tenantOperationsServiceClient) GetTenant(ctx context.Context, in *GetTenantRequest, opts ...grpc.CallOption) (*GetTenantResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetTenantResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_GetTenant_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tenantOperationsServiceClient) ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListKeysResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_ListKeys_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tenantOperationsServiceClient) ListTenantAudit(ctx context.Context, in *ListTenantAuditRequest, opts ...grpc.CallOption) (*ListTenantAuditResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTenantAuditResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_ListTenantAudit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TenantOperationsServiceServer is the server API for TenantOperationsService service.
 // All implementations must embed UnimplementedTenantOperationsServiceServer
 // for forward compatibility.
 //
 // TenantOperationsService is the operations plane of tenants and their keys. Every Put creates the record or
-// replaces the one with its id, so a repeated call has no second effect. Calls that change a key name the acting
-// person for the audit. Only UpdateKey requires it, because callers of the previous version cannot name one.
+// replaces the one with its id, so a repeated call has no second effect.
+//
+// Every request names the acting person and the tenant. A member of a team acts only for the own tenant, and only while the
+// membership is active: for everyone else the tenant and its records are not found. Team, access, approval and keys are
+// changed by its Administrators and the service operator's team, brands and custom fields also by its Coordinators.
+// insufficient_scope means that the role of the person does not suffice. Every change is in the audit.
 type TenantOperationsServiceServer interface {
 	// Puts a tenant with its settings. If API access is switched off, all its keys are refused from the next
-	// request on.
+	// request on. Only the service operator's team creates a tenant.
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
@@ -201,6 +262,15 @@ type TenantOperationsServiceServer interface {
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
 	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
 	ListKeyAudit(context.Context, *ListKeyAuditRequest) (*ListKeyAuditResponse, error)
+	// Lists all tenants, newest first. Only for the service operator.
+	ListTenants(context.Context, *ListTenantsRequest) (*ListTenantsResponse, error)
+	// Returns a tenant with its brands, its whole team and its custom fields.
+	GetTenant(context.Context, *GetTenantRequest) (*GetTenantResponse, error)
+	// Lists the keys of a tenant, newest first, without the keys themselves and their signing secrets.
+	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
+	// Lists the changes of a tenant, its brands, team, custom fields and keys, and of its off-boarding, newest first. A call that
+	// changed nothing is not in it.
+	ListTenantAudit(context.Context, *ListTenantAuditRequest) (*ListTenantAuditResponse, error)
 	mustEmbedUnimplementedTenantOperationsServiceServer()
 }
 
@@ -240,6 +310,18 @@ func (UnimplementedTenantOperationsServiceServer) RotateWebhookSecret(context.Co
 }
 func (UnimplementedTenantOperationsServiceServer) ListKeyAudit(context.Context, *ListKeyAuditRequest) (*ListKeyAuditResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListKeyAudit not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) ListTenants(context.Context, *ListTenantsRequest) (*ListTenantsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTenants not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) GetTenant(context.Context, *GetTenantRequest) (*GetTenantResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTenant not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListKeys not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) ListTenantAudit(context.Context, *ListTenantAuditRequest) (*ListTenantAuditResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTenantAudit not implemented")
 }
 func (UnimplementedTenantOperationsServiceServer) mustEmbedUnimplementedTenantOperationsServiceServer() {
 }
@@ -443,6 +525,78 @@ func _TenantOperationsService_ListKeyAudit_Handler(srv interface{}, ctx context.
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TenantOperationsService_ListTenants_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTenantsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).ListTenants(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_ListTenants_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).ListTenants(ctx, req.(*ListTenantsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TenantOperationsService_GetTenant_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTenantRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).GetTenant(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_GetTenant_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).GetTenant(ctx, req.(*GetTenantRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TenantOperationsService_ListKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListKeysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).ListKeys(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_ListKeys_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).ListKeys(ctx, req.(*ListKeysRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TenantOperationsService_ListTenantAudit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTenantAuditRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).ListTenantAudit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_ListTenantAudit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).ListTenantAudit(ctx, req.(*ListTenantAuditRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TenantOperationsService_ServiceDesc is the grpc.ServiceDesc for TenantOperationsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -489,6 +643,22 @@ var TenantOperationsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListKeyAudit",
 			Handler:    _TenantOperationsService_ListKeyAudit_Handler,
+		},
+		{
+			MethodName: "ListTenants",
+			Handler:    _TenantOperationsService_ListTenants_Handler,
+		},
+		{
+			MethodName: "GetTenant",
+			Handler:    _TenantOperationsService_GetTenant_Handler,
+		},
+		{
+			MethodName: "ListKeys",
+			Handler:    _TenantOperationsService_ListKeys_Handler,
+		},
+		{
+			MethodName: "ListTenantAudit",
+			Handler:    _TenantOperationsService_ListTenantAudit_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

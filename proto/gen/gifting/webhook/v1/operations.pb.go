@@ -7,6 +7,7 @@
 package webhookv1
 
 import (
+	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -285,7 +286,8 @@ type ListDeliveriesRequest struct {
 	// 1 to 100; absent: 50.
 	PageSize *int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
 	// next_page_token of the previous page, with the same filters.
-	PageToken     *string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	PageToken     *string   `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	Actor         *v1.Actor `protobuf:"bytes,6,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,6 +357,13 @@ func (x *ListDeliveriesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListDeliveriesRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type ListDeliveriesResponse struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Deliveries []*Delivery            `protobuf:"bytes,1,rep,name=deliveries,proto3" json:"deliveries,omitempty"`
@@ -413,6 +422,7 @@ type GetDeliveryRequest struct {
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	KeyId         int32                  `protobuf:"varint,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	EventId       string                 `protobuf:"bytes,3,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -466,6 +476,13 @@ func (x *GetDeliveryRequest) GetEventId() string {
 		return x.EventId
 	}
 	return ""
+}
+
+func (x *GetDeliveryRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type GetDeliveryResponse struct {
@@ -535,6 +552,7 @@ type ResendDeliveryRequest struct {
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	KeyId         int32                  `protobuf:"varint,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	EventId       string                 `protobuf:"bytes,3,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -588,6 +606,13 @@ func (x *ResendDeliveryRequest) GetEventId() string {
 		return x.EventId
 	}
 	return ""
+}
+
+func (x *ResendDeliveryRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type ResendDeliveryResponse struct {
@@ -645,7 +670,8 @@ type ResendDeliveriesRequest struct {
 	// False: only deliveries that failed or were dropped.
 	DeliveredToo bool `protobuf:"varint,5,opt,name=delivered_too,json=deliveredToo,proto3" json:"delivered_too,omitempty"`
 	// next_page_token of the previous call, with the same time span.
-	PageToken     *string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	PageToken     *string   `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	Actor         *v1.Actor `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -722,6 +748,13 @@ func (x *ResendDeliveriesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ResendDeliveriesRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
 type ResendDeliveriesResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Resent int32                  `protobuf:"varint,1,opt,name=resent,proto3" json:"resent,omitempty"`
@@ -778,6 +811,7 @@ func (x *ResendDeliveriesResponse) GetNextPageToken() string {
 type GetBacklogRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -817,6 +851,13 @@ func (x *GetBacklogRequest) GetTenantId() string {
 		return x.TenantId
 	}
 	return ""
+}
+
+func (x *GetBacklogRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
 }
 
 type GetBacklogResponse struct {
@@ -949,7 +990,7 @@ var File_gifting_webhook_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_webhook_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/webhook/v1/operations.proto\x12\x12gifting.webhook.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xec\x02\n" +
+	"#gifting/webhook/v1/operations.proto\x12\x12gifting.webhook.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xec\x02\n" +
 	"\bDelivery\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\tR\aeventId\x12\x1d\n" +
 	"\n" +
@@ -973,14 +1014,15 @@ const file_gifting_webhook_v1_operations_proto_rawDesc = "" +
 	"\rresponse_body\x18\x06 \x01(\fR\fresponseBodyB\x12\n" +
 	"\x10_response_statusB\n" +
 	"\n" +
-	"\b_problem\"\xf6\x01\n" +
+	"\b_problem\"\xa6\x02\n" +
 	"\x15ListDeliveriesRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\x05R\x05keyId\x12<\n" +
 	"\x05state\x18\x03 \x01(\x0e2!.gifting.webhook.v1.DeliveryStateH\x00R\x05state\x88\x01\x01\x12 \n" +
 	"\tpage_size\x18\x04 \x01(\x05H\x01R\bpageSize\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tH\x02R\tpageToken\x88\x01\x01B\b\n" +
+	"page_token\x18\x05 \x01(\tH\x02R\tpageToken\x88\x01\x01\x12.\n" +
+	"\x05actor\x18\x06 \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\b\n" +
 	"\x06_stateB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
@@ -990,21 +1032,23 @@ const file_gifting_webhook_v1_operations_proto_rawDesc = "" +
 	"deliveries\x18\x01 \x03(\v2\x1c.gifting.webhook.v1.DeliveryR\n" +
 	"deliveries\x12+\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tH\x00R\rnextPageToken\x88\x01\x01B\x12\n" +
-	"\x10_next_page_token\"c\n" +
+	"\x10_next_page_token\"\x93\x01\n" +
 	"\x12GetDeliveryRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\x05R\x05keyId\x12\x19\n" +
-	"\bevent_id\x18\x03 \x01(\tR\aeventId\"\xa4\x01\n" +
+	"\bevent_id\x18\x03 \x01(\tR\aeventId\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"\xa4\x01\n" +
 	"\x13GetDeliveryResponse\x128\n" +
 	"\bdelivery\x18\x01 \x01(\v2\x1c.gifting.webhook.v1.DeliveryR\bdelivery\x12?\n" +
 	"\battempts\x18\x02 \x03(\v2#.gifting.webhook.v1.DeliveryAttemptR\battempts\x12\x12\n" +
-	"\x04body\x18\x03 \x01(\fR\x04body\"f\n" +
+	"\x04body\x18\x03 \x01(\fR\x04body\"\x96\x01\n" +
 	"\x15ResendDeliveryRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\x05R\x05keyId\x12\x19\n" +
-	"\bevent_id\x18\x03 \x01(\tR\aeventId\"R\n" +
+	"\bevent_id\x18\x03 \x01(\tR\aeventId\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"R\n" +
 	"\x16ResendDeliveryResponse\x128\n" +
-	"\bdelivery\x18\x01 \x01(\v2\x1c.gifting.webhook.v1.DeliveryR\bdelivery\"\xab\x02\n" +
+	"\bdelivery\x18\x01 \x01(\v2\x1c.gifting.webhook.v1.DeliveryR\bdelivery\"\xdb\x02\n" +
 	"\x17ResendDeliveriesRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\x05R\x05keyId\x12?\n" +
@@ -1012,14 +1056,16 @@ const file_gifting_webhook_v1_operations_proto_rawDesc = "" +
 	"\x0frecorded_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0erecordedBefore\x12#\n" +
 	"\rdelivered_too\x18\x05 \x01(\bR\fdeliveredToo\x12\"\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tH\x00R\tpageToken\x88\x01\x01B\r\n" +
+	"page_token\x18\x06 \x01(\tH\x00R\tpageToken\x88\x01\x01\x12.\n" +
+	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actorB\r\n" +
 	"\v_page_token\"s\n" +
 	"\x18ResendDeliveriesResponse\x12\x16\n" +
 	"\x06resent\x18\x01 \x01(\x05R\x06resent\x12+\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tH\x00R\rnextPageToken\x88\x01\x01B\x12\n" +
-	"\x10_next_page_token\"0\n" +
+	"\x10_next_page_token\"`\n" +
 	"\x11GetBacklogRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"H\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12.\n" +
+	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"H\n" +
 	"\x12GetBacklogResponse\x122\n" +
 	"\x04keys\x18\x01 \x03(\v2\x1e.gifting.webhook.v1.KeyBacklogR\x04keys\"\x88\x02\n" +
 	"\n" +
@@ -1073,6 +1119,7 @@ var file_gifting_webhook_v1_operations_proto_goTypes = []any{
 	(*GetBacklogResponse)(nil),       // 12: gifting.webhook.v1.GetBacklogResponse
 	(*KeyBacklog)(nil),               // 13: gifting.webhook.v1.KeyBacklog
 	(*timestamppb.Timestamp)(nil),    // 14: google.protobuf.Timestamp
+	(*v1.Actor)(nil),                 // 15: gifting.common.v1.Actor
 }
 var file_gifting_webhook_v1_operations_proto_depIdxs = []int32{
 	0,  // 0: gifting.webhook.v1.Delivery.state:type_name -> gifting.webhook.v1.DeliveryState
@@ -1081,31 +1128,36 @@ var file_gifting_webhook_v1_operations_proto_depIdxs = []int32{
 	14, // 3: gifting.webhook.v1.Delivery.finished_at:type_name -> google.protobuf.Timestamp
 	14, // 4: gifting.webhook.v1.DeliveryAttempt.started_at:type_name -> google.protobuf.Timestamp
 	0,  // 5: gifting.webhook.v1.ListDeliveriesRequest.state:type_name -> gifting.webhook.v1.DeliveryState
-	1,  // 6: gifting.webhook.v1.ListDeliveriesResponse.deliveries:type_name -> gifting.webhook.v1.Delivery
-	1,  // 7: gifting.webhook.v1.GetDeliveryResponse.delivery:type_name -> gifting.webhook.v1.Delivery
-	2,  // 8: gifting.webhook.v1.GetDeliveryResponse.attempts:type_name -> gifting.webhook.v1.DeliveryAttempt
-	1,  // 9: gifting.webhook.v1.ResendDeliveryResponse.delivery:type_name -> gifting.webhook.v1.Delivery
-	14, // 10: gifting.webhook.v1.ResendDeliveriesRequest.recorded_from:type_name -> google.protobuf.Timestamp
-	14, // 11: gifting.webhook.v1.ResendDeliveriesRequest.recorded_before:type_name -> google.protobuf.Timestamp
-	13, // 12: gifting.webhook.v1.GetBacklogResponse.keys:type_name -> gifting.webhook.v1.KeyBacklog
-	14, // 13: gifting.webhook.v1.KeyBacklog.oldest_created_at:type_name -> google.protobuf.Timestamp
-	14, // 14: gifting.webhook.v1.KeyBacklog.next_attempt_at:type_name -> google.protobuf.Timestamp
-	14, // 15: gifting.webhook.v1.KeyBacklog.paused_until:type_name -> google.protobuf.Timestamp
-	3,  // 16: gifting.webhook.v1.WebhookOperationsService.ListDeliveries:input_type -> gifting.webhook.v1.ListDeliveriesRequest
-	5,  // 17: gifting.webhook.v1.WebhookOperationsService.GetDelivery:input_type -> gifting.webhook.v1.GetDeliveryRequest
-	7,  // 18: gifting.webhook.v1.WebhookOperationsService.ResendDelivery:input_type -> gifting.webhook.v1.ResendDeliveryRequest
-	9,  // 19: gifting.webhook.v1.WebhookOperationsService.ResendDeliveries:input_type -> gifting.webhook.v1.ResendDeliveriesRequest
-	11, // 20: gifting.webhook.v1.WebhookOperationsService.GetBacklog:input_type -> gifting.webhook.v1.GetBacklogRequest
-	4,  // 21: gifting.webhook.v1.WebhookOperationsService.ListDeliveries:output_type -> gifting.webhook.v1.ListDeliveriesResponse
-	6,  // 22: gifting.webhook.v1.WebhookOperationsService.GetDelivery:output_type -> gifting.webhook.v1.GetDeliveryResponse
-	8,  // 23: gifting.webhook.v1.WebhookOperationsService.ResendDelivery:output_type -> gifting.webhook.v1.ResendDeliveryResponse
-	10, // 24: gifting.webhook.v1.WebhookOperationsService.ResendDeliveries:output_type -> gifting.webhook.v1.ResendDeliveriesResponse
-	12, // 25: gifting.webhook.v1.WebhookOperationsService.GetBacklog:output_type -> gifting.webhook.v1.GetBacklogResponse
-	21, // [21:26] is the sub-list for method output_type
-	16, // [16:21] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 6: gifting.webhook.v1.ListDeliveriesRequest.actor:type_name -> gifting.common.v1.Actor
+	1,  // 7: gifting.webhook.v1.ListDeliveriesResponse.deliveries:type_name -> gifting.webhook.v1.Delivery
+	15, // 8: gifting.webhook.v1.GetDeliveryRequest.actor:type_name -> gifting.common.v1.Actor
+	1,  // 9: gifting.webhook.v1.GetDeliveryResponse.delivery:type_name -> gifting.webhook.v1.Delivery
+	2,  // 10: gifting.webhook.v1.GetDeliveryResponse.attempts:type_name -> gifting.webhook.v1.DeliveryAttempt
+	15, // 11: gifting.webhook.v1.ResendDeliveryRequest.actor:type_name -> gifting.common.v1.Actor
+	1,  // 12: gifting.webhook.v1.ResendDeliveryResponse.delivery:type_name -> gifting.webhook.v1.Delivery
+	14, // 13: gifting.webhook.v1.ResendDeliveriesRequest.recorded_from:type_name -> google.protobuf.Timestamp
+	14, // 14: gifting.webhook.v1.ResendDeliveriesRequest.recorded_before:type_name -> google.protobuf.Timestamp
+	15, // 15: gifting.webhook.v1.ResendDeliveriesRequest.actor:type_name -> gifting.common.v1.Actor
+	15, // 16: gifting.webhook.v1.GetBacklogRequest.actor:type_name -> gifting.common.v1.Actor
+	13, // 17: gifting.webhook.v1.GetBacklogResponse.keys:type_name -> gifting.webhook.v1.KeyBacklog
+	14, // 18: gifting.webhook.v1.KeyBacklog.oldest_created_at:type_name -> google.protobuf.Timestamp
+	14, // 19: gifting.webhook.v1.KeyBacklog.next_attempt_at:type_name -> google.protobuf.Timestamp
+	14, // 20: gifting.webhook.v1.KeyBacklog.paused_until:type_name -> google.protobuf.Timestamp
+	3,  // 21: gifting.webhook.v1.WebhookOperationsService.ListDeliveries:input_type -> gifting.webhook.v1.ListDeliveriesRequest
+	5,  // 22: gifting.webhook.v1.WebhookOperationsService.GetDelivery:input_type -> gifting.webhook.v1.GetDeliveryRequest
+	7,  // 23: gifting.webhook.v1.WebhookOperationsService.ResendDelivery:input_type -> gifting.webhook.v1.ResendDeliveryRequest
+	9,  // 24: gifting.webhook.v1.WebhookOperationsService.ResendDeliveries:input_type -> gifting.webhook.v1.ResendDeliveriesRequest
+	11, // 25: gifting.webhook.v1.WebhookOperationsService.GetBacklog:input_type -> gifting.webhook.v1.GetBacklogRequest
+	4,  // 26: gifting.webhook.v1.WebhookOperationsService.ListDeliveries:output_type -> gifting.webhook.v1.ListDeliveriesResponse
+	6,  // 27: gifting.webhook.v1.WebhookOperationsService.GetDelivery:output_type -> gifting.webhook.v1.GetDeliveryResponse
+	8,  // 28: gifting.webhook.v1.WebhookOperationsService.ResendDelivery:output_type -> gifting.webhook.v1.ResendDeliveryResponse
+	10, // 29: gifting.webhook.v1.WebhookOperationsService.ResendDeliveries:output_type -> gifting.webhook.v1.ResendDeliveriesResponse
+	12, // 30: gifting.webhook.v1.WebhookOperationsService.GetBacklog:output_type -> gifting.webhook.v1.GetBacklogResponse
+	26, // [26:31] is the sub-list for method output_type
+	21, // [21:26] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gifting_webhook_v1_operations_proto_init() }

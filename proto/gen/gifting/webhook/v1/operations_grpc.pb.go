@@ -31,7 +31,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
-// responses and what is pending, and it sends deliveries again.
+// responses and what is pending, and it sends deliveries again. Every request names the acting person: an active member of the
+// tenant's team, or the service operator's team. Of a team, only Administrators and Coordinators read signed bodies and send again.
 type WebhookOperationsServiceClient interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(ctx context.Context, in *ListDeliveriesRequest, opts ...grpc.CallOption) (*ListDeliveriesResponse, error)
@@ -111,7 +112,8 @@ func (c *webhookOperationsServiceClient) GetBacklog(ctx context.Context, in *Get
 // for forward compatibility.
 //
 // WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
-// responses and what is pending, and it sends deliveries again.
+// responses and what is pending, and it sends deliveries again. Every request names the acting person: an active member of the
+// tenant's team, or the service operator's team. Of a team, only Administrators and Coordinators read signed bodies and send again.
 type WebhookOperationsServiceServer interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(context.Context, *ListDeliveriesRequest) (*ListDeliveriesResponse, error)

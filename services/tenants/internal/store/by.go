@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/postgres"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// By is the acting person of a call and the permission that the call needs.
+type By struct {
+	Actor *commonv1.Actor
+	Needs actor.Permission
+}
+
+const selectActing = `SELECT id, name, email, role, active FROM team_members WHERE tenant_id = $1 AND id = $2 AND active`
+
+// permit refuses an actor who may not make the call for the tenant. A member of a team who is not an active one of this tenant gets
+// ErrNotFound, as for a tenant that does not exist. In a transaction that changes something, the caller holds the lock of the
+// tenant's row: every change of the team takes it too, so the membership lasts until the transaction ends.
+func (b By) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
+	team, err := b.team(ctx, tx, tenantID)
+	if err != nil {
+		return err
+	}
+	return b.Needs.Check(b.Actor, team)
+}
+
+// team has the acting member only. It is empty for an actor who is not an account of a tenant.
+func (b By) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.TeamMember, error) {
+	if b.Actor.GetKind() != commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
+		return nil, nil
+	}
+	id, ok := fields.ParseUUID(b.Actor.GetId())
+	if !ok || id != b.Actor.GetId() {
+		return nil, ErrNotFound
+	}
+	rows, err := tx.Query(ctx, selectActing, tenantID, id)
+	if err != nil {
+		return nil, fmt.Errorf("read acting member: %w", err)
+	}
+	acting, err := pgx.CollectExactlyOneRow(rows, scanMember)
+	if err != nil {
+		return nil, translate(fmt.Errorf("read acting member: %w", err))
+	}
+	return []*tenantsv1.TeamMember{acting}, nil
+}
+
+// read calls work for an actor who may read, in one snapshot with the check.
+func (s *Store) read(ctx context.Context, tenantID string, by By, work func(tx pgx.Tx) error) error {
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return translate(postgres.InTxWith(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
+		if err := by.permit(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		return work(tx)
+	}))
+}
+
+const selectExists = `SELECT true FROM tenants WHERE id = $1`
+
+// requireTenant fails with pgx.ErrNoRows unless the tenant exists.
+func requireTenant(ctx context.Context, tx pgx.Tx, tenantID string) error {
+	var exists bool
+	if err := tx.QueryRow(ctx, selectExists, tenantID).Scan(&exists); err != nil {
+		return fmt.Errorf("find tenant: %w", err)
+	}
+	return nil
+}
+
+// Permit refuses an actor who may not make the call for the tenant; ErrNotFound without the tenant.
+func (s *Store) Permit(ctx context.Context, tenantID string, by By) error {
+	return s.read(ctx, tenantID, by, func(tx pgx.Tx) error { return requireTenant(ctx, tx, tenantID) })
+}
