@@ -52,6 +52,18 @@ var calls = []call{
 		args: []string{"id"}, fresh: "id", required: []string{"name", "currency", "api_access"},
 	},
 	{
+		use: "tenants list", method: tenantsv1.TenantOperationsService_ListTenants_FullMethodName, short: "List all tenants, newest first",
+		reads: true, columns: []string{"tenant.id", "tenant.name", "api_access", "offboarding", "created_at"},
+	},
+	{
+		use: "tenants get", method: tenantsv1.TenantOperationsService_GetTenant_FullMethodName,
+		short: "Show a tenant with its brands, team and order fields", reads: true,
+	},
+	{
+		use: "tenants audit", method: tenantsv1.TenantOperationsService_ListTenantAudit_FullMethodName,
+		short: "List what was done with a tenant, newest first", reads: true,
+	},
+	{
 		use: "brands put", method: tenantsv1.TenantOperationsService_PutBrand_FullMethodName, short: "Create or replace a brand",
 		inside: "brand", args: []string{"brand.id"}, fresh: "brand.id", required: []string{"brand.name", "brand.slug"},
 	},
@@ -91,6 +103,10 @@ var calls = []call{
 	{
 		use: "keys rotate-webhook-secret", method: tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
 		short: "Make a new signing secret", args: []string{"key_id"}, secret: "the signing secret",
+	},
+	{
+		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName, short: "List the keys of a tenant, newest first",
+		reads: true, columns: []string{"key.id", "key.name", "key.prefix", "key.scopes", "webhook_host", "created_at", "revoked_at"},
 	},
 	{
 		use: "keys audit", method: tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, short: "List what was done with keys, newest first",
