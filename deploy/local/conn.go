@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -33,7 +34,7 @@ type Conn struct {
 func Dial(env map[string]string, variable string) (*Conn, error) {
 	for _, p := range programs.All() {
 		if grpcVariable(p) == variable {
-			return certificates{dir: filepath.Dir(env[caVariable])}.dial(p.Name, env[variable]), nil
+			return certificates{bootstrap.Certificates{Dir: filepath.Dir(env[caVariable])}}.dial(p.Name, env[variable]), nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %s", errVariable, variable)
@@ -70,7 +71,7 @@ func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 	if made, ok := c.conns[caller]; ok {
 		return made, nil
 	}
-	files, err := identity.Open(c.certificates.of(caller), time.Now, slog.New(slog.DiscardHandler))
+	files, err := identity.Open(c.certificates.Of(caller), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

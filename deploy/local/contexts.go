@@ -3,6 +3,7 @@ package local
 import (
 	"path/filepath"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/giftingctl"
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/programs"
@@ -22,8 +23,8 @@ func (w wiring) contexts() giftingctl.Config {
 	}
 	of := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
 		return giftingctl.Context{
-			Addresses: addresses, CA: w.certificates.cert(authorityName), Certificate: w.certificates.cert(caller),
-			Key: w.certificates.key(caller), Actor: actor, Tenant: tenant,
+			Addresses: addresses, CA: w.certificates.Cert(bootstrap.AuthorityName), Certificate: w.certificates.Cert(caller),
+			Key: w.certificates.Key(caller), Actor: actor, Tenant: tenant,
 		}
 	}
 	return giftingctl.Config{Current: string(identity.Backoffice), Contexts: map[string]giftingctl.Context{

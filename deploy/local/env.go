@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
@@ -33,7 +34,7 @@ func (w wiring) variables(d demo) map[string]string {
 		"GIFTING_CAMPAIGN_ID":     seed.Campaign,
 		"GIFTING_INBOX_URL":       w.inboxURL(),
 		"GIFTING_WEBHOOK_SECRET":  d.Keys[keyWebhook].Secret,
-		caVariable:                w.certificates.cert(authorityName),
+		caVariable:                w.certificates.Cert(bootstrap.AuthorityName),
 	}
 	for _, p := range programs.All() {
 		if p.Database != "" {
@@ -42,7 +43,7 @@ func (w wiring) variables(d demo) map[string]string {
 	}
 	for _, name := range []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator} {
 		prefix := "GIFTING_" + strings.ToUpper(string(name))
-		all[prefix+"_CERT"], all[prefix+"_KEY"] = w.certificates.cert(name), w.certificates.key(name)
+		all[prefix+"_CERT"], all[prefix+"_KEY"] = w.certificates.Cert(name), w.certificates.Key(name)
 	}
 	return all
 }
@@ -82,7 +83,7 @@ func (s *Stack) writeEnvironments(dir string) error {
 		return fmt.Errorf("environments of the programs: %w", err)
 	}
 	for name, env := range s.Programs {
-		if err := writeFile(ProgramEnvFile(dir, name), exports(env)); err != nil {
+		if err := bootstrap.WriteFile(ProgramEnvFile(dir, name), exports(env)); err != nil {
 			return err
 		}
 	}
@@ -104,7 +105,7 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 	s.Env = w.variables(d)
 	s.Env["GIFTINGCTL_CONFIG"] = contexts
 	var services strings.Builder
-	if err := writeFile(EnvFile(w.Dir), exports(s.Env)); err != nil {
+	if err := bootstrap.WriteFile(EnvFile(w.Dir), exports(s.Env)); err != nil {
 		return err
 	}
 	for _, p := range programs.All() {
@@ -112,7 +113,7 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 			fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.Port))
 		}
 	}
-	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.dir, services.String(),
+	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.Dir, services.String(),
 		w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
 	return err
 }

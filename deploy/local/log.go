@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/partnergifting/platform/deploy/bootstrap"
 )
 
 // openLog opens the log of all parts and renames the log of the previous run.
@@ -19,7 +21,7 @@ func openLog(dir string) (*os.File, error) {
 	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, private) //nolint:gosec // Below the stack's own folder.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, bootstrap.Private) //nolint:gosec // Below the stack's own folder.
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

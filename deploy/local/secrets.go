@@ -2,9 +2,9 @@ package local
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"path/filepath"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
@@ -23,11 +23,11 @@ func readSecrets(dir string) (secrets, error) {
 		return nil, err
 	}
 	known := len(s)
-	s.add(fingerprintKey, newKey())
+	s.add(fingerprintKey, bootstrap.NewKey())
 	s.add(relayPassword, rand.Text())
 	for _, p := range programs.All() {
 		if _, seals := p.Settings["GIFTING_SEAL_KEYS"]; seals {
-			s.add(p.Database+"SealKeys", "local:"+newKey())
+			s.add(p.Database+"SealKeys", "local:"+bootstrap.NewKey())
 		}
 	}
 	if len(s) == known {
@@ -44,9 +44,3 @@ func (s secrets) add(name, value string) {
 
 // sealKeys is the key ring of the program.
 func (s secrets) sealKeys(p programs.Program) string { return s[p.Database+"SealKeys"] }
-
-func newKey() string {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // It never fails.
-	return base64.StdEncoding.EncodeToString(key)
-}

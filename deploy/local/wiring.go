@@ -34,7 +34,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 		return nil, fmt.Errorf("folder of images: %w", err)
 	}
 	bucket := url.URL{Scheme: "file", Path: filepath.ToSlash(images), RawQuery: "create_dir=true&no_tmp_dir=true&metadata=skip"}
-	identity, outboxes := w.certificates.of(p.Name), []string(nil)
+	identity, outboxes := w.certificates.Of(p.Name), []string(nil)
 	feed, webhook := w.groups()
 	values := map[string]string{
 		"GRPC_ADDR": w.addr(p.Port), "HTTP_ADDR": w.addr(p.Port), "METRICS_ADDR": w.addr(p.Port + programs.MetricsOffset),

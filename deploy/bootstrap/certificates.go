@@ -1,0 +1,146 @@
+package bootstrap
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/identity/authority"
+)
+
+// Lifetimes. A run renews a certificate in the last third of its life, and the authority in its last year.
+const (
+	AuthorityLife    = 10 * 365 * 24 * time.Hour
+	AuthorityRenewal = 365 * 24 * time.Hour
+	// DefaultLife is the life of certificates.
+	DefaultLife    = 90 * 24 * time.Hour
+	renewalDivisor = 3
+)
+
+// TrustDomain of the identities unless another one is chosen.
+const TrustDomain = "partner-gifting"
+
+// Certificates is a folder with an authority, ca.crt and ca.key, and a certificate for every caller.
+type Certificates struct {
+	Dir string
+	// Authority is the name of the authority when it is made.
+	Authority string
+	// TrustDomain and Life are those of the certificates; empty: TrustDomain and DefaultLife.
+	TrustDomain string
+	Life        time.Duration
+	// RenewAll issues all certificates again, also those that are far from expiry.
+	RenewAll bool
+}
+
+// Make makes the certificates that are missing or near expiry, keeps the others, and returns the names of those it made.
+func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
+	c = c.complete()
+	if err := os.MkdirAll(c.Dir, privateFolder); err != nil {
+		return nil, fmt.Errorf("folder of certificates: %w", err)
+	}
+	signer, created, err := c.authority(now)
+	if err != nil {
+		return nil, fmt.Errorf("authority: %w", err)
+	}
+	if created {
+		made = append(made, AuthorityName)
+	}
+	for _, name := range identity.Names() {
+		if !c.RenewAll && c.valid(signer, name, now) {
+			continue
+		}
+		if err := c.issue(signer, name, now); err != nil {
+			return made, fmt.Errorf("certificate of %s: %w", name, err)
+		}
+		made = append(made, name)
+	}
+	return made, nil
+}
+
+func (c Certificates) complete() Certificates {
+	if c.Authority == "" {
+		c.Authority = "Partner Gifting"
+	}
+	if c.TrustDomain == "" {
+		c.TrustDomain = TrustDomain
+	}
+	if c.Life == 0 {
+		c.Life = DefaultLife
+	}
+	return c
+}
+
+// Of names the files of a caller.
+func (c Certificates) Of(name identity.Name) identity.Config {
+	return identity.Config{
+		CertFile: c.Cert(name), KeyFile: c.Key(name), CAFile: c.Cert(AuthorityName), TrustDomain: c.complete().TrustDomain,
+	}
+}
+
+// AuthorityName is the file name of the authority.
+const AuthorityName identity.Name = "ca"
+
+// Cert is the file with the certificate.
+func (c Certificates) Cert(name identity.Name) string { return filepath.Join(c.Dir, string(name)+".crt") }
+
+// Key is the file with the private key.
+func (c Certificates) Key(name identity.Name) string { return filepath.Join(c.Dir, string(name)+".key") }
+
+func (c Certificates) read(name identity.Name) (authority.Pair, error) {
+	cert, missing := os.ReadFile(c.Cert(name))
+	key, err := os.ReadFile(c.Key(name))
+	return authority.Pair{Cert: cert, Key: key}, errors.Join(missing, err)
+}
+
+func (c Certificates) write(name identity.Name, p authority.Pair) error {
+	return errors.Join(WriteFile(c.Key(name), p.Key), WriteFile(c.Cert(name), p.Cert))
+}
+
+// authority reads the authority. If it cannot, it makes a new one, which must then sign all certificates again.
+func (c Certificates) authority(now time.Time) (signer *authority.Authority, created bool, err error) {
+	if pair, err := c.read(AuthorityName); err == nil {
+		if kept, err := authority.Parse(pair); err == nil && kept.Until().Sub(now) > AuthorityRenewal {
+			return kept, false, nil
+		}
+	}
+	signer, err = authority.New(c.Authority, now.Add(-time.Hour), now.Add(AuthorityLife))
+	if err != nil {
+		return nil, false, err
+	}
+	return signer, true, c.write(AuthorityName, signer.Pair)
+}
+
+// valid reports whether the caller has a certificate that is not near expiry.
+func (c Certificates) valid(signer *authority.Authority, name identity.Name, now time.Time) bool {
+	pair, err := c.read(name)
+	if err != nil {
+		return false
+	}
+	read, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		return false
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(signer.Cert)
+	_, err = read.Leaf.Verify(x509.VerifyOptions{
+		Roots: roots, CurrentTime: now.Add(c.Life / renewalDivisor), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	found, unnamed := identity.Of(read.Leaf, c.TrustDomain)
+	return err == nil && unnamed == nil && found == name
+}
+
+func (c Certificates) issue(signer *authority.Authority, name identity.Name, now time.Time) error {
+	pair, err := signer.Issue(authority.Request{
+		URIs: []string{name.URI(c.TrustDomain)}, Hosts: []string{"localhost", "127.0.0.1"},
+		From: now.Add(-time.Hour), Until: now.Add(c.Life),
+	})
+	if err != nil {
+		return err
+	}
+	return c.write(name, pair)
+}

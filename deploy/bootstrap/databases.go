@@ -1,0 +1,259 @@
+package bootstrap
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/deploy/programs"
+)
+
+// Statement is a step of making the databases.
+type Statement struct {
+	// Database is where it is executed; empty: in any.
+	Database string
+	// Unless is a query. If it finds a row, the statement is not executed.
+	Unless string
+	SQL    string
+}
+
+// login is what a URL of the secrets says.
+type login struct{ role, password, database string }
+
+// Databases returns the statements that make the databases and roles that the secrets name, for the chosen databases or all. They
+// can be executed again, also with new passwords.
+//
+// A service has two roles. <database>_migrate owns the database and all that its migrations create. <database> serves, and may
+// read and change rows only. The serving role of a database with days, the feed, acts as the owner: it makes a partition each day.
+// The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay.
+func Databases(s Secrets, chosen ...string) ([]Statement, error) {
+	var all []Statement
+	relays, err := s.relays()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range programs.All() {
+		if p.Database == "" || len(chosen) > 0 && !slices.Contains(chosen, p.Database) {
+			continue
+		}
+		serving, err := s.login(s.Path(p.Name, databaseURL))
+		if err != nil {
+			return nil, err
+		}
+		owner, err := s.login(s.MigrationPath(p.Name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, database(p, serving, owner)...)
+		if p.Outbox {
+			all = append(all, relay(relays[p.Database])...)
+		}
+	}
+	return all, nil
+}
+
+// database makes the roles of a service and its database. Rights are given for tables that exist and for those to come.
+func database(p programs.Program, serving, owner login) []Statement {
+	name, by, to := quoted(owner.database), quoted(owner.role), quoted(serving.role)
+	all := slices.Concat(role(owner), role(serving), []Statement{
+		// A superuser may already give objects to others. The administrator of a managed server has to be a member.
+		{SQL: "GRANT " + by + " TO CURRENT_USER", Unless: "SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper"},
+		{SQL: "CREATE DATABASE " + name + " OWNER " + by, Unless: "SELECT FROM pg_database WHERE datname = " + literal(owner.database)},
+		{SQL: "REVOKE CONNECT, TEMPORARY ON DATABASE " + name + " FROM PUBLIC"},
+		{SQL: "GRANT CONNECT ON DATABASE " + name + " TO " + to},
+	})
+	within := []string{
+		"ALTER DEFAULT PRIVILEGES FOR ROLE " + by + " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO " + to,
+		"ALTER DEFAULT PRIVILEGES FOR ROLE " + by + " GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO " + to,
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + to,
+		"GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO " + to,
+	}
+	if slices.Contains(p.Periodic, feedMaintenance) {
+		within = []string{"GRANT " + by + " TO " + to, "ALTER ROLE " + to + " IN DATABASE " + name + " SET role TO " + by}
+	}
+	for _, sql := range within {
+		all = append(all, Statement{Database: owner.database, SQL: sql})
+	}
+	return all
+}
+
+// feedMaintenance is the work that makes and drops partitions.
+const feedMaintenance = "feed maintenance"
+
+// relayGroup is the role that the migration of an outbox gives its rights to. Only a role that may create roles could create it.
+const relayGroup = "gifting_relay"
+
+func relay(l login) []Statement {
+	group := Statement{SQL: "CREATE ROLE " + relayGroup + " NOLOGIN", Unless: "SELECT FROM pg_roles WHERE rolname = " + literal(relayGroup)}
+	return slices.Concat([]Statement{group}, role(l), []Statement{
+		{SQL: "GRANT " + relayGroup + " TO " + quoted(l.role)},
+		{SQL: "GRANT CONNECT ON DATABASE " + quoted(l.database) + " TO " + quoted(l.role)},
+	})
+}
+
+// role makes a login. The server gets only a verifier of the password, so that no log of statements has it.
+func role(l login) []Statement {
+	return []Statement{
+		{SQL: "CREATE ROLE " + quoted(l.role) + " LOGIN", Unless: "SELECT FROM pg_roles WHERE rolname = " + literal(l.role)},
+		{SQL: "ALTER ROLE " + quoted(l.role) + " PASSWORD " + literal(verifier(l.password, saltOf(l)))},
+	}
+}
+
+// saltOf follows from role and password, so that the same secrets make the same statements. Passwords are random, so it helps no
+// attacker.
+func saltOf(l login) []byte {
+	const saltLen = 16
+	sum := sha256.Sum256([]byte("salt of " + l.role + " " + l.password))
+	return sum[:saltLen]
+}
+
+// verifier is the SCRAM-SHA-256 verifier of a password (RFC 5803), in the form of PostgreSQL.
+func verifier(password string, salt []byte) string {
+	const iterations = 4096
+	salted, err := pbkdf2.Key(sha256.New, password, salt, iterations, sha256.Size)
+	if err != nil {
+		panic(err) // Only if the lengths above are not allowed.
+	}
+	mac := func(text string) []byte {
+		h := hmac.New(sha256.New, salted)
+		h.Write([]byte(text))
+		return h.Sum(nil)
+	}
+	stored, encode := sha256.Sum256(mac("Client Key")), base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, encode(salt), encode(stored[:]), encode(mac("Server Key")))
+}
+
+// urlForm is the form of URLs that WriteSecrets makes. Package url refuses those with several hosts.
+var urlForm = regexp.MustCompile(`^postgres(?:ql)?://([^:@/]+):([^:@/]+)@[^/]+/([^/?]+)`)
+
+var errLogin = errors.New("must be postgres://role:password@host/database")
+
+func parseLogin(text string) (l login, err error) {
+	found := urlForm.FindStringSubmatch(text)
+	if found == nil {
+		return l, errLogin
+	}
+	for i, into := range []*string{&l.role, &l.password, &l.database} {
+		if *into, err = url.PathUnescape(found[i+1]); err != nil {
+			return l, errLogin
+		}
+	}
+	return l, nil
+}
+
+func (s Secrets) login(path string) (login, error) {
+	text, err := readSecret(path)
+	if err != nil {
+		return login{}, err
+	}
+	l, err := parseLogin(text)
+	if err != nil {
+		return l, fmt.Errorf("%s: %w", path, err)
+	}
+	return l, nil
+}
+
+// relays are the relay's logins by database.
+func (s Secrets) relays() (map[string]login, error) {
+	all := map[string]login{}
+	for _, p := range programs.All() {
+		field, reads := p.Settings[outboxSources]
+		if !reads {
+			continue
+		}
+		text, err := s.Read(p.Name, field)
+		if err != nil {
+			return nil, err
+		}
+		for source := range strings.SplitSeq(text, ",") {
+			name, address, _ := strings.Cut(source, "=")
+			if all[name], err = parseLogin(address); err != nil {
+				return nil, fmt.Errorf("%s: %s %w", s.Path(p.Name, outboxSources), name, err)
+			}
+		}
+	}
+	return all, nil
+}
+
+// PrintDatabases writes the statements for psql.
+func PrintDatabases(out io.Writer, statements []Statement) error {
+	var script strings.Builder
+	script.WriteString("\\set ON_ERROR_STOP on\n")
+	database := ""
+	for _, s := range statements {
+		if s.Database != "" && s.Database != database {
+			database = s.Database
+			script.WriteString("\\connect " + quoted(database) + "\n")
+		}
+		if s.Unless == "" {
+			script.WriteString(s.SQL + ";\n")
+			continue
+		}
+		script.WriteString("SELECT " + literal(s.SQL) + " WHERE NOT EXISTS (" + s.Unless + ")\n\\gexec\n")
+	}
+	_, err := io.WriteString(out, script.String())
+	return err
+}
+
+// RunDatabases executes the statements on the server at the URL, with the login of an administrator.
+func RunDatabases(ctx context.Context, address string, statements []Statement) error {
+	cfg, err := pgx.ParseConfig(address)
+	if err != nil {
+		return errors.New("the URL of the administrator is malformed") // The cause repeats the URL with its password.
+	}
+	var conn *pgx.Conn
+	defer func() { closeQuietly(ctx, conn) }()
+	for _, s := range statements {
+		if conn == nil || s.Database != "" && s.Database != cfg.Database {
+			closeQuietly(ctx, conn)
+			if s.Database != "" {
+				cfg.Database = s.Database
+			}
+			if conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {
+				return fmt.Errorf("reach PostgreSQL: %w", err)
+			}
+		}
+		if err := s.run(ctx, conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Statement) run(ctx context.Context, conn *pgx.Conn) error {
+	if s.Unless != "" {
+		var exists bool
+		if err := conn.QueryRow(ctx, "SELECT EXISTS ("+s.Unless+")").Scan(&exists); err != nil {
+			return fmt.Errorf("look for what exists: %w", err)
+		}
+		if exists {
+			return nil
+		}
+	}
+	if _, err := conn.Exec(ctx, s.SQL); err != nil {
+		shown, _, _ := strings.Cut(s.SQL, " PASSWORD ")
+		return fmt.Errorf("%s: %w", shown, err)
+	}
+	return nil
+}
+
+func closeQuietly(ctx context.Context, conn *pgx.Conn) {
+	if conn != nil {
+		_ = conn.Close(context.WithoutCancel(ctx)) // Nothing depends on its success.
+	}
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -1,0 +1,215 @@
+package bootstrap_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/testenv"
+)
+
+// fixture is an installation with databases of its own on the server of the tests.
+type fixture struct {
+	dir, prefix, admin string
+	statements         []bootstrap.Statement
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{dir: t.TempDir(), prefix: "boot_" + strings.ToLower(rand.Text()[:8]) + "_", admin: testenv.Require(t, testenv.PostgresURL)}
+	server, err := url.Parse(f.admin)
+	require.NoError(t, err)
+	_, err = bootstrap.WriteSecrets(f.dir, bootstrap.Stores{Postgres: server.Host, Options: server.RawQuery, Prefix: f.prefix})
+	require.NoError(t, err)
+	f.statements, err = bootstrap.Databases(bootstrap.OpenSecrets(f.dir))
+	require.NoError(t, err)
+	t.Cleanup(func() { f.drop(t) })
+	return f
+}
+
+// drop removes all databases and roles with the prefix.
+func (f *fixture) drop(t *testing.T) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, f.admin)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(ctx) }()
+	for _, query := range []string{
+		"SELECT 'DROP DATABASE ' || quote_ident(datname) || ' WITH (FORCE)' FROM pg_database WHERE starts_with(datname, $1)",
+		"SELECT 'DROP ROLE ' || quote_ident(rolname) FROM pg_roles WHERE starts_with(rolname, $1)",
+	} {
+		rows, err := conn.Query(ctx, query, f.prefix)
+		require.NoError(t, err)
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		for _, statement := range found {
+			_, err := conn.Exec(ctx, statement)
+			require.NoError(t, err)
+		}
+	}
+}
+
+// connect logs in with a URL of the secrets. The path is that of its file.
+func (f *fixture) connect(t *testing.T, path string) *pgx.Conn {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(f.dir, path))
+	require.NoError(t, err)
+	return connect(t, string(text))
+}
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+func requireForbidden(t *testing.T, err error) {
+	t.Helper()
+	var found *pgconn.PgError
+	require.ErrorAs(t, err, &found)
+	require.Equal(t, "42501", found.Code, found.Message)
+}
+
+// migrate runs the program's migrations with the owner's login.
+func (f *fixture) migrate(t *testing.T, name identity.Name) {
+	t.Helper()
+	p := programs.Named(name)
+	env := environment(t, f.dir, p)
+	text, err := os.ReadFile(bootstrap.OpenSecrets(f.dir).MigrationPath(name))
+	require.NoError(t, err)
+	env["GIFTING_DATABASE_URL"] = string(text)
+	require.NoError(t, p.Migrate(t.Context(), env))
+}
+
+func TestDatabases(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	require.NoError(t, bootstrap.RunDatabases(t.Context(), f.admin, f.statements))
+	for _, p := range programs.All() {
+		if p.Database != "" {
+			f.migrate(t, p.Name)
+		}
+	}
+	t.Run("can be made again", func(t *testing.T) {
+		require.NoError(t, bootstrap.RunDatabases(t.Context(), f.admin, f.statements))
+	})
+	t.Run("let the serving role change rows and nothing else", func(t *testing.T) {
+		conn := f.connect(t, "gifting-orders/database-url")
+		for _, allowed := range []string{"DELETE FROM orders", "SELECT count(*) FROM outbox"} {
+			_, err := conn.Exec(t.Context(), allowed)
+			require.NoError(t, err, allowed)
+		}
+		for _, forbidden := range []string{
+			"CREATE TABLE own (id int)", "DROP TABLE orders", "TRUNCATE orders", "ALTER TABLE orders DISABLE TRIGGER ALL", "CREATE ROLE other",
+			"CREATE TEMPORARY TABLE own (id int)",
+		} {
+			_, err := conn.Exec(t.Context(), forbidden)
+			requireForbidden(t, err)
+		}
+	})
+	t.Run("let the feed make partitions, which belong to the owner", func(t *testing.T) {
+		conn := f.connect(t, "gifting-events/database-url")
+		_, err := conn.Exec(t.Context(), "CREATE TABLE feed_tomorrow (LIKE feed INCLUDING ALL)")
+		require.NoError(t, err)
+		var owner string
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT tableowner FROM pg_tables WHERE tablename = 'feed_tomorrow'").Scan(&owner))
+		require.Equal(t, f.prefix+"events_migrate", owner)
+	})
+	t.Run("let the relay use outboxes and nothing else", func(t *testing.T) {
+		field := programs.Named(identity.Events).Settings["GIFTING_OUTBOX_SOURCES"]
+		sources, err := bootstrap.OpenSecrets(f.dir).Read(identity.Events, field)
+		require.NoError(t, err)
+		for source := range strings.SplitSeq(sources, ",") {
+			_, address, _ := strings.Cut(source, "=")
+			relay := connect(t, address)
+			_, err := relay.Exec(t.Context(), "DELETE FROM outbox")
+			require.NoError(t, err)
+			_, err = relay.Exec(t.Context(), "SELECT FROM idempotency_keys")
+			require.Error(t, err)
+			_, err = relay.Exec(t.Context(), "CREATE TABLE own (id int)")
+			requireForbidden(t, err)
+			_, err = pgx.Connect(t.Context(), strings.Replace(address, "/"+f.prefix, "/"+f.prefix+"tenants_is_not_", 1))
+			require.Error(t, err)
+		}
+	})
+	t.Run("let no service into the database of another", func(t *testing.T) {
+		text, err := os.ReadFile(filepath.Join(f.dir, "gifting-orders", "database-url"))
+		require.NoError(t, err)
+		_, err = pgx.Connect(t.Context(), strings.Replace(string(text), "/"+f.prefix+"orders?", "/"+f.prefix+"tenants?", 1))
+		requireForbidden(t, err)
+	})
+}
+
+func TestTheAdministratorOfAManagedServerNeedsNoSuperuser(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	superuser := connect(t, f.admin)
+	admin, password := f.prefix+"admin", rand.Text()
+	_, err := superuser.Exec(t.Context(), "CREATE ROLE "+admin+" LOGIN CREATEDB CREATEROLE PASSWORD '"+password+"'")
+	require.NoError(t, err)
+	// Another test may already have made the relay's group, which belongs to the whole server.
+	_, _ = superuser.Exec(t.Context(), "CREATE ROLE gifting_relay NOLOGIN")
+	_, err = superuser.Exec(t.Context(), "GRANT gifting_relay TO "+admin+" WITH ADMIN OPTION")
+	require.NoError(t, err)
+	address, err := url.Parse(f.admin)
+	require.NoError(t, err)
+	address.User = url.UserPassword(admin, password)
+	require.NoError(t, bootstrap.RunDatabases(t.Context(), address.String(), f.statements))
+	f.migrate(t, identity.Orders)
+	require.NoError(t, bootstrap.RunDatabases(t.Context(), address.String(), f.statements))
+	f.connect(t, "gifting-orders/database-url")
+}
+
+func TestThePrintedStatementsAreForPsql(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var script bytes.Buffer
+	require.NoError(t, bootstrap.PrintDatabases(&script, f.statements))
+	for _, content := range contents(t, f.dir) {
+		if _, rest, found := strings.Cut(content, f.prefix+"orders:"); found {
+			password, _, _ := strings.Cut(rest, "@")
+			require.NotContains(t, script.String(), password, "the script has verifiers of the passwords only")
+		}
+	}
+	psql, err := exec.LookPath("psql")
+	if err != nil {
+		require.Empty(t, os.Getenv("CI"), "psql is not installed")
+		t.Skip("psql is not installed")
+	}
+	for range 2 {
+		command := exec.CommandContext(t.Context(), psql, "--no-psqlrc", "--quiet", f.admin)
+		command.Stdin = bytes.NewReader(script.Bytes())
+		output, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+	}
+	f.migrate(t, identity.PersonalLinks)
+	f.connect(t, "gifting-personal-links/database-url")
+}
+
+func TestDatabasesOfOneServerCanBeChosen(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	chosen, err := bootstrap.Databases(bootstrap.OpenSecrets(f.dir), "links")
+	require.NoError(t, err)
+	var script bytes.Buffer
+	require.NoError(t, bootstrap.PrintDatabases(&script, chosen))
+	require.Contains(t, script.String(), f.prefix+"links")
+	require.NotContains(t, script.String(), f.prefix+"orders")
+	_, err = bootstrap.Databases(bootstrap.OpenSecrets(t.TempDir()))
+	require.ErrorContains(t, err, "bootstrap keys")
+}

@@ -1,0 +1,102 @@
+package bootstrap_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/deploy/programs"
+)
+
+var stores = bootstrap.Stores{Postgres: "db.example.com:5432", Options: "sslmode=verify-full", Redis: "rediss://redis.example.com:6379", Prefix: "gifting_"}
+
+// contents reads all files below the folder.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		found[name] = string(text)
+		return err
+	}))
+	return found
+}
+
+// environment has the secrets of the program, and some value for what else it requires.
+func environment(t *testing.T, dir string, p programs.Program) map[string]string {
+	t.Helper()
+	env := map[string]string{}
+	for _, field := range p.Fields {
+		switch {
+		case field.Secret:
+			value, err := bootstrap.OpenSecrets(dir).Read(p.Name, field)
+			require.NoError(t, err)
+			env[field.Variable] = value
+		case !field.Required:
+		case strings.Contains(field.Format, "host:port"):
+			env[field.Variable] = "host.example.com:9000"
+		case field.Variable == "GIFTING_IMAGES_URL":
+			env[field.Variable] = "s3://bucket"
+		default:
+			env[field.Variable] = "https://example.com"
+		}
+	}
+	return env
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "secrets")
+	made, err := bootstrap.WriteSecrets(dir, stores)
+	require.NoError(t, err)
+	first := contents(t, dir)
+	require.Len(t, made, len(first))
+
+	t.Run("are all that the programs need, and each is accepted", func(t *testing.T) {
+		t.Parallel()
+		for _, p := range programs.All() {
+			require.NoError(t, p.Load(environment(t, dir, p)), p.Name)
+		}
+	})
+	t.Run("name the login, the database and the server", func(t *testing.T) {
+		t.Parallel()
+		require.Regexp(t, `^postgres://gifting_orders:[A-Z2-7]{26}@db\.example\.com:5432/gifting_orders\?sslmode=verify-full$`, first["gifting-orders/database-url"])
+		require.Regexp(t, `^postgres://gifting_links_migrate:[A-Z2-7]{26}@`, first["gifting-personal-links/migration-database-url"])
+		require.Regexp(t, `^orders=postgres://gifting_relay_login:([A-Z2-7]{26})@[^,]*/gifting_orders\?[^,]*,links=postgres://gifting_relay_login:`, first["gifting-events/outbox-sources"])
+		require.Equal(t, stores.Redis, first["gifting-redis/url"])
+	})
+	t.Run("are readable by their owner only", func(t *testing.T) {
+		t.Parallel()
+		for name := range first {
+			info, err := os.Stat(filepath.Join(dir, name))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+		}
+	})
+	t.Run("are never overwritten, and what is missing is made", func(t *testing.T) {
+		other := filepath.Join(t.TempDir(), "copy")
+		require.NoError(t, os.CopyFS(other, os.DirFS(dir)))
+		require.NoError(t, os.Remove(filepath.Join(other, "gifting-orders", "seal-keys")))
+		made, err := bootstrap.WriteSecrets(other, bootstrap.Stores{Postgres: "elsewhere", Prefix: "other_"})
+		require.NoError(t, err)
+		require.Equal(t, []string{filepath.Join(other, "gifting-orders", "seal-keys")}, made)
+		again := contents(t, other)
+		require.NotEqual(t, first["gifting-orders/seal-keys"], again["gifting-orders/seal-keys"])
+		again["gifting-orders/seal-keys"] = first["gifting-orders/seal-keys"]
+		require.Equal(t, first, again)
+	})
+	t.Run("with a prefix that no name can have are refused", func(t *testing.T) {
+		t.Parallel()
+		_, err := bootstrap.WriteSecrets(t.TempDir(), bootstrap.Stores{Prefix: "a; DROP"})
+		require.ErrorContains(t, err, "prefix")
+	})
+}
