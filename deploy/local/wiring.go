@@ -33,7 +33,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("folder of images: %w", err)
 	}
-	bucket := url.URL{Scheme: "file", Path: filepath.ToSlash(images), RawQuery: "create_dir=true&no_tmp_dir=true&metadata=skip"}
+	bucket := url.URL{Scheme: "file", Path: filepath.ToSlash(images)}
 	identity, outboxes := w.certificates.Of(p.Name), []string(nil)
 	feed, webhook := w.groups()
 	values := map[string]string{

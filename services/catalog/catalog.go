@@ -36,7 +36,7 @@ type Config struct {
 	// TenantsAddr is the address of the tenants service.
 	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	// ImagesURL is explained in package images.
-	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///... or s3://bucket?region=...; credentials as for the AWS SDK."`
+	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///folder or s3://bucket?region=...; credentials as for the AWS SDK. The catalog is not ready before the store took a small file."`
 	// PublicURL is what image URLs start with.
 	PublicURL string `env:"PUBLIC_URL,required" check:"web" doc:"Base address of the public API as integrators see it."`
 	// After a crash a unit is reserved for at most ReservationTTL plus the interval at which orders reconciles expired
@@ -61,6 +61,7 @@ type Service struct {
 	pool        *pgxpool.Pool
 	tenants     *grpc.ClientConn
 	files       *images.Files
+	uploads     *images.Check
 	server      *rpc.Server
 	clock       *retentionclock.Clock
 	maintenance daemon.Part
@@ -85,6 +86,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	if s.files, err = images.Open(ctx, cfg.ImagesURL); err != nil {
 		return err
 	}
+	s.uploads = images.NewCheck(s.files)
 	if s.tenants, err = rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, s.tel); err != nil {
 		return err
 	}
@@ -111,7 +113,8 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.server.Run},
 		s.clock.Part(s.tel),
 		s.maintenance,
-		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
+		s.uploads.Part(s.tel.Logger),
+		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping, s.uploads.Ready),
 	)
 	return errors.Join(err, s.close())
 }

@@ -2,6 +2,9 @@ package catalog_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -51,6 +54,44 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 		_, err := catalogv1.NewProductOperationsServiceClient(conn).ListRegions(t.Context(), &catalogv1.ListRegionsRequest{})
 		return err == nil
 	}, 10*time.Second, 5*time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// statusOf returns the status of /readyz, or 0.
+func statusOf(t *testing.T, addr string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "images")
+	require.NoError(t, os.Symlink("/proc/self/fdinfo", folder)) // In it no file can be made, not even by root.
+	cfg, metrics := config(t), testenv.FreeAddr(t)
+	cfg.ImagesURL = "file://" + filepath.ToSlash(folder)
+	require.NoError(t, catalog.Migrate(t.Context(), cfg))
+	tel, err := telemetry.New(t.Context(), "catalog", telemetry.Config{MetricsAddr: metrics}, io.Discard)
+	require.NoError(t, err)
+	service, err := catalog.New(t.Context(), cfg, tel)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	status := func(want int) {
+		require.Eventually(t, func() bool { return statusOf(t, metrics) == want }, 10*time.Second, 5*time.Millisecond)
+	}
+	status(http.StatusServiceUnavailable)
+	require.NoError(t, os.Remove(folder))
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	status(http.StatusOK)
 	stop()
 	require.NoError(t, <-ended)
 }

@@ -1,8 +1,7 @@
 // Package images stores the bytes of images in a blob store, by file id. A file never changes: its id is
-// derived from its content.
+// derived from its content. Other than images there is only the object of Check.
 //
-// A URL names the store: a folder for one machine, file:///var/lib/gifting/images?create_dir=true, or a
-// bucket of S3 or a compatible server:
+// A URL names the store: a folder, file:///var/lib/gifting/images, or a bucket of S3 or a compatible server:
 //
 //	s3://gifting-images?region=eu-north-1&prefix=images/
 //	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
@@ -15,6 +14,7 @@ package images
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // Opens file:// URLs.
@@ -27,12 +27,38 @@ type Files struct {
 }
 
 // Open opens the store of a URL. It does not connect to it.
-func Open(ctx context.Context, url string) (*Files, error) {
-	bucket, err := blob.OpenBucket(ctx, url)
+func Open(ctx context.Context, address string) (*Files, error) {
+	address, err := complete(address)
+	if err != nil {
+		return nil, err
+	}
+	bucket, err := blob.OpenBucket(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("open image store: %w", err)
 	}
 	return &Files{bucket: bucket}, nil
+}
+
+// folderDefaults are the parameters of a folder that the URL does not set. Files are written beside their final place, because the
+// image has no folder for temporary files, and another file system could not move them atomically.
+var folderDefaults = map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"}
+
+func complete(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("open image store: %w", err)
+	}
+	if u.Scheme != "file" {
+		return address, nil
+	}
+	query := u.Query()
+	for name, value := range folderDefaults {
+		if !query.Has(name) {
+			query.Set(name, value)
+		}
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
 }
 
 // Put stores the bytes of a file; storing them again changes nothing.

@@ -28,11 +28,13 @@ func s3URL(t *testing.T) string {
 }
 
 func TestFilesAreStored(t *testing.T) { //nolint:paralleltest // It sets the environment.
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // As in the image.
 	large := make([]byte, 10<<20)
 	_, err := rand.Read(large)
 	require.NoError(t, err)
 	for name, address := range map[string]string{
-		"in a folder": "file://" + filepath.ToSlash(t.TempDir()) + "?no_tmp_dir=true&metadata=skip",
+		"in a folder": "file://" + filepath.ToSlash(folder) + "/images",
 		"in S3":       s3URL(t),
 	} {
 		t.Run(name, func(t *testing.T) {

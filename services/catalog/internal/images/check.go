@@ -1,0 +1,75 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+)
+
+// checkObject is what Check uploads. No file id has its form.
+const checkObject = "readiness-check"
+
+// checkInterval is how long Check waits between uploads that fail, checkTimeout how long one may take.
+const (
+	checkInterval = 2 * time.Second
+	checkTimeout  = 10 * time.Second
+)
+
+var errNoUpload = errors.New("the image store (GIFTING_IMAGES_URL) has not taken a file yet")
+
+// Check finds out once whether the store takes uploads. A store that fails later makes uploads fail, and nothing else: prices and
+// orders need no images.
+type Check struct {
+	files *Files
+	took  atomic.Bool
+	last  atomic.Pointer[error]
+}
+
+// NewCheck makes a check of the store.
+func NewCheck(files *Files) *Check { return &Check{files: files} }
+
+// Ready returns an error until the store took a small file.
+func (c *Check) Ready(context.Context) error {
+	if c.took.Load() {
+		return nil
+	}
+	if cause := c.last.Load(); cause != nil {
+		return fmt.Errorf("%w: %w", errNoUpload, *cause)
+	}
+	return errNoUpload
+}
+
+// Part uploads until it succeeds.
+func (c *Check) Part(log *slog.Logger) daemon.Part {
+	return daemon.Part{Name: "image store", Run: func(ctx context.Context) error {
+		ticker := time.NewTicker(checkInterval)
+		defer ticker.Stop()
+		for {
+			err := c.upload(ctx)
+			if err == nil || ctx.Err() != nil {
+				<-ctx.Done()
+				return nil
+			}
+			log.WarnContext(ctx, "the image store takes no files, trying again", "error", err)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
+		}
+	}}
+}
+
+func (c *Check) upload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	err := c.files.Put(ctx, checkObject, "text/plain", []byte("ok"))
+	c.last.Store(&err)
+	c.took.Store(err == nil)
+	return err
+}
