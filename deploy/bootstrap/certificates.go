@@ -86,10 +86,14 @@ func (c Certificates) Of(name identity.Name) identity.Config {
 const AuthorityName identity.Name = "ca"
 
 // Cert is the file with the certificate.
-func (c Certificates) Cert(name identity.Name) string { return filepath.Join(c.Dir, string(name)+".crt") }
+func (c Certificates) Cert(name identity.Name) string {
+	return filepath.Join(c.Dir, string(name)+".crt")
+}
 
 // Key is the file with the private key.
-func (c Certificates) Key(name identity.Name) string { return filepath.Join(c.Dir, string(name)+".key") }
+func (c Certificates) Key(name identity.Name) string {
+	return filepath.Join(c.Dir, string(name)+".key")
+}
 
 func (c Certificates) read(name identity.Name) (authority.Pair, error) {
 	cert, missing := os.ReadFile(c.Cert(name))

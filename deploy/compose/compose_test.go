@@ -3,6 +3,7 @@
 package compose_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
@@ -89,15 +91,8 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 	t.Parallel()
 	project := load(t)
 	require.Contains(t, read(t, "prometheus.yaml"), "names: [programs], type: A, port: "+strconv.Itoa(metricsInside))
-	var databases, outboxes []string
 	for _, p := range programs.All() {
 		name := string(p.Name)
-		if p.Database != "" {
-			databases = append(databases, p.Database)
-		}
-		if p.Outbox {
-			outboxes = append(outboxes, p.Database)
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, found := project.Services[name]
@@ -126,15 +121,38 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 			require.True(t, strings.HasSuffix(env["GIFTING_DATABASE_URL"], "@postgres/"+p.Database))
 		})
 	}
-	// What databases.sql makes the databases of.
-	listed := project.Services["postgres"].Environment
-	require.Equal(t, strings.Join(databases, " "), *listed["DATABASES"])
-	require.Equal(t, strings.Join(outboxes, " "), *listed["OUTBOXES"])
-	for _, statement := range []string{
-		"CREATE DATABASE %I OWNER %I", "REVOKE CONNECT, TEMPORARY ON DATABASE %I FROM PUBLIC", "GRANT CONNECT ON DATABASE %I TO relay",
-	} {
-		require.Contains(t, read(t, "databases.sql"), statement)
+}
+
+var write = flag.Bool("write", false, "write databases.sql instead of comparing it")
+
+func TestTheDatabasesAreThoseOfBootstrap(t *testing.T) {
+	t.Parallel()
+	project, dir := load(t), t.TempDir()
+	secrets := bootstrap.OpenSecrets(dir)
+	put := func(path string, s types.ServiceConfig, variable string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(*s.Environment[variable]), 0o600))
 	}
+	for _, p := range programs.All() {
+		for _, variable := range []string{"GIFTING_DATABASE_URL", "GIFTING_OUTBOX_SOURCES"} {
+			if _, has := p.Settings[variable]; has {
+				put(secrets.Path(p.Name, variable), project.Services[string(p.Name)], variable)
+			}
+		}
+		if p.Database != "" {
+			put(secrets.MigrationPath(p.Name), project.Services["migrate-"+string(p.Name)], "GIFTING_DATABASE_URL")
+		}
+	}
+	statements, err := bootstrap.Databases(secrets)
+	require.NoError(t, err)
+	var script strings.Builder
+	script.WriteString("-- What `giftingctl bootstrap databases` prints for deploy/compose.yaml, whose passwords are for this demo only. Written by\n" +
+		"-- go test -tags manifests ./deploy/compose -run TestTheDatabases -write\n\n")
+	require.NoError(t, bootstrap.PrintDatabases(&script, statements))
+	if *write {
+		require.NoError(t, os.WriteFile("databases.sql", []byte(script.String()), 0o600))
+	}
+	require.Equal(t, script.String(), read(t, "databases.sql"))
 }
 
 // requireLoads checks that the program accepts the environment of the service, and returns it.

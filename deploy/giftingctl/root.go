@@ -41,6 +41,7 @@ const (
 func (a *app) groups() []*cobra.Command {
 	return []*cobra.Command{
 		a.contextCommand(),
+		a.bootstrapCommand(),
 	}
 }
 

@@ -1,0 +1,236 @@
+package bootstrap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/deploy/production"
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/settings"
+)
+
+// Plan says which machine runs which programs.
+type Plan struct {
+	// Settings by variable, each for all programs that have it.
+	Settings map[string]string `yaml:"settings"`
+	Machines []Machine         `yaml:"machines"`
+}
+
+// Machine runs programs.
+type Machine struct {
+	Name string `yaml:"name"`
+	// Address is the IP address or name at which the programs of all machines reach this one.
+	Address string `yaml:"address"`
+	// FirstPort is the port of the gateway. The others follow; those for /metrics are ten higher. Zero means 8080.
+	FirstPort int             `yaml:"firstPort"`
+	Programs  []identity.Name `yaml:"programs"`
+	// Settings come before those of the plan.
+	Settings map[string]string `yaml:"settings"`
+}
+
+// Sources are the folders that WriteSecrets and Certificates made.
+type Sources struct{ Secrets, Certificates string }
+
+const defaultFirstPort = 8080
+
+var (
+	errMachine = errors.New("a machine needs a name of letters, digits and dashes, and an address")
+	errTwice   = errors.New("is named twice")
+	errProgram = errors.New("there is no such program")
+	errNowhere = errors.New("no machine runs it")
+	errSetting = errors.New("no program has the setting")
+	errPlain   = errors.New("is a secret and belongs in the folder of secrets")
+)
+
+// ReadPlan reads a plan. A member that it does not know is an error.
+func ReadPlan(path string) (plan Plan, err error) {
+	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
+	if err != nil {
+		return plan, err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&plan); err != nil {
+		return plan, fmt.Errorf("%s: %w", path, err)
+	}
+	for i := range plan.Machines {
+		if plan.Machines[i].FirstPort == 0 {
+			plan.Machines[i].FirstPort = defaultFirstPort
+		}
+	}
+	return plan, plan.check()
+}
+
+func (p Plan) check() error {
+	var errs []error
+	seen, variables := map[string]bool{}, slices.Collect(maps.Keys(p.Settings))
+	for _, m := range p.Machines {
+		if strings.Trim(m.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || m.Name == "" || m.Address == "" {
+			errs = append(errs, fmt.Errorf("%q: %w", m.Name, errMachine))
+		}
+		if seen[m.Name] {
+			errs = append(errs, fmt.Errorf("%s %w", m.Name, errTwice))
+		}
+		seen[m.Name] = true
+		for i, name := range m.Programs {
+			if !slices.Contains(identity.Programs(), name) {
+				errs = append(errs, fmt.Errorf("%s: %w: %s", m.Name, errProgram, name))
+			} else if slices.Contains(m.Programs[:i], name) {
+				errs = append(errs, fmt.Errorf("%s: %s %w", m.Name, name, errTwice))
+			}
+		}
+		variables = slices.AppendSeq(variables, maps.Keys(m.Settings))
+	}
+	for _, variable := range slices.Compact(slices.Sorted(slices.Values(variables))) {
+		errs = append(errs, checkSetting(variable))
+	}
+	for _, program := range programs.All() {
+		if len(p.running(program.Name)) == 0 {
+			errs = append(errs, fmt.Errorf("%s: %w", program.Name, errNowhere))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkSetting(variable string) error {
+	known := false
+	for _, p := range programs.All() {
+		field, has := p.Settings[variable]
+		if has && field.Secret {
+			return fmt.Errorf("%s %w", variable, errPlain)
+		}
+		known = known || has
+	}
+	if !known {
+		return fmt.Errorf("%w %s", errSetting, variable)
+	}
+	return nil
+}
+
+func (p Plan) running(name identity.Name) []Machine {
+	return slices.DeleteFunc(slices.Clone(p.Machines), func(m Machine) bool { return !slices.Contains(m.Programs, name) })
+}
+
+func (m Machine) at(offset int) string {
+	return net.JoinHostPort(m.Address, strconv.Itoa(m.FirstPort+offset))
+}
+
+// Write writes a folder for each machine and returns the number of files by machine. All settings are checked first, as the
+// programs check them.
+func (p Plan) Write(dir string, from Sources) (map[string]int, error) {
+	all, errs, written := map[string]map[string][]byte{}, []error(nil), map[string]int{}
+	for _, m := range p.Machines {
+		files, err := p.files(m, from)
+		errs, all[m.Name] = append(errs, err), files
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for name, files := range all {
+		for path, content := range files {
+			path = filepath.Join(dir, name, path)
+			if err := os.MkdirAll(filepath.Dir(path), privateFolder); err != nil {
+				return written, err
+			}
+			if err := WriteFile(path, content); err != nil {
+				return written, err
+			}
+			written[name]++
+		}
+	}
+	return written, nil
+}
+
+// files are the files of a machine by their paths below its root.
+func (p Plan) files(m Machine, from Sources) (map[string][]byte, error) {
+	files, certificates := map[string][]byte{}, Certificates{Dir: from.Certificates}
+	var errs []error
+	add := func(path, source string) {
+		content, err := os.ReadFile(source) //nolint:gosec // The user names the folder.
+		errs, files[path] = append(errs, err), content
+	}
+	add("etc/gifting/tls/ca.crt", certificates.Cert(AuthorityName))
+	for _, name := range m.Programs {
+		program := programs.Named(name)
+		env, err := p.environment(m, program, from)
+		errs = append(errs, err)
+		files["etc/gifting/"+string(name)+".env"] = environmentFile(env)
+		add("etc/gifting/tls/"+string(name)+".crt", certificates.Cert(name))
+		add("etc/gifting/tls/"+string(name)+".key", certificates.Key(name))
+		// One machine migrates, so only it has the login that may.
+		if program.Database != "" && p.running(name)[0].Name == m.Name {
+			owner, err := readSecret(OpenSecrets(from.Secrets).MigrationPath(name))
+			errs = append(errs, err)
+			files["etc/gifting/"+string(name)+"-migrate.env"] = environmentFile(map[string]string{databaseURL: owner})
+		}
+	}
+	errs = append(errs, fs.WalkDir(production.Units, "systemd", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := production.Units.ReadFile(path)
+		files["etc/systemd/system/"+entry.Name()] = content
+		return err
+	}))
+	return files, errors.Join(errs...)
+}
+
+// environment has the settings of a program on a machine. The units add the files of its certificate.
+func (p Plan) environment(m Machine, program programs.Program, from Sources) (map[string]string, error) {
+	env, errs := map[string]string{}, []error(nil)
+	set := func(name, value string) {
+		if _, has := program.Settings[name]; has && value != "" {
+			env[name] = value
+		}
+	}
+	for _, address := range []string{"GRPC_ADDR", "HTTP_ADDR"} {
+		set(settings.Prefix+address, m.at(program.Port))
+	}
+	set(settings.Prefix+"METRICS_ADDR", m.at(program.Port+programs.MetricsOffset))
+	for _, other := range programs.All() {
+		var addresses []string
+		for _, runs := range p.running(other.Name) {
+			addresses = append(addresses, runs.at(other.Port))
+		}
+		set(settings.Prefix+other.Peer(), strings.Join(addresses, ","))
+	}
+	for _, field := range program.Fields {
+		if field.Secret {
+			value, err := OpenSecrets(from.Secrets).Read(program.Name, field)
+			errs = append(errs, err)
+			set(field.Variable, value)
+		}
+	}
+	for _, chosen := range []map[string]string{p.Settings, m.Settings} {
+		for variable, value := range chosen {
+			set(variable, value)
+		}
+	}
+	errs = append(errs, program.Load(env))
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", program.Name, m.Name, err)
+	}
+	return env, nil
+}
+
+// environmentFile has the form of systemd's EnvironmentFile.
+func environmentFile(env map[string]string) []byte {
+	var text strings.Builder
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		text.WriteString(name + `="` + escape.Replace(env[name]) + "\"\n")
+	}
+	return []byte(text.String())
+}

@@ -1,0 +1,180 @@
+package bootstrap_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/deploy/production"
+	"github.com/partnergifting/platform/deploy/programs"
+)
+
+const threeMachines = `
+settings:
+  GIFTING_ENVIRONMENT: production
+  GIFTING_PUBLIC_URL: https://api.example.com/api/public/v1
+  GIFTING_CLAIM_URL: https://gifts.example.com/c
+  GIFTING_IMAGES_URL: s3://gifting-images?region=eu-north-1
+  GIFTING_KAFKA_BROKERS: kafka-1.example.com:9092
+  GIFTING_OPERATOR_NAME: The "Gift" \ Shop
+machines:
+  - {name: a, address: 10.0.0.1, programs: [gateway, orders, catalog, tenants]}
+  - {name: b, address: 10.0.0.2, programs: [gateway, orders, events, webhook], settings: {GIFTING_LOG_LEVEL: DEBUG}}
+  - {name: c, address: 10.0.0.3, firstPort: 9080, programs: [personal-links, events, webhook, tenants]}
+`
+
+// writePlan writes a plan, and returns its path and the sources for its machines.
+func writePlan(t *testing.T, text string) (string, bootstrap.Sources) {
+	t.Helper()
+	dir := t.TempDir()
+	from := bootstrap.Sources{Secrets: filepath.Join(dir, "secrets"), Certificates: filepath.Join(dir, "certificates")}
+	_, err := bootstrap.WriteSecrets(from.Secrets, stores)
+	require.NoError(t, err)
+	_, err = bootstrap.Certificates{Dir: from.Certificates}.Make(time.Now())
+	require.NoError(t, err)
+	path := filepath.Join(dir, "machines.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path, from
+}
+
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	path, from := writePlan(t, threeMachines)
+	plan, err := bootstrap.ReadPlan(path)
+	require.NoError(t, err)
+	out := t.TempDir()
+	count, err := plan.Write(out, from)
+	require.NoError(t, err)
+	files := contents(t, out)
+	require.Len(t, files, count["a"]+count["b"]+count["c"])
+
+	t.Run("know the addresses of all instances", func(t *testing.T) {
+		t.Parallel()
+		gateway := files["a/etc/gifting/gateway.env"]
+		require.Contains(t, gateway, `GIFTING_HTTP_ADDR="10.0.0.1:8080"`)
+		require.Contains(t, gateway, `GIFTING_ORDERS_ADDR="10.0.0.1:8083,10.0.0.2:8083"`)
+		require.Contains(t, gateway, `GIFTING_PERSONAL_LINKS_ADDR="10.0.0.3:9084"`)
+		require.Contains(t, files["c/etc/gifting/events.env"], `GIFTING_METRICS_ADDR="10.0.0.3:9095"`)
+	})
+	t.Run("have the settings of the plan and their own", func(t *testing.T) {
+		t.Parallel()
+		require.Contains(t, files["a/etc/gifting/orders.env"], `GIFTING_OPERATOR_NAME="The \"Gift\" \\ Shop"`)
+		require.NotContains(t, files["a/etc/gifting/orders.env"], "LOG_LEVEL")
+		require.Contains(t, files["b/etc/gifting/orders.env"], `GIFTING_LOG_LEVEL="DEBUG"`)
+	})
+	t.Run("have the secrets of their programs only", func(t *testing.T) {
+		t.Parallel()
+		for name := range files {
+			machine, rest, _ := strings.Cut(name, "/")
+			program := strings.TrimSuffix(filepath.Base(rest), filepath.Ext(rest))
+			if !strings.HasSuffix(rest, ".env") && !strings.HasSuffix(rest, ".key") {
+				continue
+			}
+			runs := false
+			for _, m := range plan.Machines {
+				for _, one := range m.Programs {
+					runs = runs || m.Name == machine && strings.TrimSuffix(program, "-migrate") == string(one)
+				}
+			}
+			require.True(t, runs, name)
+		}
+		require.NotContains(t, files, "a/etc/gifting/tls/ca.key")
+	})
+	t.Run("have the login of the owner on one machine", func(t *testing.T) {
+		t.Parallel()
+		require.Contains(t, files["a/etc/gifting/orders-migrate.env"], "gifting_orders_migrate:")
+		require.NotContains(t, files, "b/etc/gifting/orders-migrate.env")
+		for name, text := range files {
+			require.True(t, strings.HasSuffix(name, "-migrate.env") || !strings.Contains(text, "_migrate:"), name)
+		}
+	})
+	t.Run("can be written again, but not with a secret that is gone", func(t *testing.T) {
+		_, err := plan.Write(out, from)
+		require.NoError(t, err)
+		require.Equal(t, files, contents(t, out))
+		_, err = plan.Write(t.TempDir(), bootstrap.Sources{Secrets: t.TempDir(), Certificates: from.Certificates})
+		require.ErrorContains(t, err, "bootstrap keys")
+	})
+}
+
+func TestAPlanThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ old, with, want string }{
+		"a program that does not exist":  {"[gateway, orders, catalog", "[gateway, order, catalog", "no such program: order"},
+		"a program that runs nowhere":    {"personal-links, ", "", "personal-links: no machine runs it"},
+		"a program twice":                {"personal-links, ", "personal-links, events, ", "events is named twice"},
+		"a machine twice":                {"name: b", "name: a", "a is named twice"},
+		"a machine without an address":   {"address: 10.0.0.2, ", "", "an address"},
+		"a name that leaves the folder":  {"name: b", "name: ../b", "letters, digits and dashes"},
+		"a setting that does not exist":  {"GIFTING_LOG_LEVEL", "GIFTING_LOGLEVEL", "GIFTING_LOGLEVEL"},
+		"a secret in the plan":           {"GIFTING_LOG_LEVEL", "GIFTING_SEAL_KEYS", "belongs in the folder of secrets"},
+		"a member that does not exist":   {"firstPort", "port", "field port not found"},
+		"a value that a program refuses": {"https://gifts.example.com/c", "gifts", "GIFTING_CLAIM_URL"},
+		"a setting that is missing":      {"  GIFTING_KAFKA_BROKERS: kafka-1.example.com:9092\n", "", "GIFTING_KAFKA_BROKERS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Contains(t, threeMachines, tc.old)
+			path, from := writePlan(t, strings.Replace(threeMachines, tc.old, tc.with, 1))
+			plan, err := bootstrap.ReadPlan(path)
+			if err == nil {
+				_, err = plan.Write(t.TempDir(), from)
+			}
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+// hardening is what every unit must say.
+var hardening = map[string]string{
+	"DynamicUser": "yes", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
+	"PrivateDevices": "yes", "CapabilityBoundingSet": "", "SystemCallFilter": "@system-service", "MemoryDenyWriteExecute": "yes",
+	"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "RestrictNamespaces": "yes", "ProtectKernelTunables": "yes", "UMask": "0077",
+}
+
+func TestUnitsAreHardened(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"gifting@.service", "gifting-migrate@.service"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unit, err := production.ReadUnit(name)
+			require.NoError(t, err)
+			for directive, value := range hardening {
+				require.Equal(t, []string{value}, unit.Service[directive], directive)
+			}
+			require.Equal(t, []string{"network-online.target"}, unit.Unit["Wants"])
+			if name == "gifting@.service" {
+				require.Equal(t, []string{"always"}, unit.Service["Restart"])
+				require.Contains(t, unit.Unit["After"][0], "gifting-migrate@%i.service")
+			}
+		})
+	}
+}
+
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	t.Parallel()
+	verify, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed; the units are parsed strictly by other tests")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"gifting@.service", "gifting-migrate@.service"} {
+		content, err := production.Units.ReadFile("systemd/" + name)
+		require.NoError(t, err)
+		// The program need not be installed here.
+		text := strings.Replace(string(content), "/usr/local/lib/gifting/%i", "/bin/true", 1)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	for _, p := range programs.All() {
+		unit := filepath.Join(dir, "gifting@"+string(p.Name)+".service")
+		output, err := exec.CommandContext(t.Context(), verify, "verify", "--man=no", unit).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		require.NotContains(t, string(output), "gifting", "systemd has a warning")
+	}
+}

@@ -1,0 +1,138 @@
+package giftingctl
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/deploy/bootstrap"
+)
+
+// bootstrapCommand makes what an installation needs before its first start. It calls no service.
+func (a *app) bootstrapCommand() *cobra.Command {
+	group := &cobra.Command{
+		Use: "bootstrap", Short: "Make what an installation needs before its first start", RunE: requireSub,
+		Long: `bootstrap makes secrets, databases, certificates and the files of machines. It calls no service and needs no context.
+
+Every command can be repeated: what exists is kept, what is missing is made. deploy/production/README.md has all steps.`,
+	}
+	group.AddCommand(a.bootstrapKeys(), a.bootstrapDatabases(), a.bootstrapCertificates(), a.bootstrapMachines())
+	return group
+}
+
+func (a *app) bootstrapKeys() *cobra.Command {
+	var dir string
+	var stores bootstrap.Stores
+	c := &cobra.Command{
+		Use: "keys", Short: "Make the secrets of all programs: keys, and URLs with passwords", Args: cobra.NoArgs,
+		Long: `keys makes a folder for each Secret of the chart, with a file for each of its keys that only you may read. A file that exists
+is never changed: data that was sealed with a lost key can never be read again. Store a copy apart from the databases.`,
+		RunE: func(*cobra.Command, []string) error {
+			made, err := bootstrap.WriteSecrets(dir, stores)
+			for _, path := range made {
+				a.note("Made " + path)
+			}
+			return err
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&dir, "dir", "secrets", "the folder")
+	flags.StringVar(&stores.Postgres, "postgres", "", "host:port of PostgreSQL, several separated by commas")
+	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
+	flags.StringVar(&stores.Redis, "redis", "", "URL of Redis; empty: each gateway counts requests on its own")
+	flags.StringVar(&stores.Prefix, "prefix", "", "what the names of databases and roles begin with, such as sandbox_")
+	must(c.MarkFlagRequired("postgres"))
+	return c
+}
+
+var errRun = errors.New("--url needs --run")
+
+func (a *app) bootstrapDatabases() *cobra.Command {
+	var dir, address string
+	var only []string
+	var run bool
+	c := &cobra.Command{
+		Use: "databases", Short: "Print or run the SQL that makes databases and roles", Args: cobra.NoArgs,
+		Long: `databases prints the SQL for psql that makes the databases and roles which the secrets name. It has verifiers of the passwords,
+not the passwords. With --run it executes the SQL, with the login of --url or of the variables PGHOST, PGUSER, PGPASSFILE, which
+needs CREATEDB and CREATEROLE.
+
+<database>_migrate owns the database and migrates it, <database> serves, relay_login reads the outboxes as a member of
+gifting_relay.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if address != "" && !run {
+				return usage(errRun)
+			}
+			statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir), only...)
+			if err != nil || !run {
+				return errors.Join(err, bootstrap.PrintDatabases(a.Out, statements))
+			}
+			return bootstrap.RunDatabases(c.Context(), address, statements)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&dir, "secrets", "secrets", "the folder that bootstrap keys made")
+	flags.StringSliceVar(&only, "only", nil, "only these databases, if they have a server of their own: tenants, catalog, orders, links, events, webhook")
+	flags.BoolVar(&run, "run", false, "execute the SQL instead of printing it")
+	flags.StringVar(&address, "url", "", "URL of the administrator")
+	return c
+}
+
+func (a *app) bootstrapCertificates() *cobra.Command {
+	files, days := bootstrap.Certificates{}, 0
+	c := &cobra.Command{
+		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: cobra.NoArgs,
+		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it again to
+renew those in the last third of their life. Running programs notice changed files. Keep ca.key apart: it can make any caller.`,
+		RunE: func(*cobra.Command, []string) error {
+			if days < 1 {
+				return usage(errDays)
+			}
+			files.Life = time.Duration(days) * 24 * time.Hour
+			made, err := files.Make(time.Now())
+			for _, name := range made {
+				a.note(fmt.Sprintf("Made %s", files.Cert(name)))
+			}
+			return err
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&files.Dir, "dir", "certificates", "the folder")
+	flags.IntVar(&days, "days", int(bootstrap.DefaultLife.Hours()/24), "how many days a new certificate is valid")
+	flags.StringVar(&files.TrustDomain, "trust-domain", bootstrap.TrustDomain, "trust domain of the identities, GIFTING_TLS_TRUST_DOMAIN of all programs")
+	flags.BoolVar(&files.RenewAll, "renew", false, "renew all certificates now, by the same authority")
+	return c
+}
+
+var errDays = errors.New("--days must be at least 1")
+
+func (a *app) bootstrapMachines() *cobra.Command {
+	var file, out string
+	var from bootstrap.Sources
+	c := &cobra.Command{
+		Use: "machines", Short: "Make the files of machines that run the programs with systemd", Args: cobra.NoArgs,
+		Long: `machines reads a YAML file of machines and their programs. It writes a folder for each machine, to be copied to its root: settings
+and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in /etc/systemd/system.`,
+		RunE: func(*cobra.Command, []string) error {
+			plan, err := bootstrap.ReadPlan(file)
+			if err != nil {
+				return usage(err)
+			}
+			written, err := plan.Write(out, from)
+			for name, count := range written {
+				a.note("Made " + strconv.Itoa(count) + " files for " + strings.Join([]string{out, name}, "/"))
+			}
+			return err
+		},
+	}
+	flags := c.Flags()
+	flags.StringVarP(&file, "file", "f", "machines.yaml", "the file of machines")
+	flags.StringVar(&out, "out", "machines", "the folder to write to")
+	flags.StringVar(&from.Secrets, "secrets", "secrets", "the folder that bootstrap keys made")
+	flags.StringVar(&from.Certificates, "certificates", "certificates", "the folder that bootstrap certificates made")
+	return c
+}
