@@ -1,7 +1,6 @@
 package eventseal_test
 
 import (
-	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
@@ -16,17 +16,6 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
-
-func ring(id string) eventseal.Keys {
-	return eventseal.Keys{Ring: id + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(id[:1], 32)))}
-}
-
-func writer(t *testing.T, keys eventseal.Keys) *eventseal.Writer {
-	t.Helper()
-	w, err := eventseal.NewWriter(eventseal.Config{Keys: keys, Sealing: eventseal.On})
-	require.NoError(t, err)
-	return w
-}
 
 func reader(t *testing.T, keys eventseal.Keys) (*eventseal.Reader, *telemetrytest.Record) {
 	t.Helper()
@@ -52,8 +41,8 @@ func message(t *testing.T, body string) []byte {
 
 func TestASealedEventOpensToTheSameBytes(t *testing.T) {
 	t.Parallel()
-	w := writer(t, ring("a"))
-	r, _ := reader(t, ring("a"))
+	w := eventsealtest.Writer(t, eventsealtest.Keys("a"))
+	r, _ := reader(t, eventsealtest.Keys("a"))
 	for _, body := range []string{
 		"", "Hello", `a "quoted" \ text`, `\`, `"}`, `{"$sealed":"AAAA"}`, "line\nbreak", "<&>\u2028 åäö 🎁", strings.Repeat("x", 4000),
 	} {
@@ -95,8 +84,8 @@ func TestASealedEventOpensToTheSameBytes(t *testing.T) {
 
 func TestAValueOpensOnlyInItsPlace(t *testing.T) {
 	t.Parallel()
-	w := writer(t, ring("a"))
-	r, _ := reader(t, ring("a"))
+	w := eventsealtest.Writer(t, eventsealtest.Keys("a"))
+	r, _ := reader(t, eventsealtest.Keys("a"))
 	at := place()
 	sealed, err := w.Seal(at, message(t, "Hello"), eventseal.MessageBody)
 	require.NoError(t, err)
@@ -126,7 +115,7 @@ func TestAValueOpensOnlyInItsPlace(t *testing.T) {
 
 func TestEventsWithoutSealedMembersPassUnchanged(t *testing.T) {
 	t.Parallel()
-	r, _ := reader(t, ring("a"))
+	r, _ := reader(t, eventsealtest.Keys("a"))
 	for name, data := range map[string]string{
 		"plain":                          `{"claimUrl":"https://x/c/y"}`,
 		"spaces":                         `{"id":  "spaces stay"}`,
@@ -149,10 +138,10 @@ func TestEventsWithoutSealedMembersPassUnchanged(t *testing.T) {
 func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
 	t.Parallel()
 	at := place()
-	sealed, err := writer(t, ring("b")).Seal(at, message(t, "Hello"), eventseal.MessageBody)
+	sealed, err := eventsealtest.Writer(t, eventsealtest.Keys("b")).Seal(at, message(t, "Hello"), eventseal.MessageBody)
 	require.NoError(t, err)
 
-	r, tel := reader(t, ring("a"))
+	r, tel := reader(t, eventsealtest.Keys("a"))
 	_, err = r.Open(t.Context(), at, sealed)
 	require.ErrorIs(t, err, eventseal.ErrUnreadable)
 	require.ErrorIs(t, err, seal.ErrNoKey)
@@ -163,7 +152,7 @@ func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
 	_, err = (*eventseal.Reader)(nil).Open(t.Context(), at, sealed)
 	require.ErrorIs(t, err, eventseal.ErrUnreadable, "a reader without keys does not pass sealed values on")
 
-	rotated, _ := reader(t, eventseal.Keys{Ring: ring("a").Ring + "," + ring("b").Ring})
+	rotated, _ := reader(t, eventsealtest.Keys("a", "b"))
 	opened, err := rotated.Open(t.Context(), at, sealed)
 	require.NoError(t, err)
 	require.Contains(t, string(opened), `"body":"Hello"`)
@@ -171,7 +160,7 @@ func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
 
 func TestAWriterThatIsOffLeavesEventsAsTheyAre(t *testing.T) {
 	t.Parallel()
-	w, err := eventseal.NewWriter(eventseal.Config{Keys: ring("a"), Sealing: eventseal.Off})
+	w, err := eventseal.NewWriter(eventseal.Config{Keys: eventsealtest.Keys("a"), Sealing: eventseal.Off})
 	require.NoError(t, err)
 	plain := message(t, "Hello")
 	same, err := w.Seal(place(), plain, eventseal.MessageBody)
@@ -181,7 +170,7 @@ func TestAWriterThatIsOffLeavesEventsAsTheyAre(t *testing.T) {
 
 func TestAnEventWithoutItsMemberIsRefused(t *testing.T) {
 	t.Parallel()
-	w := writer(t, ring("a"))
+	w := eventsealtest.Writer(t, eventsealtest.Keys("a"))
 	for _, data := range []string{`{}`, `{"body":null}`, `{"body":`, `{"body":"x`, `{"text":"\"body\":"}`} {
 		_, err := w.Seal(place(), []byte(data), eventseal.MessageBody)
 		require.Error(t, err, data)
@@ -191,7 +180,7 @@ func TestAnEventWithoutItsMemberIsRefused(t *testing.T) {
 func TestABadRingOfEventsIsRefused(t *testing.T) {
 	t.Parallel()
 	require.Error(t, eventseal.Keys{Ring: "k1:short"}.Validate())
-	require.NoError(t, ring("a").Validate())
+	require.NoError(t, eventsealtest.Keys("a").Validate())
 	_, err := eventseal.NewWriter(eventseal.Config{})
 	require.ErrorIs(t, err, seal.ErrRing)
 	_, err = eventseal.NewReader(eventseal.Keys{}, telemetrytest.New().Telemetry)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -25,6 +28,9 @@ const (
 type Reader struct {
 	ring       *seal.Ring
 	unreadable metric.Int64Counter
+	log        *slog.Logger
+	// logged is when the last line was logged, in seconds since 1970.
+	logged atomic.Int64
 }
 
 // NewReader makes a reader.
@@ -38,7 +44,7 @@ func NewReader(keys Keys, tel *telemetry.Telemetry) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric of unreadable events: %w", err)
 	}
-	r := &Reader{ring: ring, unreadable: unreadable}
+	r := &Reader{ring: ring, unreadable: unreadable, log: tel.Logger}
 	// Each series exists before its first event, which a rate would otherwise miss.
 	for _, cause := range []string{missingKey, broken} {
 		r.count(context.Background(), cause, 0)
@@ -61,11 +67,19 @@ func (r *Reader) Open(ctx context.Context, at Place, text []byte) ([]byte, error
 		return opened, nil
 	}
 	if r != nil {
-		cause := broken
-		if errors.Is(err, seal.ErrNoKey) {
-			cause = missingKey
-		}
-		r.count(ctx, cause, 1)
+		r.report(ctx, at, err)
 	}
 	return nil, fmt.Errorf("%w: event %s: %w", ErrUnreadable, at.EventID, err)
+}
+
+// report counts the event, and logs one line a second at most: without its key every event is unreadable.
+func (r *Reader) report(ctx context.Context, at Place, err error) {
+	cause := broken
+	if errors.Is(err, seal.ErrNoKey) {
+		cause = missingKey
+	}
+	r.count(ctx, cause, 1)
+	if now, last := time.Now().Unix(), r.logged.Load(); now > last && r.logged.CompareAndSwap(last, now) {
+		r.log.ErrorContext(ctx, "event cannot be opened, it waits", "event_id", at.EventID, "tenant_id", at.TenantID, "error", err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -22,6 +23,8 @@ type Database struct {
 	InFlight []string
 	// Ring opens the sealed columns; nil without them.
 	Ring *seal.Ring
+	// Events opens the events; nil without them.
+	Events *eventseal.Reader
 }
 
 const (

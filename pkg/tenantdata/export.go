@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
@@ -87,7 +89,7 @@ func (d *Database) exportTable(ctx context.Context, t Table, of Tenant, after js
 		if err := rows.Scan(&key, &row); err != nil {
 			return nil, err
 		}
-		if err := d.writeRow(t, row, page); err != nil {
+		if err := d.writeRow(ctx, t, row, page); err != nil {
 			return nil, err
 		}
 		after, n = json.RawMessage(key), n+1
@@ -106,7 +108,7 @@ func (d *Database) exportTable(ctx context.Context, t Table, of Tenant, after js
 	return after, nil
 }
 
-func (d *Database) writeRow(t Table, row map[string]json.RawMessage, page *bytes.Buffer) error {
+func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.RawMessage, page *bytes.Buffer) error {
 	for _, column := range t.Omit {
 		delete(row, column)
 	}
@@ -124,6 +126,9 @@ func (d *Database) writeRow(t Table, row map[string]json.RawMessage, page *bytes
 	}
 	for _, column := range t.Bytes {
 		text, err := bytesOf(row[column])
+		if err == nil && t.Events {
+			text, err = d.openEvent(ctx, row, text)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", column, err)
 		}
@@ -141,6 +146,14 @@ func (d *Database) writeRow(t Table, row map[string]json.RawMessage, page *bytes
 	page.Write(line)
 	page.WriteByte('\n')
 	return nil
+}
+
+func (d *Database) openEvent(ctx context.Context, row map[string]json.RawMessage, text []byte) ([]byte, error) {
+	var at eventseal.Place
+	if err := errors.Join(json.Unmarshal(row["tenant_id"], &at.TenantID), json.Unmarshal(row["event_id"], &at.EventID)); err != nil {
+		return nil, err
+	}
+	return d.Events.Open(ctx, at, text)
 }
 
 // open opens a sealed value. One that is erased or absent is null.

@@ -35,6 +35,8 @@ type Table struct {
 	Sealed []reencrypt.Column
 	// Bytes are columns that hold text or JSON as bytes, and are exported as that.
 	Bytes []string
+	// Events means that Bytes are events, exported with their sealed members in clear. The rows have tenant_id and event_id.
+	Events bool
 }
 
 // condition takes the tenant or its keys as $1, see args.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -90,12 +91,16 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	reader, err := eventseal.NewReader(cfg.EventKeys, s.tel)
+	if err != nil {
+		return err
+	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
 	}
-	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, cfg.Environment))
+	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, reader, cfg.Environment))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool)})
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
 
 	topic := cfg.topic()
 	topic.CheckPartitions = events.CheckPartitions

@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -41,6 +42,7 @@ type fixture struct {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{tenant: uuid.NewString(), cfg: Config{
+		EventKeys:       eventsealtest.Keys("a"),
 		RPC:             rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:        postgres.Config{URL: pgtest.NewURL(t)},
 		Environment:     apikey.Production,

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
@@ -103,9 +104,13 @@ func (s *Service) assemble(cfg Config) error {
 	deliveries := store.New(s.pool)
 	client := webhookclient.New(s.client, now)
 
-	var err error
-	s.sender, err = sender.New(
-		sender.Deps{Store: deliveries, Directory: directory, Client: client, Now: time.Now, Telemetry: s.tel}, cfg.Sender)
+	reader, err := eventseal.NewReader(cfg.EventKeys, s.tel)
+	if err != nil {
+		return err
+	}
+	s.sender, err = sender.New(sender.Deps{
+		Store: deliveries, Directory: directory, Client: client, Reader: reader, Now: time.Now, Telemetry: s.tel,
+	}, cfg.Sender)
 	if err != nil {
 		return err
 	}
@@ -150,8 +155,8 @@ func (s *Service) assemble(cfg Config) error {
 		server.Config{
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
-	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool)})
-	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, s.sender.Wake, s.tel.Logger))
+	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
+	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, reader, s.sender.Wake, s.tel.Logger))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -44,6 +45,7 @@ func setup(t *testing.T) *fixture {
 	f := &fixture{directory: directory, receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
+		EventKeys: eventsealtest.Keys("a"),
 	}}
 	require.NoError(t, webhook.Migrate(t.Context(), f.cfg))
 	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -31,7 +32,8 @@ const (
 )
 
 // ListEvents returns the tenant's events after a cursor, in the order in which they were committed. It sets caller.FeedEndHeader if
-// none follow that had been committed when the page was read.
+// none follow that had been committed when the page was read. An event that cannot be opened is never skipped: the page ends before
+// it, and a page that begins with it is service_unavailable.
 func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -57,6 +59,9 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		if err := s.fill(ctx, &list, bounds.Epoch, errs); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.open(ctx, &list); err != nil {
+		return nil, err
 	}
 	if list.end {
 		// It fails only outside of a gRPC call, as in a test.
@@ -147,6 +152,23 @@ func (p *listing) take(rows []store.Row) (full bool) {
 		}
 	}
 	return false
+}
+
+// open opens the events of the page, or ends it before the first event that cannot be opened.
+func (s *Server) open(ctx context.Context, p *listing) error {
+	for i, r := range p.rows {
+		data, err := s.reader.Open(ctx, eventseal.Place{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
+		switch {
+		case err == nil:
+			p.rows[i].Data = data
+		case i == 0:
+			return problem.Unavailable()
+		default:
+			p.rows, p.after, p.end = p.rows[:i], p.rows[i-1].Position, false
+			return nil
+		}
+	}
+	return nil
 }
 
 func (s *Server) response(p listing) *eventsv1.ListEventsResponse {

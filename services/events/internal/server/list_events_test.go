@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) { testenv.AtMidnightToo(m, &today) }
 
 type fixture struct {
 	*Server
+	pool   *pgxpool.Pool
 	store  *store.Store
 	tenant string
 	brand  string
@@ -39,10 +41,10 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{tenant: uuid.NewString(), brand: uuid.NewString()}
-	f.store = store.NewAt(pgtest.New(t, store.Migrations()), func() time.Time { return f.clock })
+	f := &fixture{pool: pgtest.New(t, store.Migrations()), tenant: uuid.NewString(), brand: uuid.NewString()}
+	f.store = store.NewAt(f.pool, func() time.Time { return f.clock })
 	require.NoError(t, store.Offsets{Store: f.store}.Move(t.Context(), 0, -1, 0))
-	f.Server = New(f.store, apikey.Sandbox)
+	f.Server = New(f.store, nil, apikey.Sandbox)
 	return f
 }
 

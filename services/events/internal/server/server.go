@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
@@ -23,12 +24,13 @@ type Server struct {
 	eventsv1.UnimplementedEventsServiceServer
 
 	feed        Feed
+	reader      *eventseal.Reader
 	environment apikey.Environment
 }
 
-// New makes a server for a deployment.
-func New(feed Feed, environment apikey.Environment) *Server {
-	return &Server{feed: feed, environment: environment}
+// New makes a server for a deployment. The reader opens events.
+func New(feed Feed, reader *eventseal.Reader, environment apikey.Environment) *Server {
+	return &Server{feed: feed, reader: reader, environment: environment}
 }
 
 // Collectors are the methods that report the gateway's field errors together with their own.

@@ -3,15 +3,16 @@ package store
 import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/tenantdata"
 )
 
 // TenantData describes all rows of tenants.
-func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+func TenantData(pool *pgxpool.Pool, events *eventseal.Reader) tenantdata.Database {
 	return tenantdata.Database{
-		Pool: pool,
+		Pool: pool, Events: events,
 		Tables: []tenantdata.Table{
-			{Name: "feed", Key: []string{"day date", "position bigint"}, Bytes: []string{"data"}},
+			{Name: "feed", Key: []string{"day date", "position bigint"}, Bytes: []string{"data"}, Events: true},
 			{Name: "feed_tenants", Key: []string{"tenant_id uuid"}, Hidden: true},
 			{Name: "feed_dropped", Key: []string{"tenant_id uuid"}, Hidden: true},
 		},

@@ -13,7 +13,7 @@ import (
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
+	tenantdatatest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
 		_, err := db.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS feed_today PARTITION OF feed FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')`)
 		require.NoError(t, err)
 		for _, sql := range []string{

@@ -9,6 +9,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -20,6 +21,10 @@ type leased struct {
 	store.Delivery
 	until time.Time
 }
+
+// unreadableWait is for how long a delivery waits whose event cannot be opened. It has no attempt, so it never fails and is sent once
+// its key is in the ring.
+const unreadableWait = 15 * time.Second
 
 // deliver sends one claimed delivery and records the result.
 func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
@@ -33,6 +38,12 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		// The lease might end before the attempt, and another sender could then start one.
 		s.release(ctx, []store.Delivery{d.Delivery}, 0)
 		s.Wake()
+		return
+	}
+	var err error
+	if d.Body, err = s.reader.Open(ctx, eventseal.Place{TenantID: d.TenantID, EventID: d.EventID}, d.Body); err != nil {
+		s.metrics.count(ctx, unreadable, 1)
+		s.release(ctx, []store.Delivery{d.Delivery}, unreadableWait)
 		return
 	}
 	began, trial := time.Now(), s.schedule.attempting(d.Endpoint)

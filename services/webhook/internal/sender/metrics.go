@@ -46,7 +46,7 @@ func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
 		return nil, err
 	}
 	// Each series exists before its first event, which a rate would otherwise miss.
-	for _, outcome := range []string{delivered, failed, dropped, retry, notCounted, paused, leaseLost, notRecorded} {
+	for _, outcome := range []string{delivered, failed, dropped, retry, notCounted, paused, unreadable, leaseLost, notRecorded} {
 		m.count(context.Background(), outcome, 0)
 	}
 	return m, nil
@@ -72,6 +72,7 @@ const (
 	retry       = "retry"
 	notCounted  = "not_counted"
 	paused      = "paused"
+	unreadable  = "unreadable"
 	leaseLost   = "lease_lost"
 	notRecorded = "not_recorded"
 )

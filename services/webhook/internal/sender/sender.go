@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -22,6 +23,8 @@ type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
+	// Reader opens the events.
+	Reader *eventseal.Reader
 	// Now measures how much of a lease is left, and sets the times of the log. It has no other use.
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry
@@ -55,6 +58,7 @@ type Sender struct {
 	store     *store.Store
 	directory tenantsv1.DirectoryServiceClient
 	client    *webhookclient.Client
+	reader    *eventseal.Reader
 	recorder  *recorder
 	now       func() time.Time
 	log       *slog.Logger
@@ -89,7 +93,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		return nil, err
 	}
 	s := &Sender{
-		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, recorder: newRecorder(deps.Store),
+		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, reader: deps.Reader, recorder: newRecorder(deps.Store),
 		now: deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
@@ -56,6 +57,8 @@ type fixture struct {
 	client    *http.Client
 	cfg       Config
 	tel       *telemetrytest.Record
+	// reader opens the events of senders that start; nil: events are not sealed.
+	reader *eventseal.Reader
 	// noSearch lets every search fail.
 	noSearch bool
 	// healthy are the endpoints that senders know to be healthy when they start.
@@ -129,7 +132,8 @@ func (f *fixture) start() running {
 func (f *fixture) startAt(now func() time.Time) running {
 	f.t.Helper()
 	s, err := New(Deps{
-		Store: f.store, Directory: f.directory.Client, Client: webhookclient.New(f.client, now), Now: now, Telemetry: f.tel.Telemetry,
+		Store: f.store, Directory: f.directory.Client, Client: webhookclient.New(f.client, now), Now: now, Reader: f.reader,
+		Telemetry: f.tel.Telemetry,
 	}, f.cfg)
 	require.NoError(f.t, err)
 	if f.noSearch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -17,7 +18,8 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// GetDelivery returns a delivery with its attempts and its body.
+// GetDelivery returns a delivery with its attempts and its body as it is sent. While the body cannot be opened, the error is
+// service_unavailable.
 func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDeliveryRequest) (*webhookv1.GetDeliveryResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
@@ -28,6 +30,10 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	logged, body, attempts, err := o.store.Get(ctx, endpoint, eventID)
 	if err != nil {
 		return nil, translate(err)
+	}
+	body, err = o.reader.Open(ctx, eventseal.Place{TenantID: endpoint.TenantID, EventID: eventID}, body)
+	if err != nil {
+		return nil, problem.Unavailable()
 	}
 	resp := &webhookv1.GetDeliveryResponse{Delivery: delivery(logged), Body: body}
 	for _, a := range attempts {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -18,15 +19,16 @@ import (
 // Operations implements WebhookOperationsService.
 type Operations struct {
 	webhookv1.UnimplementedWebhookOperationsServiceServer
-	store *store.Store
+	store  *store.Store
+	reader *eventseal.Reader
 	// wake is called when deliveries have become due.
 	wake func()
 	log  *slog.Logger
 }
 
-// NewOperations makes the server of the operations plane.
-func NewOperations(s *store.Store, wake func(), log *slog.Logger) *Operations {
-	return &Operations{store: s, wake: wake, log: log}
+// NewOperations makes the server of the operations plane. The reader opens the bodies that it shows.
+func NewOperations(s *store.Store, reader *eventseal.Reader, wake func(), log *slog.Logger) *Operations {
+	return &Operations{store: s, reader: reader, wake: wake, log: log}
 }
 
 // endpointOf reads the ids that most requests have.

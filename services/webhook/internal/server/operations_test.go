@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -45,7 +46,8 @@ func newOperations(t *testing.T) *operations {
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
-	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, func() { o.woken++ }, tel.Logger))
+	reader := eventsealtest.Reader(t, eventsealtest.Keys("a"))
+	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o
 }

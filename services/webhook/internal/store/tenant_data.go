@@ -3,18 +3,19 @@ package store
 import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/tenantdata"
 )
 
 // TenantData describes all rows of tenants.
-func TenantData(pool *pgxpool.Pool) tenantdata.Database {
+func TenantData(pool *pgxpool.Pool, events *eventseal.Reader) tenantdata.Database {
 	return tenantdata.Database{
-		Pool: pool,
+		Pool: pool, Events: events,
 		Tables: []tenantdata.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "attempts", Key: []string{"event_id uuid", "key_id int", "number smallint"}, Bytes: []string{"response_body"}},
 			{Name: "deliveries", Key: []string{"event_id uuid", "key_id int"}},
-			{Name: "events", Key: []string{"event_id uuid"}, Bytes: []string{"body"}},
+			{Name: "events", Key: []string{"event_id uuid"}, Bytes: []string{"body"}, Events: true},
 			{Name: "pauses", Key: []string{"key_id int"}, Hidden: true},
 		},
 	}

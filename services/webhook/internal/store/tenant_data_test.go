@@ -14,7 +14,7 @@ import (
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+	tenantdatatest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		const event = "a198f2e4-0000-7000-8000-000000000001"
 		for sql, args := range map[string][]any{
 			`INSERT INTO events (tenant_id, event_id, type, body, created_at) VALUES ($1, $2, 'order.requested', '{}', now())`: {tenantID, event},

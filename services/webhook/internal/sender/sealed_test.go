@@ -1,0 +1,68 @@
+package sender
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// message stores an event with a sealed message for the key, and returns its id and the body that its receiver gets.
+func (f *fixture) message(w *eventseal.Writer, key int32) (id string, body []byte) {
+	f.t.Helper()
+	id = uuid.Must(uuid.NewV7()).String()
+	sealed, plain := eventsealtest.Message(f.t, w, eventseal.Place{TenantID: tenant, EventID: id}, "Happy birthday")
+	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
+		TenantID: tenant, ID: id, Type: "order.message_posted", Body: sealed, KeyIDs: []int32{key},
+	}}, nil)
+	require.NoError(f.t, err)
+	return id, plain
+}
+
+func TestASealedEventIsOpenedWhenItIsSent(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7)
+	keys := eventsealtest.Keys("a")
+	f.reader = eventsealtest.Reader(t, keys)
+	f.start()
+	id, body := f.message(eventsealtest.Writer(t, keys), 7)
+	f.until(id, 7, inState("DELIVERED"))
+
+	arrivals := receiver.Arrivals()
+	require.Len(t, arrivals, 1)
+	require.True(t, arrivals[0].Verified, "the signature is that of the opened body")
+	require.Equal(t, string(body), string(arrivals[0].Body))
+	var stored string
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT convert_from(body, 'UTF8') FROM events WHERE event_id = $1", id).Scan(&stored))
+	require.NotContains(t, stored, "Happy birthday")
+}
+
+func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7)
+	f.reader = eventsealtest.Reader(t, eventsealtest.Keys("b"))
+	without := f.start()
+	id, body := f.message(eventsealtest.Writer(t, eventsealtest.Keys("a")), 7)
+	other, _ := f.event(7)
+	f.until(other, 7, inState("DELIVERED"))
+	waiting := f.until(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
+	require.Equal(t, row{State: "PENDING", Next: waiting.Next}, waiting, "it has no attempt")
+	require.Positive(t, f.tel.Values(t, "gifting.webhook.deliveries")["outcome=unreadable"])
+	require.Len(t, receiver.Arrivals(), 1)
+	without.stop()
+	require.NoError(t, without.wait())
+
+	// Much later than the last attempt of a receiver that fails.
+	f.clock.advance(10 * 24 * time.Hour)
+	f.reader = eventsealtest.Reader(t, eventsealtest.Keys("b", "a"))
+	f.start()
+	f.until(id, 7, inState("DELIVERED"))
+	require.Equal(t, string(body), string(receiver.Arrivals()[1].Body))
+}
