@@ -81,6 +81,7 @@ func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
 var secrets = map[string]string{
 	"GIFTING_DATABASE_URL":    "postgres://db/one?sslmode=verify-full",
 	"GIFTING_SEAL_KEYS":       "k1:" + strings.Repeat("A", 43) + "=",
+	"GIFTING_EVENT_KEYS":      "k1:" + strings.Repeat("A", 43) + "=",
 	"GIFTING_FINGERPRINT_KEY": strings.Repeat("A", 43) + "=",
 	"GIFTING_REDIS_URL":       "rediss://redis:6380",
 	"GIFTING_OUTBOX_SOURCES":  "orders=postgres://db/orders,links=postgres://db/links",

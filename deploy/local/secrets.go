@@ -14,6 +14,7 @@ type secrets map[string]string
 const (
 	fingerprintKey = "fingerprintKey"
 	relayPassword  = "relayPassword"
+	eventKeys      = "eventKeys"
 )
 
 func readSecrets(dir string) (secrets, error) {
@@ -25,6 +26,7 @@ func readSecrets(dir string) (secrets, error) {
 	known := len(s)
 	s.add(fingerprintKey, bootstrap.NewKey())
 	s.add(relayPassword, rand.Text())
+	s.add(eventKeys, "local:"+newKey())
 	for _, p := range programs.All() {
 		if _, seals := p.Settings["GIFTING_SEAL_KEYS"]; seals {
 			s.add(p.Database+"SealKeys", "local:"+bootstrap.NewKey())

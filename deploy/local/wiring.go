@@ -42,6 +42,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 		"LAME_DUCK": "0s", "DATABASE_URL": w.databases.url(p.Database), "REDIS_URL": w.redisURL,
 		"KAFKA_BROKERS": w.brokers, "KAFKA_TOPIC": w.Topic(), "KAFKA_FEED_GROUP": feed, "KAFKA_WEBHOOK_GROUP": webhook,
 		"SEAL_KEYS": w.secrets.sealKeys(p), "FINGERPRINT_KEY": w.secrets[fingerprintKey],
+		"EVENT_KEYS": w.secrets[eventKeys],
 		"PUBLIC_URL": w.publicURL(), "CLAIM_URL": w.origin() + "/c", "IMAGES_URL": bucket.String(),
 		"OPENING_HOURS": "Mon-Fri 09:00-17:00", "OPENING_ZONE": "Europe/Stockholm", "ALLOW_LOOPBACK_WEBHOOKS": "true",
 	}

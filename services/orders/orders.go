@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
@@ -49,6 +50,7 @@ type Config struct {
 	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	SealKeys          string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	Events            eventseal.Config
 	OpeningHours      string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
 	OpeningZone       string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	Idempotency       idempotency.Config
@@ -138,7 +140,11 @@ func (s *Service) assemble(ctx context.Context) error {
 	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
 		return err
 	}
-	orders, catalog := store.New(s.pool, ring), catalogv1.NewOrderingServiceClient(catalogConn)
+	events, err := eventseal.NewWriter(cfg.Events)
+	if err != nil {
+		return err
+	}
+	orders, catalog := store.New(s.pool, ring, events), catalogv1.NewOrderingServiceClient(catalogConn)
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
 	}

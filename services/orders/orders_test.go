@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/ringcheck"
@@ -33,6 +35,7 @@ func config(t *testing.T) orders.Config {
 	return orders.Config{
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
 		SealKeys:    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
+		Events:      eventseal.Config{Keys: eventsealtest.Keys("a")},
 		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1",
 	}
 }

@@ -138,8 +138,8 @@ func reconcileWith(ctx context.Context, cfg Config, run reconcile.Config, log *s
 		defer func() { err = errors.Join(err, conn.Close()) }()
 		conns[service] = conn
 	}
-	// No sealed column is read.
-	orders, catalog := store.New(pool, nil), catalogv1.NewOrderingServiceClient(conns[identity.Catalog])
+	// No sealed column is read, and no event of a message is written.
+	orders, catalog := store.New(pool, nil, nil), catalogv1.NewOrderingServiceClient(conns[identity.Catalog])
 	return reconcile.Run(ctx, reconcile.Deps{
 		Store: orders, Reservations: reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: log}), Catalog: catalog,
 		Links: linksv1.NewClaimRecordsServiceClient(conns[identity.PersonalLinks]),

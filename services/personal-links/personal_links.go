@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
@@ -49,6 +50,7 @@ type Config struct {
 	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
 	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	Events      eventseal.Config
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
 	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
 	Idempotency        idempotency.Config
@@ -149,7 +151,11 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
-	s.links = store.New(s.pool, ring)
+	events, err := eventseal.NewWriter(s.cfg.Events)
+	if err != nil {
+		return err
+	}
+	s.links = store.New(s.pool, ring, events)
 	lostClaim, err := countLostClaims(s.tel)
 	if err != nil {
 		return err
@@ -246,5 +252,5 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	return server.ReencryptAnswers(ctx, store.New(pool, ring), ring, out)
+	return server.ReencryptAnswers(ctx, store.New(pool, ring, nil), ring, out)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -33,6 +35,7 @@ func config(t *testing.T) personallinks.Config {
 	return personallinks.Config{
 		RPC:      rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database: postgres.Config{URL: pgtest.NewURL(t)},
+		Events:   eventseal.Config{Keys: eventsealtest.Keys("a")},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 		ClaimURL: "https://gifts.example.com/c",
 		// New does not connect to the peers.

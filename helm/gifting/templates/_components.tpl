@@ -34,6 +34,7 @@ orders:
   accepts:
     - AUDIT_RETENTION
     - DETAILS_RETENTION
+    - EVENT_SEALING
     - OPEN_RETENTION
     - IDEMPOTENCY_RETENTION
     - OPENING_HOURS
@@ -42,14 +43,14 @@ orders:
     - RECOVERY_INTERVAL
     - REGISTER_BUDGET
     - REGISTER_MAX_CONNS
-  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
+  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, EVENT_KEYS: eventKeys}
 personal-links:
   values: personalLinks
   calls: [tenants, catalog, orders]
   uses: [postgresql]
   settings: [CLAIM_URL]
-  accepts: [DETAILS_RETENTION, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
-  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys}
+  accepts: [DETAILS_RETENTION, EVENT_SEALING, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
+  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, EVENT_KEYS: eventKeys}
 events:
   values: events
   calls: []
@@ -66,7 +67,7 @@ events:
     - OUTBOX_CLOCK_SKEW
     - OUTBOX_POLL_INTERVAL
     - OUTBOX_RETENTION
-  secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources, KAFKA_SASL_PASSWORD: kafkaPassword}
+  secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword}
 webhook:
   values: webhook
   calls: [tenants, events]
@@ -82,7 +83,7 @@ webhook:
     - WEBHOOK_POLL
     - WEBHOOK_TIMEOUT
     - WEBHOOK_WORKERS
-  secrets: {DATABASE_URL: databaseUrl, KAFKA_SASL_PASSWORD: kafkaPassword}
+  secrets: {DATABASE_URL: databaseUrl, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword}
 gateway:
   values: gateway
   calls: [tenants, catalog, orders, personal-links, events, webhook]

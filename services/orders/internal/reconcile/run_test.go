@@ -97,7 +97,7 @@ func repair(t *testing.T, orders int, o *others, cfg Config) (*Report, *pgxpool.
 SELECT $2, ('0198f2e4-0000-7000-8000-' || lpad((n - 1)::text, 12, '0'))::uuid, n::text, 'API', gen_random_uuid(), 'PROCESSING', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $3, $3
   FROM generate_series(1, $1::int) n`, orders, uuid.NewString(), changed)
 	require.NoError(t, err)
-	s, log := store.New(pool, nil), slog.New(slog.DiscardHandler)
+	s, log := store.New(pool, nil, nil), slog.New(slog.DiscardHandler)
 	cfg.Repair, cfg.PagesPerSecond = true, 1000
 	report, err := Run(t.Context(), Deps{
 		Store: s, Catalog: o, Links: o, Feed: o, Log: log,
@@ -160,7 +160,7 @@ func TestALostEventLeadsFromTheStatusThatWasReportedLast(t *testing.T) {
 func TestAMessageInTheOutboxIsNotTheLostEvent(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, outbox.Migrations(), store.Migrations())
-	s, order, other := store.New(pool, nil), uuid.NewString(), uuid.NewString()
+	s, order, other := store.New(pool, nil, nil), uuid.NewString(), uuid.NewString()
 	_, err := pool.Exec(t.Context(), `INSERT INTO outbox (event_id, type, tenant_id, brand_id, subject_id, origin_key_id, occurred_at, data, confirmed_at)
 SELECT gen_random_uuid(), 'order.updated', gen_random_uuid(), gen_random_uuid(), s, 0, at, '{}', now()
   FROM unnest($1::uuid[], $2::timestamptz[]) AS e (s, at)`, []string{order, other}, []time.Time{changed.Add(time.Second), changed})

@@ -117,7 +117,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 			})
 		}
 		require.NoError(t, group.Wait())
-		require.Equal(t, 1, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%at once%'"))
+		require.Equal(t, 1, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%"+id+"%'"))
 	})
 }
 

@@ -69,6 +69,9 @@ func TestMessagesAreListedOldestFirst(t *testing.T) {
 		require.Equal(t, "o-1", e.data["externalOrderId"])
 		require.Equal(t, "second", e.data["message"].(map[string]any)["body"])
 	})
+	t.Run("the outbox holds its text sealed", func(t *testing.T) {
+		require.Zero(t, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%second%'"))
+	})
 	t.Run("the order is not changed", func(t *testing.T) {
 		require.True(t, proto.Equal(order, f.read(t, order.GetId())))
 	})

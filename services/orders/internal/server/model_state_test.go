@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -141,12 +142,13 @@ func (m *modelRun) check(o *modelOrder) {
 	got := m.read(m.t, o.record.GetId())
 	require.True(m.t, proto.Equal(o.record, got), "want %v\ngot  %v", o.record, got)
 	rows, err := m.pool.Query(m.t.Context(),
-		"SELECT type, origin_key_id, data FROM outbox WHERE subject_id = $1 ORDER BY id", o.record.GetId())
+		"SELECT type, origin_key_id, data, tenant_id::text, event_id::text FROM outbox WHERE subject_id = $1 ORDER BY id", o.record.GetId())
 	require.NoError(m.t, err)
 	type row struct {
 		Kind   string
 		Origin int32
 		Data   []byte
+		eventseal.Place
 	}
 	events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	require.NoError(m.t, err)
@@ -156,7 +158,8 @@ func (m *modelRun) check(o *modelOrder) {
 		require.NoError(m.t, err)
 		require.Equal(m.t, want.kind, events[i].Kind, "the model in model_test.go names another event")
 		require.Equal(m.t, want.origin, events[i].Origin)
-		require.True(m.t, bytes.Equal(data, events[i].Data), "event %d\nwant %s\ngot  %s", i, data, events[i].Data)
+		got := opened(m.t, events[i].Place, events[i].Data)
+		require.True(m.t, bytes.Equal(data, got), "event %d\nwant %s\ngot  %s", i, data, got)
 	}
 }
 

@@ -86,7 +86,7 @@ func (f *fixture) requireOpens(t *testing.T, key string) {
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	for _, id := range ids {
-		file, err := store.New(f.pool, ring).GetFile(t.Context(), tenantID, id)
+		file, err := store.New(f.pool, ring, nil).GetFile(t.Context(), tenantID, id)
 		require.NoError(t, err)
 		details, err := file.Details()
 		require.NoError(t, err)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -105,7 +107,7 @@ func setupAlone(t *testing.T) *fixture {
 		// Just before midnight: a minute later it is another day.
 		clock: time.Date(2026, 11, 20, 23, 59, 59, 900_456_789, time.UTC),
 	}
-	f.store, f.log = store.New(f.pool, ring), slog.New(slog.NewTextHandler(f.logged, nil))
+	f.store, f.log = store.New(f.pool, ring, eventsealtest.Writer(t, eventKeys)), slog.New(slog.NewTextHandler(f.logged, nil))
 	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})
 	f.Server = server.New(server.Deps{
 		Store: f.store, Tenants: tenantcache.New(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
@@ -113,6 +115,9 @@ func setupAlone(t *testing.T) *fixture {
 	}, server.Config{Hours: hours, OperatorName: operatorName})
 	return f
 }
+
+// eventKeys seal the events.
+var eventKeys = eventsealtest.Keys("a")
 
 // setupWithApproval is setup for a tenant whose orders wait for approval.
 func setupWithApproval(t *testing.T) *fixture {
@@ -203,7 +208,15 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 	return r.Sweep(t.Context(), 0)
 }
 
-// event is a row of the outbox.
+// opened is an event's data as its readers return it.
+func opened(t *testing.T, at eventseal.Place, data []byte) []byte {
+	t.Helper()
+	plain, err := eventsealtest.Reader(t, eventKeys).Open(t.Context(), at, data)
+	require.NoError(t, err)
+	return plain
+}
+
+// event is a row of the outbox, opened.
 type event struct {
 	kind       string
 	subject    string
@@ -215,9 +228,11 @@ type event struct {
 
 func (f *fixture) lastEvent(t *testing.T) (e event) {
 	t.Helper()
+	var at eventseal.Place
 	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT type, subject_id, origin_key_id, occurred_at, data FROM outbox ORDER BY id DESC LIMIT 1",
-	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw))
+		"SELECT type, subject_id, origin_key_id, occurred_at, data, tenant_id, event_id FROM outbox ORDER BY id DESC LIMIT 1",
+	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw, &at.TenantID, &at.EventID))
+	e.raw = opened(t, at, e.raw)
 	require.NoError(t, json.Unmarshal(e.raw, &e.data))
 	e.occurredAt = e.occurredAt.UTC()
 	return e

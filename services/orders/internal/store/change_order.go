@@ -115,7 +115,7 @@ func (s *Store) queueChange(
 	}
 	var event outbox.Event
 	if change.Event.Type != "" {
-		if event, err = newEvent(before.TenantID, before.Record, originKeyID, change.Event); err != nil {
+		if event, err = s.newEvent(before.TenantID, before.Record, originKeyID, change.Event); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ func setup(t *testing.T) *Store {
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), "ANALYZE orders")
 	require.NoError(t, err)
-	return New(pool, nil)
+	return New(pool, nil, nil)
 }
 
 // TestAPageIsReadWithoutScanningTheTenant counts the rows read for a page, which must not grow with the tenant.
@@ -100,7 +100,7 @@ func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 // A cached plan fits the average tenant only.
 func TestListsAreNotPrepared(t *testing.T) {
 	t.Parallel()
-	s := New(pgtest.New(t, Migrations()), nil)
+	s := New(pgtest.New(t, Migrations()), nil, nil)
 	for range 3 {
 		_, err := s.List(t.Context(), Filter{TenantID: bigTenant, BrandIDs: []string{bigBrand}, Limit: 1})
 		require.NoError(t, err)
@@ -156,7 +156,7 @@ FROM generate_series(1, 10) AS i`
 // Changed orders are read in two parts, and a page may have orders of both.
 func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
 	t.Parallel()
-	s := New(pgtest.New(t, Migrations()), nil)
+	s := New(pgtest.New(t, Migrations()), nil, nil)
 	began := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	_, err := s.pool.Exec(t.Context(), fillChanged, began)
 	require.NoError(t, err)

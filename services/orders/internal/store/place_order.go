@@ -37,7 +37,7 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b 
 	if err != nil {
 		return nil, err
 	}
-	event, err := newEvent(o.TenantID, o.Record, o.PlacedByKeyID, o.Event())
+	event, err := s.newEvent(o.TenantID, o.Record, o.PlacedByKeyID, o.Event())
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func (s *Store) ReportAgain(ctx context.Context, tenantID string, last Changed, 
 		if done = order != nil && !waits && order.GetUpdatedAt().AsTime().Equal(last.At); !done {
 			return nil, nil
 		}
-		event, err := newEvent(tenantID, order, 0, rules.Event{
+		event, err := s.newEvent(tenantID, order, 0, rules.Event{
 			Type: rules.EventStatusChanged, OccurredAt: last.At,
 			Data: &ordersv1.OrderStatusChanged{Order: order, PreviousStatus: cmp.Or(previous, order.GetStatus())},
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -31,24 +32,34 @@ const planPerCall = pgx.QueryExecModeCacheDescribe
 
 // Store reads and writes orders.
 type Store struct {
-	pool *pgxpool.Pool
-	ring *seal.Ring
+	pool   *pgxpool.Pool
+	ring   *seal.Ring
+	events *eventseal.Writer
 }
 
-// New makes a store on the pool. ring seals the delivery details.
-func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
+// New makes a store on the pool. ring seals the delivery details, events what an event must not show on its way.
+func New(pool *pgxpool.Pool, ring *seal.Ring, events *eventseal.Writer) *Store {
+	return &Store{pool: pool, ring: ring, events: events}
+}
 
 // Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // newEvent builds the outbox row of an event of the order. originKeyID is the key that made the request; 0 if no key did.
-func newEvent(tenantID string, order *ordersv1.Order, originKeyID int32, e rules.Event) (outbox.Event, error) {
+func (s *Store) newEvent(tenantID string, order *ordersv1.Order, originKeyID int32, e rules.Event) (outbox.Event, error) {
 	data, err := restjson.Marshal(e.Data)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
 	}
+	id := uuid.Must(uuid.NewV7()).String()
+	if e.Type == rules.EventMessagePosted {
+		data, err = s.events.Seal(eventseal.Place{TenantID: tenantID, EventID: id}, data, eventseal.MessageBody)
+		if err != nil {
+			return outbox.Event{}, fmt.Errorf("seal event: %w", err)
+		}
+	}
 	return outbox.Event{
-		ID:          uuid.Must(uuid.NewV7()).String(),
+		ID:          id,
 		Type:        e.Type,
 		TenantID:    tenantID,
 		BrandID:     order.GetBrandId(),

@@ -22,7 +22,7 @@ VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, 
 func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
-	s := store.New(pool, nil)
+	s := store.New(pool, nil, nil)
 	own, other, first, repeated, link := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
 	at := time.Now().UTC().Truncate(time.Second)
 	insert(t, pool, own, first, link, false, "COMPLETED", at)
@@ -56,7 +56,7 @@ func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
 func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
-	s := store.New(pool, nil)
+	s := store.New(pool, nil, nil)
 	own, other, id := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	insert(t, pool, own, id, uuid.NewString(), false, "SENT", time.Now().Add(-48*time.Hour))
 	insert(t, pool, other, id, uuid.NewString(), false, "SENT", time.Now())

@@ -126,7 +126,7 @@ func setup(t *testing.T) *fixture {
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
 	pool := pgtest.New(t, store.Migrations(), outbox.Migrations())
-	return &fixture{pool: pool, store: store.New(pool, ring), orders: claimstest.New(), tenant: uuid.NewString()}
+	return &fixture{pool: pool, store: store.New(pool, ring, nil), orders: claimstest.New(), tenant: uuid.NewString()}
 }
 
 // instance is a process of the service with the failure.

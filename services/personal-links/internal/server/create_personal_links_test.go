@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -65,7 +67,7 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// recorded is an event in the outbox.
+// recorded is an event in the outbox, opened.
 type recorded struct {
 	kind, subject, data string
 	origin              int32
@@ -73,12 +75,19 @@ type recorded struct {
 
 func (f *fixture) events(t *testing.T) (all []recorded) {
 	t.Helper()
-	rows, err := f.pool.Query(t.Context(), "SELECT type, subject_id, convert_from(data, 'UTF8'), origin_key_id FROM outbox ORDER BY recorded_at, id")
+	rows, err := f.pool.Query(t.Context(), "SELECT type, subject_id, data, origin_key_id, tenant_id, event_id FROM outbox ORDER BY recorded_at, id")
 	require.NoError(t, err)
-	var e recorded
-	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &e.data, &e.origin}, func() error {
+	var (
+		e      recorded
+		at     eventseal.Place
+		sealed []byte
+		reader = eventsealtest.Reader(t, eventKeys)
+	)
+	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &sealed, &e.origin, &at.TenantID, &at.EventID}, func() error {
+		data, err := reader.Open(t.Context(), at, sealed)
+		e.data = string(data)
 		all = append(all, e)
-		return nil
+		return err
 	})
 	require.NoError(t, err)
 	return all

@@ -18,6 +18,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -82,10 +83,13 @@ func setupAlone(t testing.TB) *fixture {
 	}
 	f.directory = directorytest.New(t, f.newSettings())
 	f.catalog = &gifts{campaignID: f.campaign, brandID: f.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
-	f.store = store.New(f.pool, ring)
+	f.store = store.New(f.pool, ring, eventsealtest.Writer(t, eventKeys))
 	f.serve()
 	return f
 }
+
+// eventKeys seal the events.
+var eventKeys = eventsealtest.Keys("a")
 
 func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
 	f.settings = f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { change(s.GetTenant()) })

@@ -46,7 +46,7 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 	}
 	events := make([]outbox.Event, 0, len(batch.Links))
 	for _, l := range batch.Links {
-		event, err := newEvent(l.Link, rules.EventCreated, batch.KeyID)
+		event, err := s.newEvent(l.Link, rules.EventCreated, batch.KeyID)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by A
 			if !exists {
 				return nil, ErrNotFound
 			}
-			return approve(ctx, tenantID, links, by, now)
+			return s.queueApproval(ctx, tenantID, links, by, now)
 		})
 	if err != nil {
 		return 0, fmt.Errorf("approve batch: %w", err)
@@ -113,7 +113,9 @@ func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by A
 	return len(links), nil
 }
 
-func approve(ctx context.Context, tenantID string, links []*rules.Link, by Audit, now time.Time) (func(b *pgx.Batch), error) {
+func (s *Store) queueApproval(
+	ctx context.Context, tenantID string, links []*rules.Link, by Audit, now time.Time,
+) (func(b *pgx.Batch), error) {
 	if len(links) == 0 {
 		return nil, nil //nolint:nilnil // There is nothing to do.
 	}
@@ -124,7 +126,7 @@ func approve(ctx context.Context, tenantID string, links []*rules.Link, by Audit
 		if _, err := l.Approve(now); err != nil {
 			return nil, err
 		}
-		event, err := newEvent(l, rules.EventApproved, 0)
+		event, err := s.newEvent(l, rules.EventApproved, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -61,7 +62,7 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 	if c.Event == "" {
 		return func(b *pgx.Batch) { b.Queue(updateLink, args...) }, nil
 	}
-	event, err := newEvent(l, c.Event, c.OriginKeyID)
+	event, err := s.newEvent(l, c.Event, c.OriginKeyID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +107,18 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 }
 
 // newEvent builds the outbox row for the link after a change. originKeyID is the key that made the request; 0 if no key did.
-func newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, error) {
+func (s *Store) newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.Event, error) {
 	data, err := restjson.Marshal(l.Record)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
 	}
+	id := uuid.Must(uuid.NewV7()).String()
+	data, err = s.events.Seal(eventseal.Place{TenantID: l.TenantID, EventID: id}, data, eventseal.ClaimURL)
+	if err != nil {
+		return outbox.Event{}, fmt.Errorf("seal event: %w", err)
+	}
 	return outbox.Event{
-		ID:          uuid.Must(uuid.NewV7()).String(),
+		ID:          id,
 		Type:        kind,
 		TenantID:    l.TenantID,
 		BrandID:     l.Record.GetBrandId(),

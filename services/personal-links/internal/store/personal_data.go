@@ -99,7 +99,7 @@ func (s *Store) queueErasure(
 			return nil, l, err
 		}
 		if kind != "" {
-			event, err := newEvent(l, kind, 0)
+			event, err := s.newEvent(l, kind, 0)
 			if err != nil {
 				return nil, nil, err
 			}

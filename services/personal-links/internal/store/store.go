@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
 )
@@ -22,14 +23,17 @@ func Migrations() postgres.Migrations {
 	return postgres.Embedded("links", files)
 }
 
-// Store reads and writes links. Its ring seals and opens the sealed columns.
+// Store reads and writes links. Its ring seals and opens the sealed columns, and events seals the claim URL in events.
 type Store struct {
-	pool *pgxpool.Pool
-	ring *seal.Ring
+	pool   *pgxpool.Pool
+	ring   *seal.Ring
+	events *eventseal.Writer
 }
 
 // New makes the store over a migrated database.
-func New(pool *pgxpool.Pool, ring *seal.Ring) *Store { return &Store{pool: pool, ring: ring} }
+func New(pool *pgxpool.Pool, ring *seal.Ring, events *eventseal.Writer) *Store {
+	return &Store{pool: pool, ring: ring, events: events}
+}
 
 // Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }

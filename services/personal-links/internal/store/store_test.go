@@ -73,7 +73,7 @@ func TestDetailsOfLinksThatEndedLongAgoAreErased(t *testing.T) {
 		require.NoError(t, err)
 		kept[id] = c.kept
 	}
-	n, err := store.New(pool, ring).EraseDetails(t.Context(), 90*24*time.Hour, 10)
+	n, err := store.New(pool, ring, nil).EraseDetails(t.Context(), 90*24*time.Hour, 10)
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	requireKept(t, pool, kept)
@@ -113,7 +113,7 @@ func TestDetailsOfLinksThatNobodyClaimsAreErased(t *testing.T) {
 		kept[id] = c.kept
 	}
 	for _, limit := range []int{1, 10} { // Batches are bounded.
-		n, err := store.New(pool, ring).EraseUnclaimed(t.Context(), 365*24*time.Hour, limit)
+		n, err := store.New(pool, ring, nil).EraseUnclaimed(t.Context(), 365*24*time.Hour, limit)
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 	}
