@@ -76,6 +76,7 @@ func WriteSecrets(dir string, stores Stores) (made []string, err error) {
 const (
 	databaseURL   = settings.Prefix + "DATABASE_URL"
 	redisURL      = settings.Prefix + "REDIS_URL"
+	eventKeys     = settings.Prefix + "EVENT_KEYS"
 	outboxSources = settings.Prefix + "OUTBOX_SOURCES"
 	kafkaPassword = settings.Prefix + "KAFKA_SASL_PASSWORD"
 
@@ -84,10 +85,13 @@ const (
 	relayLogin    = "relay_login"
 )
 
-// Path is the file with the value of a secret setting of the program. Redis is the same for all.
+// Path is the file with the value of a secret setting of the program. Redis and the keys of events are the same for all.
 func (s Secrets) Path(program identity.Name, variable string) string {
-	if variable == redisURL {
+	switch variable {
+	case redisURL:
 		return filepath.Join(s.dir, "gifting-redis", "url")
+	case eventKeys:
+		return filepath.Join(s.dir, "gifting-event-keys", "event-keys")
 	}
 	key := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, settings.Prefix), "_", "-"))
 	if variable == kafkaPassword {
@@ -120,7 +124,7 @@ func (s Stores) value(p programs.Program, variable string) (string, error) {
 		return "", nil // Kafka's administrator sets it, see deploy/kafka.
 	case settings.Prefix + "FINGERPRINT_KEY":
 		return NewKey(), nil
-	case settings.Prefix + "SEAL_KEYS":
+	case settings.Prefix + "SEAL_KEYS", eventKeys:
 		return "k1:" + NewKey(), nil
 	default:
 		return "", fmt.Errorf("%w %s of %s", errMaker, variable, p.Name)
