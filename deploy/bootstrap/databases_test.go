@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/deploy/bootstrap/bootstraptest"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -36,30 +37,8 @@ func setup(t *testing.T) *fixture {
 	require.NoError(t, err)
 	f.statements, err = bootstrap.Databases(bootstrap.OpenSecrets(f.dir))
 	require.NoError(t, err)
-	t.Cleanup(func() { f.drop(t) })
+	t.Cleanup(func() { bootstraptest.Drop(t, f.admin, f.prefix) })
 	return f
-}
-
-// drop removes all databases and roles with the prefix.
-func (f *fixture) drop(t *testing.T) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	conn, err := pgx.Connect(ctx, f.admin)
-	require.NoError(t, err)
-	defer func() { _ = conn.Close(ctx) }()
-	for _, query := range []string{
-		"SELECT 'DROP DATABASE ' || quote_ident(datname) || ' WITH (FORCE)' FROM pg_database WHERE starts_with(datname, $1)",
-		"SELECT 'DROP ROLE ' || quote_ident(rolname) FROM pg_roles WHERE starts_with(rolname, $1)",
-	} {
-		rows, err := conn.Query(ctx, query, f.prefix)
-		require.NoError(t, err)
-		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		require.NoError(t, err)
-		for _, statement := range found {
-			_, err := conn.Exec(ctx, statement)
-			require.NoError(t, err)
-		}
-	}
 }
 
 // connect logs in with a URL of the secrets. The path is that of its file.
