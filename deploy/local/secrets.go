@@ -26,7 +26,7 @@ func readSecrets(dir string) (secrets, error) {
 	known := len(s)
 	s.add(fingerprintKey, bootstrap.NewKey())
 	s.add(relayPassword, rand.Text())
-	s.add(eventKeys, "local:"+newKey())
+	s.add(eventKeys, "local:"+bootstrap.NewKey())
 	for _, p := range programs.All() {
 		if _, seals := p.Settings["GIFTING_SEAL_KEYS"]; seals {
 			s.add(p.Database+"SealKeys", "local:"+bootstrap.NewKey())
