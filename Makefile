@@ -63,10 +63,12 @@ generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
 	@$(BIN)/buf generate
 
 .PHONY: configuration
-configuration: ## Write deploy/configuration.md, the reference of all settings
+configuration: ## Write deploy/configuration.md, the reference of all settings, and their types for the chart
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
+	@go run ./deploy/cmd/configuration json > $(LOCAL)/settings.json
 	@mv $(LOCAL)/configuration.md deploy/configuration.md
+	@mv $(LOCAL)/settings.json helm/gifting/files/settings.json
 
 # The contract of the last release, which later versions must not break.
 CONTRACT := proto/contract.binpb
@@ -234,7 +236,9 @@ lint-configuration:
 	@echo "the reference of settings is that of the code"
 	@mkdir -p $(LOCAL)
 	@go run ./deploy/cmd/configuration > $(LOCAL)/configuration.md
-	@diff -u deploy/configuration.md $(LOCAL)/configuration.md || { echo "run \`make configuration\`"; exit 1; }
+	@go run ./deploy/cmd/configuration json > $(LOCAL)/settings.json
+	@diff -u deploy/configuration.md $(LOCAL)/configuration.md && diff -u helm/gifting/files/settings.json $(LOCAL)/settings.json || \
+		{ echo "run \`make configuration\`"; exit 1; }
 
 # The Go tests check rules, dashboards and runbooks against the list of metrics; this runs the tests of the rules.
 .PHONY: lint-alerts

@@ -44,6 +44,27 @@ func requireNoProblems(t *testing.T, values map[string]any) {
 	require.NoError(t, err)
 	problems := chart.Check(objects)
 	require.Empty(t, problems, strings.Join(problems, "\n"))
+	requireAccepted(t, objects)
+}
+
+// requireAccepted lets every program read its environment, as it does when it starts.
+func requireAccepted(t *testing.T, objects chart.Objects) {
+	t.Helper()
+	for _, e := range chart.Environments(objects) {
+		require.NoError(t, programs.Named(identity.Name(e.Program)).Load(values(e)), e.Owner)
+	}
+}
+
+// values returns the variables of an environment, with secrets of the right form.
+func values(e chart.Environment) map[string]string {
+	env := map[string]string{}
+	for _, v := range e.Variables {
+		env[v.Name] = v.Value
+		if v.Secret {
+			env[v.Name] = secrets[v.Name]
+		}
+	}
+	return env
 }
 
 // changedValues returns the lean values, overridden by the JSON text.
@@ -65,10 +86,11 @@ func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
 		"no Redis":                      `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}}`,
 		"an ingress beside a HTTPRoute": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com"]}}`,
 		"given certificates":            `{"tls": {"source": "secrets"}}`,
-		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images", "existingClaim": "images"}}}`,
+		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images?metadata=skip", "existingClaim": "images"}}}`,
 		"another name":                  `{"fullnameOverride": "gifts"}`,
 		"a tag that is not a label":     `{"image": {"tag": "_0123456789012345678901234567890123456789012345678901234567890.-1"}}`,
 		"brokers over IPv6":             `{"kafka": {"brokers": ["[2001:db8::1]:9092"]}}`,
+		"every setting that has bounds": `{"webhook": {"settings": {"GIFTING_WEBHOOK_TIMEOUT": "1m30s", "GIFTING_WEBHOOK_LEASE": "95s", "GIFTING_LOG_LEVEL": "debug"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,18 +116,8 @@ func TestEveryProgramAcceptsItsEnvironment(t *testing.T) {
 	for _, set := range sets {
 		objects, err := chart.Render(dir, read(t, set))
 		require.NoError(t, err)
-		environments := chart.Environments(objects)
-		require.GreaterOrEqual(t, len(environments), len(programs.All()))
-		for _, e := range environments {
-			env := map[string]string{}
-			for _, v := range e.Variables {
-				env[v.Name] = v.Value
-				if v.Secret {
-					env[v.Name] = secrets[v.Name]
-				}
-			}
-			require.NoError(t, programs.Named(identity.Name(e.Program)).Load(env), "%s %s", set, e.Owner)
-		}
+		require.GreaterOrEqual(t, len(chart.Environments(objects)), len(programs.All()))
+		requireAccepted(t, objects)
 	}
 }
 

@@ -189,3 +189,22 @@ func TestNamesBeginWithALetterWhateverTheReleaseIsCalled(t *testing.T) {
 		})
 	}
 }
+
+// ports returns the numbers of the ports to which a network policy lets pods out.
+func ports(objects chart.Objects, name string) []int {
+	var open []int
+	for _, object := range objects {
+		policy, ok := object.(*networking.NetworkPolicy)
+		if !ok || policy.Name != name {
+			continue
+		}
+		for _, rule := range policy.Spec.Egress {
+			for _, port := range rule.Ports {
+				if port.Port != nil {
+					open = append(open, port.Port.IntValue())
+				}
+			}
+		}
+	}
+	return open
+}

@@ -16,6 +16,9 @@ import (
 
 // rule is one word of the tag check.
 type rule struct {
+	// name and argument are as in the tag; limit is the argument of min and max.
+	name, argument string
+	limit          int64
 	// format describes valid values. It replaces the format of the type, or is added to it.
 	format   string
 	replaces bool
@@ -44,6 +47,7 @@ func parseRules(tag string) ([]rule, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.name, r.argument = name, argument
 		rules = append(rules, r)
 	}
 	return rules, nil
@@ -191,7 +195,7 @@ func bound(argument, format string, within func(v, limit int64) bool) (rule, err
 		}
 		limit = int64(d)
 	}
-	return rule{format: format, check: func(v reflect.Value, _ string) error {
+	return rule{format: format, limit: limit, check: func(v reflect.Value, _ string) error {
 		if !v.CanInt() || !within(v.Int(), limit) {
 			return fmt.Errorf("%w %s", errBound, format)
 		}

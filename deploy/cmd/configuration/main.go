@@ -1,7 +1,9 @@
-// Command configuration writes the reference of all settings to its standard output.
+// Command configuration writes the reference of all settings to its standard output, or with the argument json the types of
+// their values, against which the Helm chart checks its own.
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -10,7 +12,31 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-func main() { _, _ = os.Stdout.WriteString(reference()) } // `make` sees an incomplete file.
+func main() {
+	text := reference()
+	if len(os.Args) > 1 && os.Args[1] == "json" {
+		text = schemas()
+	}
+	_, _ = os.Stdout.WriteString(text) // `make` sees an incomplete file.
+}
+
+// schemas is a JSON object of the settings of each program that are not secret.
+func schemas() string {
+	all := map[string]map[string]settings.Schema{}
+	for _, p := range programs.All() {
+		all[string(p.Name)] = map[string]settings.Schema{}
+		for _, f := range p.Fields {
+			if !f.Secret {
+				all[string(p.Name)][f.Variable] = f.Schema()
+			}
+		}
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		panic(err) // The types have no values that JSON lacks.
+	}
+	return string(text) + "\n"
+}
 
 const introduction = `# Configuration
 

@@ -1,12 +1,52 @@
-{{/* One egress rule: peers and TCP port. No peers: any address, on this port. No port: any port. */}}
+{{/* The peers of a store. Takes root and store. */}}
+{{- define "gifting.peersOf" -}}
+{{- $values := index .root.Values.networkPolicy .store }}
+{{- $peers := $values.to }}
+{{- if get $values "internet" }}{{ $peers = concat $peers (include "gifting.internet" .root | fromYamlArray) }}{{ end }}
+{{- toYaml $peers }}
+{{- end }}
+
+{{/* The ports of a store. Those of Kafka, object storage and the collector are in their addresses. Takes root and store. */}}
+{{- define "gifting.portsOf" -}}
+{{- $values := .root.Values }}
+{{- $ports := list }}
+{{- if eq .store "kafka" }}
+{{- range $values.kafka.brokers }}{{ $ports = append $ports (regexFind "[0-9]+$" . | int) }}{{ end }}
+{{- else if eq .store "collector" }}
+{{- $ports = append $ports (include "gifting.portIn" $values.telemetry.otlpEndpoint | int) }}
+{{- else if eq .store "objectStorage" }}
+{{- $endpoint := regexFind "[?&]endpoint=[^&]+" $values.catalog.images.url | regexFind "https?(://|%3A%2F%2F).*" | default "https://" }}
+{{- $ports = append $ports (include "gifting.portIn" ($endpoint | replace "%3A" ":" | replace "%2F" "/") | int) }}
+{{- else }}
+{{- $ports = append $ports (index $values.networkPolicy .store).port }}
+{{- end }}
+{{- $ports | uniq | toYaml }}
+{{- end }}
+
+{{/* The port of an http or https URL. */}}
+{{- define "gifting.portIn" -}}
+{{- $port := regexFind "^https?://([^/:?#]+|\\[[^\\]]+\\]):[0-9]+" . | regexFind "[0-9]+$" }}
+{{- $port | default (ternary "443" "80" (hasPrefix "https" .)) }}
+{{- end }}
+
+{{/* The egress rule of a store, if it is used. Takes root and store. */}}
+{{- define "gifting.egressToStore" -}}
+{{- if include "gifting.inUse" . }}
+{{- include "gifting.egressTo" (dict "to" (include "gifting.peersOf" . | fromYamlArray) "ports" (include "gifting.portsOf" . | fromYamlArray)) }}
+{{- end }}
+{{- end }}
+
+{{/* One egress rule: peers and TCP ports. No ports: any port. */}}
 {{- define "gifting.egressTo" -}}
-- {{ with .to }}to:
-    {{- toYaml . | nindent 4 }}
-  {{ end }}ports:
+- to:
+    {{- toYaml .to | nindent 4 }}
+  ports:
+    {{- range .ports | default (list "") }}
     - protocol: TCP
-      {{- with .port }}
+      {{- with . }}
       port: {{ . }}
       {{- end }}
+    {{- end }}
 {{- end }}
 
 {{- define "gifting.egressToDNS" -}}
