@@ -30,6 +30,9 @@ BEGIN
     END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
     NULL; -- All databases of a server share their roles: another database has just created it.
+WHEN insufficient_privilege THEN
+    RAISE EXCEPTION 'the role gifting_relay is missing, and % may not create it: run CREATE ROLE gifting_relay NOLOGIN as an administrator, or giftingctl bootstrap databases',
+        current_user USING ERRCODE = 'insufficient_privilege';
 END
 $$;
 -- +goose StatementEnd
