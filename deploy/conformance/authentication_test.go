@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local/inbox"
@@ -176,13 +177,28 @@ func (f *fixture) testSecrets(t *testing.T) {
 	})
 	requirement(t, "AUT-11", func(t *testing.T) {
 		receiver := f.newReceiver(t)
-		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{Actor: operator, TenantId: f.tenant, KeyId: receiver.keyID})
-		require.NoError(t, err)
-		f.place(t)
-		require.Eventually(t, func() bool { return len(receiver.all(t)) == 1 }, harness.Slow, 50*time.Millisecond)
-		require.True(t, signedWith(receiver.all(t)[0], rotated.GetWebhookSecret()))
-		require.False(t, signedWith(receiver.all(t)[0], receiver.secret))
+		received, secret := f.rotate(t, receiver, 0)
+		require.True(t, signedWith(received, secret))
+		require.False(t, signedWith(received, receiver.secret))
 	})
+	requirement(t, "AUT-22", func(t *testing.T) {
+		receiver := f.newReceiver(t)
+		received, secret := f.rotate(t, receiver, time.Hour)
+		require.True(t, signedWith(received, secret))
+		require.True(t, signedWith(received, receiver.secret))
+	})
+}
+
+// rotate rotates the secret of a receiver and returns the next webhook and the new secret.
+func (f *fixture) rotate(t *testing.T, r *receiver, overlap time.Duration) (received inbox.Delivery, secret string) {
+	t.Helper()
+	rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{
+		Actor: operator, TenantId: f.tenant, KeyId: r.keyID, Overlap: durationpb.New(overlap),
+	})
+	require.NoError(t, err)
+	f.place(t)
+	require.Eventually(t, func() bool { return len(r.all(t)) == 1 }, harness.Slow, 50*time.Millisecond)
+	return r.all(t)[0], rotated.GetWebhookSecret()
 }
 
 func testScopes(t *testing.T, p *platform) {

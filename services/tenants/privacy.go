@@ -60,3 +60,10 @@ func deleteAudits(ctx context.Context, tenants *store.Store, keep time.Duration)
 		}),
 	)
 }
+
+// deletePreviousSecrets deletes the secrets of webhooks that no longer sign.
+func deletePreviousSecrets(ctx context.Context, tenants *store.Store, lag time.Duration) error {
+	return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+		return tenants.DeletePreviousSecrets(ctx, lag, limit)
+	})
+}

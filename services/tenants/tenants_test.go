@@ -87,10 +87,10 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	var made *tenantsv1.CreateKeyResponse
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()
-		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
 		require.NoError(t, err)
 		url := "https://hooks.example.com/gifts"
-		made, err = ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{TenantId: id, Name: "k", WebhookUrl: &url})
+		made, err = ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
 		require.NoError(t, err)
 	})
 

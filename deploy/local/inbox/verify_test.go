@@ -41,6 +41,12 @@ func TestVerify(t *testing.T) {
 		require.False(t, inbox.Verify(secret, good, []byte(body), now.Add(inbox.Tolerance+time.Second)))
 		require.False(t, inbox.Verify(secret, good, []byte(body), now.Add(-inbox.Tolerance-time.Second)))
 	})
+	t.Run("one of several signatures is enough", func(t *testing.T) {
+		_, other, _ := strings.Cut(sign(strings.ToUpper(secret), now, body), ",")
+		require.True(t, inbox.Verify(secret, good+","+other, []byte(body), now))
+		require.True(t, inbox.Verify(strings.ToUpper(secret), good+","+other, []byte(body), now))
+		require.False(t, inbox.Verify("another", good+","+other, []byte(body), now))
+	})
 	t.Run("another body, secret or time does not fit", func(t *testing.T) {
 		require.False(t, inbox.Verify(secret, good, []byte(body+" "), now))
 		require.False(t, inbox.Verify(strings.ToUpper(secret), good, []byte(body), now))

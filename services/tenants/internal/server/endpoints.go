@@ -40,6 +40,13 @@ func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 		return out
 	}
 	out.Url, out.Secret = *e.URL, string(secret)
+	if e.SealedPrevious != nil {
+		previous, err := d.ring.Open(e.SealedPrevious, rules.SecretData(e.KeyID))
+		if err != nil {
+			d.log.ErrorContext(ctx, "cannot decrypt a rotated signing secret, only the new one signs", "key_id", e.KeyID, "error", err)
+		}
+		out.PreviousSecret = string(previous)
+	}
 	return out
 }
 

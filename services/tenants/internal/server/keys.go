@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -87,22 +89,38 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 	return &tenantsv1.RevokeKeyResponse{}, nil
 }
 
-// RotateWebhookSecret replaces the signing secret of a key. A revoked key is not found.
+// maxOverlap bounds how long a rotated secret also signs.
+const maxOverlap = 30 * 24 * time.Hour
+
+// RotateWebhookSecret replaces the signing secret of a key. The secret of before also signs for the overlap. A revoked key is not
+// found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	overlap := o.SecretOverlap
+	if req.Overlap != nil {
+		overlap = req.GetOverlap().AsDuration()
+		if req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
+			errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")
+		}
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	secret := rules.NewWebhookSecret()
-	version, err := o.Store.SetWebhookSecret(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, o.sealSecret(req.GetKeyId(), secret))
+	of := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
+	until, version, err := o.Store.RotateWebhookSecret(ctx, of, by, o.sealSecret(req.GetKeyId(), secret), overlap)
 	if err != nil {
 		return nil, refused(err)
 	}
 	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: secret}, nil
+	out := &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: secret}
+	if until != nil {
+		out.PreviousSignsUntil = timestamppb.New(*until)
+	}
+	return out, nil
 }
 
 // SetWebhookUrl sets or, without a url, removes the webhook URL of a key. A revoked key is not found.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,7 +29,14 @@ WHERE id = $1 AND (name, scopes, all_brands, brand_ids) IS DISTINCT FROM ($2, $3
 	updateWebhookURL = `UPDATE api_keys SET webhook_url = $2
 WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
 
-	updateSigning = `UPDATE api_keys SET webhook_secret = $2 WHERE id = $1 AND revoked_at IS NULL`
+	// Without an overlap the secret of before is forgotten at once.
+	updateSigning = `UPDATE api_keys SET webhook_secret = $2,
+  previous_webhook_secret = CASE WHEN $3::interval > '0' THEN webhook_secret END,
+  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END
+WHERE id = $1 AND revoked_at IS NULL RETURNING previous_signs_until`
+
+	deletePreviousSecrets = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL WHERE id IN (
+  SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
 // OfKey names a key of a tenant.
@@ -113,21 +121,35 @@ func readKey(ctx context.Context, tx pgx.Tx, keyID int32) (Key, error) {
 	return k, nil
 }
 
-// SetWebhookSecret replaces the sealed signing secret of a key that is not revoked.
-func (s *Store) SetWebhookSecret(ctx context.Context, of OfKey, by By, sealed []byte) (int64, error) {
+// RotateWebhookSecret replaces the sealed signing secret of a key that is not revoked. The secret of before also signs for the
+// overlap, and until is when that ends. One of a rotation before stops at once.
+func (s *Store) RotateWebhookSecret(
+	ctx context.Context, of OfKey, by By, sealed []byte, overlap time.Duration,
+) (until *time.Time, version int64, err error) {
 	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET}
-	return s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		tag, err := tx.Exec(ctx, updateSigning, of.ID, sealed)
-		if err == nil && tag.RowsAffected() == 0 {
+	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
+		err := tx.QueryRow(ctx, updateSigning, of.ID, sealed, overlap).Scan(&until)
+		if errors.Is(err, pgx.ErrNoRows) {
 			err = ErrNotFound
 		}
 		return true, err
 	})
+	return until, version, err
+}
+
+// DeletePreviousSecrets deletes secrets that have not signed for the time.
+func (s *Store) DeletePreviousSecrets(ctx context.Context, lag time.Duration, limit int) (int, error) {
+	tag, err := s.pool.Exec(ctx, deletePreviousSecrets, lag, limit)
+	if err != nil {
+		return 0, fmt.Errorf("delete previous secrets: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
 }
 
 // SealedColumns are the columns that hold sealed values.
 func SealedColumns() reencrypt.Table {
 	return reencrypt.Table{Name: "api_keys", IntegerID: true, Columns: []reencrypt.Column{
 		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
+		{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
 	}}
 }

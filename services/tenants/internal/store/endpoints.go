@@ -16,7 +16,8 @@ const (
 	selectSubscriptions = `SELECT tenant_id, id, scopes, all_brands, brand_ids FROM api_keys
 WHERE tenant_id = ANY($1::uuid[]) AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY tenant_id, id`
 
-	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret
+	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret,
+  CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
@@ -48,6 +49,8 @@ type Endpoint struct {
 	URL       *string
 	// SealedSecret is the signing secret, sealed for the key.
 	SealedSecret []byte
+	// SealedPrevious is the secret of before, while it also signs; otherwise nil.
+	SealedPrevious []byte
 }
 
 // Endpoints returns the endpoints of the keys that exist, in no particular order.
@@ -58,7 +61,7 @@ func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, erro
 	}
 	endpoints, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Endpoint, error) {
 		var e Endpoint
-		return e, row.Scan(&e.KeyID, &e.Revoked, &e.APIAccess, &e.URL, &e.SealedSecret)
+		return e, row.Scan(&e.KeyID, &e.Revoked, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoints: %w", err)

@@ -18,7 +18,7 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 		Tables: []tenantdata.Table{
 			{Name: "custom_fields", Key: []string{"id uuid"}},
 			{Name: "team_members", Key: []string{"id uuid"}},
-			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{"hash", "webhook_secret"}},
+			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{"hash", "webhook_secret", "previous_webhook_secret"}},
 			{Name: "brands", Key: []string{"id uuid"}},
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
 			{Name: "key_audit", Key: []string{"id uuid"}, Kept: audited},

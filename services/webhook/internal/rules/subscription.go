@@ -46,17 +46,26 @@ func scopeOf(eventType string) commonv1.Scope {
 }
 
 // Signature is the value of the Service-Signature header: the time of this attempt and the HMAC over that time and the
-// body. The key of the HMAC is the text of the secret, not the bytes that its hex digits encode.
-func Signature(secret string, at time.Time, body []byte) string {
+// body. The key of the HMAC is the text of the secret, not the bytes that its hex digits encode. After a rotation there are two
+// secrets and two v1. The new secret is the last: a receiver that reads only the last v1 sees what it would see without an overlap.
+func Signature(secrets []string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
-	return "t=" + t + ",v1=" + hex.EncodeToString(sign(secret, t, body))
+	header := "t=" + t
+	for _, secret := range secrets {
+		header += ",v1=" + hex.EncodeToString(sign(secret, t, body))
+	}
+	return header
 }
 
 // StandardSignature is the value of the Webhook-Signature header of the Standard Webhooks convention, for
-// receivers that use one of its libraries. Their secret is the base64 of the same text.
-func StandardSignature(secret, id string, at time.Time, body []byte) string {
+// receivers that use one of its libraries. Their secret is the base64 of the same text. Signatures are separated by spaces.
+func StandardSignature(secrets []string, id string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
-	return "v1," + base64.StdEncoding.EncodeToString(sign(secret, id+"."+t, body))
+	signatures := make([]string, len(secrets))
+	for i, secret := range secrets {
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(sign(secret, id+"."+t, body))
+	}
+	return strings.Join(signatures, " ")
 }
 
 func sign(secret, prefix string, body []byte) []byte {

@@ -70,9 +70,9 @@ func TestSignaturesEqualThoseOfOpenSSL(t *testing.T) {
 	at := time.Unix(1767225600, 999_999_000)
 
 	require.Equal(t, "t=1767225600,v1=9fde9d9e46d555885e567a1702771c0513ea2155d474ff782a0e9d6d7ddb4abb",
-		rules.Signature(secret, at, []byte(body)))
+		rules.Signature([]string{secret}, at, []byte(body)))
 	require.Equal(t, "v1,z2eLRDuxl1rw0BJPdij0XLlznUlAZwMVgSQk/XKd8Yk=",
-		rules.StandardSignature(secret, id, at, []byte(body)))
+		rules.StandardSignature([]string{secret}, id, at, []byte(body)))
 }
 
 // Receivers verify signatures with other libraries; so do these tests.
@@ -82,11 +82,11 @@ func TestOtherLibrariesAcceptTheSignatures(t *testing.T) {
 	now := time.Now()
 
 	t.Run("Service-Signature, by a library for the same scheme", func(t *testing.T) {
-		header := rules.Signature(secret, now, body)
+		header := rules.Signature([]string{secret}, now, body)
 		require.NoError(t, stripe.ValidatePayload(body, header, secret))
 		require.Error(t, stripe.ValidatePayload(append(body, ' '), header, secret), "another body")
 		require.Error(t, stripe.ValidatePayload(body, header, strings.ToUpper(secret)), "another secret")
-		require.Error(t, stripe.ValidatePayload(body, rules.Signature(secret, now.Add(-6*time.Minute), body), secret), "too old")
+		require.Error(t, stripe.ValidatePayload(body, rules.Signature([]string{secret}, now.Add(-6*time.Minute), body), secret), "too old")
 	})
 	t.Run("webhook-signature, by the library of Standard Webhooks", func(t *testing.T) {
 		verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString([]byte(secret)))
@@ -94,10 +94,32 @@ func TestOtherLibrariesAcceptTheSignatures(t *testing.T) {
 		headers := http.Header{}
 		headers.Set("Webhook-Id", id)
 		headers.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-		headers.Set("Webhook-Signature", rules.StandardSignature(secret, id, now, body))
+		headers.Set("Webhook-Signature", rules.StandardSignature([]string{secret}, id, now, body))
 		require.NoError(t, verifier.Verify(body, headers))
 		require.Error(t, verifier.Verify(append(body, ' '), headers), "another body")
 		headers.Set("Webhook-Id", "another")
 		require.Error(t, verifier.Verify(body, headers), "another id")
 	})
+}
+
+// After a rotation a receiver may know either secret, or both.
+func TestOtherLibrariesAcceptASignatureOfEitherSecret(t *testing.T) {
+	t.Parallel()
+	body, now := []byte(body), time.Now()
+	previous := strings.Repeat("fedcba9876543210", 4)
+	both := []string{previous, secret}
+	headers := http.Header{}
+	headers.Set("Webhook-Id", id)
+	headers.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	headers.Set("Webhook-Signature", rules.StandardSignature(both, id, now, body))
+	for _, known := range both {
+		require.NoError(t, stripe.ValidatePayload(body, rules.Signature(both, now, body), known))
+		verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString([]byte(known)))
+		require.NoError(t, err)
+		require.NoError(t, verifier.Verify(body, headers))
+	}
+	require.Error(t, stripe.ValidatePayload(body, rules.Signature(both, now, body), strings.Repeat("0", 64)))
+	alone := rules.Signature([]string{secret}, now, body)
+	require.True(t, strings.HasSuffix(rules.Signature(both, now, body), strings.TrimPrefix(alone, "t="+strconv.FormatInt(now.Unix(), 10))),
+		"a receiver that reads only the last v1 finds that of the new secret")
 }

@@ -65,7 +65,9 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	return s.traced(ctx, d, func(ctx context.Context) webhookclient.Response {
-		return s.client.Post(ctx, webhookclient.Request{URL: to.url, Secret: to.secret, EventID: d.EventID, Body: d.Body})
+		return s.client.Post(ctx, webhookclient.Request{
+			URL: to.url, Secret: to.secret, Previous: to.previous, EventID: d.EventID, Body: d.Body,
+		})
 	})
 }
 

@@ -20,7 +20,9 @@ const (
 // endpoint is the current endpoint of a key. The zero value is an endpoint that is gone.
 type endpoint struct {
 	url, secret string
-	paused      bool
+	// previous is the secret of before a rotation, while it also signs.
+	previous string
+	paused   bool
 }
 
 func (e endpoint) gone() bool { return e.url == "" && !e.paused }
@@ -115,7 +117,9 @@ func endpointOf(e *tenantsv1.Endpoint) endpoint {
 	case tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
 		return endpoint{}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE:
-		return endpoint{url: e.GetUrl(), secret: e.GetSecret(), paused: e.GetUrl() == "" || e.GetSecret() == ""}
+		return endpoint{
+			url: e.GetUrl(), secret: e.GetSecret(), previous: e.GetPreviousSecret(), paused: e.GetUrl() == "" || e.GetSecret() == "",
+		}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
 		return endpoint{paused: true}
 	default:

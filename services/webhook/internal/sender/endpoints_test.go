@@ -94,3 +94,21 @@ func TestADeadEndpointDelaysNoOther(t *testing.T) {
 	require.Eventually(t, func() bool { return len(dead.Arrivals()) == 50 }, waitLimit, pollInterval)
 	require.LessOrEqual(t, dead.MaxConcurrent(), 4)
 }
+
+// A receiver may know either secret. One that reads only the last v1, as here, finds that of the new secret.
+func TestBothSecretsSignDuringAnOverlap(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7, webhooktest.Status(http.StatusOK))
+	receiver.Rotate(strings.Repeat("fedcba9876543210", 4))
+	rotated := receiver.Endpoint(7)
+	rotated.PreviousSecret = strings.Repeat("0123456789abcdef", 4)
+	f.directory.SetEndpoint(rotated)
+	f.start()
+	id, _ := f.event(7)
+	f.until(id, 7, inState("DELIVERED"))
+	arrival := receiver.Arrivals()[0]
+	require.True(t, arrival.Verified)
+	require.Len(t, strings.Split(arrival.Header.Get("Service-Signature"), ",v1="), 3)
+	require.Len(t, strings.Split(arrival.Header.Get("Webhook-Signature"), " v1,"), 2)
+}

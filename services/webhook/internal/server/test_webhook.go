@@ -93,7 +93,9 @@ func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint) (*webhookv1.Te
 	if err != nil {
 		return nil, fmt.Errorf("make ping: %w", err)
 	}
-	resp := s.deps.Client.Post(ctx, webhookclient.Request{URL: e.GetUrl(), Secret: e.GetSecret(), EventID: id.String(), Body: body})
+	resp := s.deps.Client.Post(ctx, webhookclient.Request{
+		URL: e.GetUrl(), Secret: e.GetSecret(), Previous: e.GetPreviousSecret(), EventID: id.String(), Body: body,
+	})
 	return report(resp.Outcome), nil
 }
 

@@ -26,10 +26,12 @@ const (
 
 // Request is an event for a receiver.
 type Request struct {
-	URL     string
-	Secret  string
-	EventID string
-	Body    []byte
+	URL    string
+	Secret string
+	// Previous also signs if it is not empty.
+	Previous string
+	EventID  string
+	Body     []byte
 }
 
 // Response is the receiver's response, or the reason why there is none.
@@ -78,14 +80,17 @@ func failed(err error) Response {
 }
 
 func (c *Client) sign(h http.Header, r Request) {
-	now := c.now()
+	now, secrets := c.now(), []string{r.Secret}
+	if r.Previous != "" {
+		secrets = []string{r.Previous, r.Secret}
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", userAgent)
 	h.Set("Service-Event-Id", r.EventID)
-	h.Set("Service-Signature", rules.Signature(r.Secret, now, r.Body))
+	h.Set("Service-Signature", rules.Signature(secrets, now, r.Body))
 	h.Set("Webhook-Id", r.EventID)
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("Webhook-Signature", rules.StandardSignature(r.Secret, r.EventID, now, r.Body))
+	h.Set("Webhook-Signature", rules.StandardSignature(secrets, r.EventID, now, r.Body))
 }
 
 // readStart returns the beginning of the body and drains the rest up to maxRead.

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -1135,10 +1136,13 @@ func (x *SetWebhookUrlResponse) GetKey() *Key {
 }
 
 type RotateWebhookSecretRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	KeyId         int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	Actor         *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
-	TenantId      string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	KeyId    int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
+	Actor    *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
+	TenantId string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// How long the secret of before also signs: 0 to 30 days. 0 is for a secret that leaked. Absent: the setting
+	// GIFTING_WEBHOOK_SECRET_OVERLAP. A secret that the last rotation left signing stops at once.
+	Overlap       *durationpb.Duration `protobuf:"bytes,4,opt,name=overlap,proto3,oneof" json:"overlap,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1194,11 +1198,20 @@ func (x *RotateWebhookSecretRequest) GetTenantId() string {
 	return ""
 }
 
+func (x *RotateWebhookSecretRequest) GetOverlap() *durationpb.Duration {
+	if x != nil {
+		return x.Overlap
+	}
+	return nil
+}
+
 type RotateWebhookSecretResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	WebhookSecret string                 `protobuf:"bytes,1,opt,name=webhook_secret,json=webhookSecret,proto3" json:"webhook_secret,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Until when the secret of before also signs. Absent: it does not.
+	PreviousSignsUntil *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=previous_signs_until,json=previousSignsUntil,proto3" json:"previous_signs_until,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *RotateWebhookSecretResponse) Reset() {
@@ -1236,6 +1249,13 @@ func (x *RotateWebhookSecretResponse) GetWebhookSecret() string {
 		return x.WebhookSecret
 	}
 	return ""
+}
+
+func (x *RotateWebhookSecretResponse) GetPreviousSignsUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PreviousSignsUntil
+	}
+	return nil
 }
 
 type ListKeyAuditRequest struct {
@@ -2239,7 +2259,7 @@ var File_gifting_tenants_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
+	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
 	"\x10PutTenantRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2308,13 +2328,17 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\ttenant_id\x18\x04 \x01(\tR\btenantIdB\x06\n" +
 	"\x04_url\"B\n" +
 	"\x15SetWebhookUrlResponse\x12)\n" +
-	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"\x80\x01\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"\xc6\x01\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
 	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
-	"\ttenant_id\x18\x03 \x01(\tR\btenantId\"I\n" +
+	"\ttenant_id\x18\x03 \x01(\tR\btenantId\x128\n" +
+	"\aoverlap\x18\x04 \x01(\v2\x19.google.protobuf.DurationH\x00R\aoverlap\x88\x01\x01B\n" +
+	"\n" +
+	"\b_overlap\"\x97\x01\n" +
 	"\x1bRotateWebhookSecretResponse\x12*\n" +
-	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\"\xd3\x01\n" +
+	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\x12L\n" +
+	"\x14previous_signs_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x12previousSignsUntil\"\xd3\x01\n" +
 	"\x13ListKeyAuditRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1a\n" +
 	"\x06key_id\x18\x02 \x01(\x05H\x00R\x05keyId\x88\x01\x01\x12\x19\n" +
@@ -2506,8 +2530,9 @@ var file_gifting_tenants_v1_operations_proto_goTypes = []any{
 	(*CustomField)(nil),                 // 39: gifting.tenants.v1.CustomField
 	(v1.Scope)(0),                       // 40: gifting.common.v1.Scope
 	(*Key)(nil),                         // 41: gifting.tenants.v1.Key
-	(*timestamppb.Timestamp)(nil),       // 42: google.protobuf.Timestamp
-	(OffboardingState)(0),               // 43: gifting.tenants.v1.OffboardingState
+	(*durationpb.Duration)(nil),         // 42: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),       // 43: google.protobuf.Timestamp
+	(OffboardingState)(0),               // 44: gifting.tenants.v1.OffboardingState
 }
 var file_gifting_tenants_v1_operations_proto_depIdxs = []int32{
 	35, // 0: gifting.tenants.v1.PutTenantRequest.actor:type_name -> gifting.common.v1.Actor
@@ -2531,65 +2556,67 @@ var file_gifting_tenants_v1_operations_proto_depIdxs = []int32{
 	35, // 18: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
 	41, // 19: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
 	35, // 20: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
-	35, // 21: gifting.tenants.v1.ListKeyAuditRequest.actor:type_name -> gifting.common.v1.Actor
-	22, // 22: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
-	42, // 23: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
-	35, // 24: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
-	0,  // 25: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
-	35, // 26: gifting.tenants.v1.ListTenantsRequest.actor:type_name -> gifting.common.v1.Actor
-	25, // 27: gifting.tenants.v1.ListTenantsResponse.tenants:type_name -> gifting.tenants.v1.TenantRecord
-	36, // 28: gifting.tenants.v1.TenantRecord.tenant:type_name -> gifting.tenants.v1.Tenant
-	42, // 29: gifting.tenants.v1.TenantRecord.created_at:type_name -> google.protobuf.Timestamp
-	43, // 30: gifting.tenants.v1.TenantRecord.offboarding:type_name -> gifting.tenants.v1.OffboardingState
-	35, // 31: gifting.tenants.v1.GetTenantRequest.actor:type_name -> gifting.common.v1.Actor
-	25, // 32: gifting.tenants.v1.GetTenantResponse.tenant:type_name -> gifting.tenants.v1.TenantRecord
-	37, // 33: gifting.tenants.v1.GetTenantResponse.brands:type_name -> gifting.tenants.v1.Brand
-	38, // 34: gifting.tenants.v1.GetTenantResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	28, // 35: gifting.tenants.v1.GetTenantResponse.custom_fields:type_name -> gifting.tenants.v1.PlacedField
-	39, // 36: gifting.tenants.v1.PlacedField.field:type_name -> gifting.tenants.v1.CustomField
-	35, // 37: gifting.tenants.v1.ListKeysRequest.actor:type_name -> gifting.common.v1.Actor
-	31, // 38: gifting.tenants.v1.ListKeysResponse.keys:type_name -> gifting.tenants.v1.KeyRecord
-	41, // 39: gifting.tenants.v1.KeyRecord.key:type_name -> gifting.tenants.v1.Key
-	42, // 40: gifting.tenants.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	42, // 41: gifting.tenants.v1.KeyRecord.revoked_at:type_name -> google.protobuf.Timestamp
-	35, // 42: gifting.tenants.v1.ListTenantAuditRequest.actor:type_name -> gifting.common.v1.Actor
-	34, // 43: gifting.tenants.v1.ListTenantAuditResponse.entries:type_name -> gifting.tenants.v1.TenantAuditEntry
-	42, // 44: gifting.tenants.v1.TenantAuditEntry.at:type_name -> google.protobuf.Timestamp
-	35, // 45: gifting.tenants.v1.TenantAuditEntry.actor:type_name -> gifting.common.v1.Actor
-	1,  // 46: gifting.tenants.v1.TenantAuditEntry.action:type_name -> gifting.tenants.v1.TenantAction
-	2,  // 47: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
-	4,  // 48: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
-	6,  // 49: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
-	8,  // 50: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
-	10, // 51: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
-	12, // 52: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
-	14, // 53: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
-	16, // 54: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
-	18, // 55: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
-	20, // 56: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
-	23, // 57: gifting.tenants.v1.TenantOperationsService.ListTenants:input_type -> gifting.tenants.v1.ListTenantsRequest
-	26, // 58: gifting.tenants.v1.TenantOperationsService.GetTenant:input_type -> gifting.tenants.v1.GetTenantRequest
-	29, // 59: gifting.tenants.v1.TenantOperationsService.ListKeys:input_type -> gifting.tenants.v1.ListKeysRequest
-	32, // 60: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:input_type -> gifting.tenants.v1.ListTenantAuditRequest
-	3,  // 61: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
-	5,  // 62: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
-	7,  // 63: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
-	9,  // 64: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
-	11, // 65: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
-	13, // 66: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
-	15, // 67: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
-	17, // 68: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
-	19, // 69: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
-	21, // 70: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
-	24, // 71: gifting.tenants.v1.TenantOperationsService.ListTenants:output_type -> gifting.tenants.v1.ListTenantsResponse
-	27, // 72: gifting.tenants.v1.TenantOperationsService.GetTenant:output_type -> gifting.tenants.v1.GetTenantResponse
-	30, // 73: gifting.tenants.v1.TenantOperationsService.ListKeys:output_type -> gifting.tenants.v1.ListKeysResponse
-	33, // 74: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:output_type -> gifting.tenants.v1.ListTenantAuditResponse
-	61, // [61:75] is the sub-list for method output_type
-	47, // [47:61] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	42, // 21: gifting.tenants.v1.RotateWebhookSecretRequest.overlap:type_name -> google.protobuf.Duration
+	43, // 22: gifting.tenants.v1.RotateWebhookSecretResponse.previous_signs_until:type_name -> google.protobuf.Timestamp
+	35, // 23: gifting.tenants.v1.ListKeyAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	22, // 24: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
+	43, // 25: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
+	35, // 26: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	0,  // 27: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
+	35, // 28: gifting.tenants.v1.ListTenantsRequest.actor:type_name -> gifting.common.v1.Actor
+	25, // 29: gifting.tenants.v1.ListTenantsResponse.tenants:type_name -> gifting.tenants.v1.TenantRecord
+	36, // 30: gifting.tenants.v1.TenantRecord.tenant:type_name -> gifting.tenants.v1.Tenant
+	43, // 31: gifting.tenants.v1.TenantRecord.created_at:type_name -> google.protobuf.Timestamp
+	44, // 32: gifting.tenants.v1.TenantRecord.offboarding:type_name -> gifting.tenants.v1.OffboardingState
+	35, // 33: gifting.tenants.v1.GetTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	25, // 34: gifting.tenants.v1.GetTenantResponse.tenant:type_name -> gifting.tenants.v1.TenantRecord
+	37, // 35: gifting.tenants.v1.GetTenantResponse.brands:type_name -> gifting.tenants.v1.Brand
+	38, // 36: gifting.tenants.v1.GetTenantResponse.team:type_name -> gifting.tenants.v1.TeamMember
+	28, // 37: gifting.tenants.v1.GetTenantResponse.custom_fields:type_name -> gifting.tenants.v1.PlacedField
+	39, // 38: gifting.tenants.v1.PlacedField.field:type_name -> gifting.tenants.v1.CustomField
+	35, // 39: gifting.tenants.v1.ListKeysRequest.actor:type_name -> gifting.common.v1.Actor
+	31, // 40: gifting.tenants.v1.ListKeysResponse.keys:type_name -> gifting.tenants.v1.KeyRecord
+	41, // 41: gifting.tenants.v1.KeyRecord.key:type_name -> gifting.tenants.v1.Key
+	43, // 42: gifting.tenants.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	43, // 43: gifting.tenants.v1.KeyRecord.revoked_at:type_name -> google.protobuf.Timestamp
+	35, // 44: gifting.tenants.v1.ListTenantAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	34, // 45: gifting.tenants.v1.ListTenantAuditResponse.entries:type_name -> gifting.tenants.v1.TenantAuditEntry
+	43, // 46: gifting.tenants.v1.TenantAuditEntry.at:type_name -> google.protobuf.Timestamp
+	35, // 47: gifting.tenants.v1.TenantAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	1,  // 48: gifting.tenants.v1.TenantAuditEntry.action:type_name -> gifting.tenants.v1.TenantAction
+	2,  // 49: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
+	4,  // 50: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
+	6,  // 51: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
+	8,  // 52: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
+	10, // 53: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
+	12, // 54: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
+	14, // 55: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
+	16, // 56: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
+	18, // 57: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
+	20, // 58: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
+	23, // 59: gifting.tenants.v1.TenantOperationsService.ListTenants:input_type -> gifting.tenants.v1.ListTenantsRequest
+	26, // 60: gifting.tenants.v1.TenantOperationsService.GetTenant:input_type -> gifting.tenants.v1.GetTenantRequest
+	29, // 61: gifting.tenants.v1.TenantOperationsService.ListKeys:input_type -> gifting.tenants.v1.ListKeysRequest
+	32, // 62: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:input_type -> gifting.tenants.v1.ListTenantAuditRequest
+	3,  // 63: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
+	5,  // 64: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
+	7,  // 65: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
+	9,  // 66: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
+	11, // 67: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
+	13, // 68: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
+	15, // 69: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
+	17, // 70: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
+	19, // 71: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
+	21, // 72: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
+	24, // 73: gifting.tenants.v1.TenantOperationsService.ListTenants:output_type -> gifting.tenants.v1.ListTenantsResponse
+	27, // 74: gifting.tenants.v1.TenantOperationsService.GetTenant:output_type -> gifting.tenants.v1.GetTenantResponse
+	30, // 75: gifting.tenants.v1.TenantOperationsService.ListKeys:output_type -> gifting.tenants.v1.ListKeysResponse
+	33, // 76: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:output_type -> gifting.tenants.v1.ListTenantAuditResponse
+	63, // [63:77] is the sub-list for method output_type
+	49, // [49:63] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_operations_proto_init() }
@@ -2602,6 +2629,7 @@ func file_gifting_tenants_v1_operations_proto_init() {
 	file_gifting_tenants_v1_tenants_proto_init()
 	file_gifting_tenants_v1_operations_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[16].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[19].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[21].OneofWrappers = []any{}

@@ -1,0 +1,120 @@
+package server_test
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/reencrypt"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// rotate rotates the secret of a key. Without an overlap it is that of the setting.
+func (f *fixture) rotate(tenant string, keyID int32, overlap *durationpb.Duration) *tenantsv1.RotateWebhookSecretResponse {
+	f.t.Helper()
+	return call(f.t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+		Actor: staff, TenantId: tenant, KeyId: keyID, Overlap: overlap,
+	})
+}
+
+func (f *fixture) requireSigning(keyID int32, secret, previous string) {
+	f.t.Helper()
+	e := f.endpoint(keyID)
+	require.Equal(f.t, []string{secret, previous}, []string{e.GetSecret(), e.GetPreviousSecret()})
+}
+
+func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	made := f.key(tenant)
+	id := made.GetKey().GetId()
+	f.requireSigning(id, made.GetWebhookSecret(), "")
+
+	first := f.rotate(tenant, id, nil)
+	f.requireSigning(id, first.GetWebhookSecret(), made.GetWebhookSecret())
+	require.WithinDuration(t, time.Now().Add(time.Hour), first.GetPreviousSignsUntil().AsTime(), time.Minute, "the overlap of the setting")
+	second := f.rotate(tenant, id, durationpb.New(48*time.Hour))
+	f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret())
+	require.WithinDuration(t, time.Now().Add(48*time.Hour), second.GetPreviousSignsUntil().AsTime(), time.Minute)
+
+	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now()`)
+	require.NoError(t, err)
+	f.requireSigning(id, second.GetWebhookSecret(), "")
+}
+
+func TestALeakedSecretStopsSigningAtOnce(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	id := f.key(tenant).GetKey().GetId()
+	f.rotate(tenant, id, nil)
+	rotated := f.rotate(tenant, id, durationpb.New(0))
+	require.Nil(t, rotated.GetPreviousSignsUntil())
+	f.requireSigning(id, rotated.GetWebhookSecret(), "")
+	var stored int
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT count(previous_webhook_secret) FROM api_keys`).Scan(&stored))
+	require.Zero(t, stored)
+}
+
+func TestAnOverlapIsFrom0To30Days(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	id := f.key(tenant).GetKey().GetId()
+	for _, overlap := range []*durationpb.Duration{
+		durationpb.New(-time.Second), durationpb.New(30*24*time.Hour + time.Second), {Seconds: 1, Nanos: -1},
+	} {
+		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, Overlap: overlap}, "overlap invalid")
+	}
+	f.rotate(tenant, id, durationpb.New(30*24*time.Hour))
+}
+
+func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	over, signing := f.key(tenant).GetKey().GetId(), f.key(tenant).GetKey().GetId()
+	f.rotate(tenant, over, nil)
+	f.rotate(tenant, signing, nil)
+	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
+	require.NoError(t, err)
+	n, err := store.New(f.pool).DeletePreviousSecrets(t.Context(), time.Hour, 10)
+	require.NoError(t, err)
+	require.Zero(t, n, "the clock may have jumped ahead")
+	n, err = store.New(f.pool).DeletePreviousSecrets(t.Context(), 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	var left int32
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT id FROM api_keys WHERE previous_webhook_secret IS NOT NULL`).Scan(&left))
+	require.Equal(t, signing, left)
+}
+
+func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	made := f.key(tenant)
+	id := made.GetKey().GetId()
+	rotated := f.rotate(tenant, id, nil)
+	database := postgres.Config{URL: f.pool.Config().ConnString()}
+	keys := keyOf("k2", "b") + "," + keyOf("k1", "a")
+	require.NoError(t, reencrypt.Run(t.Context(), database, keys, store.SealedColumns(), io.Discard))
+	serve(t, f.pool, ringOf(t, "k2", "b")).requireSigning(id, rotated.GetWebhookSecret(), made.GetWebhookSecret())
+}
+
+func TestASecretOfBeforeThatDoesNotOpenStopsNoDelivery(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	id := f.key(tenant).GetKey().GetId()
+	rotated := f.rotate(tenant, id, nil)
+	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_webhook_secret = 'broken'`)
+	require.NoError(t, err)
+	f.requireSigning(id, rotated.GetWebhookSecret(), "")
+}
