@@ -40,6 +40,7 @@ var kinds = map[string]func() meta.Object{
 	"apps/v1 Deployment":                      func() meta.Object { return &apps.Deployment{} },
 	"autoscaling/v2 HorizontalPodAutoscaler":  func() meta.Object { return &autoscaling.HorizontalPodAutoscaler{} },
 	"batch/v1 Job":                            func() meta.Object { return &batch.Job{} },
+	"v1 Pod":                                  func() meta.Object { return &core.Pod{} },
 	"v1 ConfigMap":                            func() meta.Object { return &core.ConfigMap{} },
 	"v1 Service":                              func() meta.Object { return &core.Service{} },
 	"v1 ServiceAccount":                       func() meta.Object { return &core.ServiceAccount{} },

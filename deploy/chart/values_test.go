@@ -71,6 +71,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a private key among the authorities":               {`{"authorities": {"inline": "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----"}}`, "inline"},
 		"authorities that are no PEM":                       {`{"authorities": {"inline": "MIIB"}}`, "inline"},
 		"a volume of the chart":                             {`{"extraVolumes": [{"name": "tls", "emptyDir": {}}]}`, "extraVolumes"},
+		"a test that places orders in production":           {`{"test": {"apiKey": {"name": "key"}}}`, "it needs the environment sandbox"},
 		"an ingress without hosts":                          {`{"ingress": {"enabled": true, "hosts": []}}`, "hosts"},
 	} {
 		t.Run(name, func(t *testing.T) {

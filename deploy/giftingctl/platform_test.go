@@ -78,6 +78,7 @@ func TestPlatform(t *testing.T) {
 	tenant := uuid.NewString()
 	t.Run("a tenant, its brand, its team and its key are made", func(t *testing.T) { f.testTenant(t, tenant) })
 	t.Run("an order is placed, approved, dispatched and delivered", func(t *testing.T) { f.testOrder(t, tenant) })
+	t.Run("a check of the sandbox", f.testCheck)
 	t.Run("wrong input", f.testWrongInput)
 	t.Run("a dry run sends nothing", f.testDryRun)
 	t.Run("a service that cannot be reached", f.testUnreachable)

@@ -42,6 +42,7 @@ func (a *app) groups() []*cobra.Command {
 	return []*cobra.Command{
 		a.contextCommand(),
 		a.bootstrapCommand(),
+		a.checkCommand(),
 	}
 }
 

@@ -129,6 +129,9 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 
 {{- define "gifting.wrongScaling" -}}
 {{- $wrong := list }}
+{{- if and .Values.test.apiKey.name (ne .Values.environment "sandbox") }}
+{{- $wrong = append $wrong "test.apiKey places an order, so it needs the environment sandbox" }}
+{{- end }}
 {{- range $_, $component := include "gifting.components" . | fromYaml }}
 {{- with (index $.Values $component.values).autoscaling }}
 {{- if gt (int .min) (int .max) }}
