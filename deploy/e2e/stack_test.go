@@ -46,6 +46,7 @@ func TestStack(t *testing.T) {
 	t.Run("metrics", s.testMetrics)
 	t.Run("periodic work", s.testPeriodicWork)
 	t.Run("the SQL of the runbooks", s.testRunbooks)
+	t.Run("sealed events", s.testSealedEvents)
 	t.Run("personal data", s.testPersonalData)
 }
 
