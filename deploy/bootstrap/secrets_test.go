@@ -19,13 +19,13 @@ var stores = bootstrap.Stores{Postgres: "db.example.com:5432", Options: "sslmode
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	folder := os.DirFS(dir)
+	require.NoError(t, fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		name, _ := filepath.Rel(dir, path)
-		found[name] = string(text)
+		text, err := fs.ReadFile(folder, path)
+		found[path] = string(text)
 		return err
 	}))
 	return found

@@ -27,7 +27,7 @@ func s3URL(t *testing.T) string {
 	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/&endpoint=" + url.QueryEscape(server.URL)
 }
 
-func TestFilesAreStored(t *testing.T) { //nolint:paralleltest // It sets the environment.
+func TestFilesAreStored(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // As in the image.
 	large := make([]byte, 10<<20)
