@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"google.golang.org/protobuf/proto"
@@ -26,25 +27,54 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		return usage(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	bar := c.app.bar("written", 0)
-	defer bar.end()
+	progress := c.app.bar("written", 0)
+	err = c.write(ctx, conn, req, file, progress)
+	progress.end()
+	if err != nil {
+		c.continued(req)
+		return err
+	}
+	c.app.note(fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, progress.done))
+	return nil
+}
+
+// write writes all pages. After an error the request has the cursor of the page that is missing.
+func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, progress *bar) error {
 	for {
 		resp := newMessage(method(c.method).Output())
 		if err := conn.call(ctx, c.method, req, resp); err != nil {
 			return err
 		}
 		content := resp.ProtoReflect().Get(resp.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(c.document))).Bytes()
-		if _, err := file.Write(content); err != nil {
+		if err := writePage(file, content); err != nil {
 			return err
 		}
-		bar.add(len(content))
+		progress.add(len(content))
 		next := c.next(resp)
 		if next == "" {
-			break
+			return nil
 		}
 		req.ProtoReflect().Set(c.pages().last(), protoreflect.ValueOfString(next))
 	}
-	bar.end()
-	c.app.note(fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, bar.done))
+}
+
+// writePage writes all of a page or nothing, so that a continued file has no line twice.
+func writePage(file *os.File, content []byte) error {
+	before, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(content); err != nil {
+		return errors.Join(err, file.Truncate(before))
+	}
 	return nil
+}
+
+// continued says how to go on after an error. An export whose first page failed leaves no file.
+func (c *callCommand) continued(req proto.Message) {
+	if c.pages() != nil && req.ProtoReflect().Has(c.pages().last()) {
+		c.app.note("The file goes on with --after " + req.ProtoReflect().Get(c.pages().last()).String())
+		return
+	}
+	_ = os.Remove(c.out) // It is empty. Otherwise the next attempt says that it exists.
 }

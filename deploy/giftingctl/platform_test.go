@@ -150,7 +150,7 @@ func (f fixture) testWrongInput(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--reason":           {"orders", "cancel", uuid.NewString()},
 		"ORDER_ID":           {"orders", "approve"},
-		"name the tenant":    {"orders", "approve", uuid.NewString()},
+		"name the tenant":    {"orders", "approve", uuid.NewString(), "--tenant", ""},
 		`"lost" is none of`:  {"orders", "search", "--status", "lost"},
 		"only one can be":    {"people", "erase", "--tenant", seed.Direct, "--order-id", "a", "--personal-link-id", "b"},
 		"--out FILE":         {"people", "export", "--tenant", seed.Direct, "--order-id", uuid.NewString()},

@@ -28,8 +28,8 @@ func (w wiring) contexts() giftingctl.Config {
 		}
 	}
 	return giftingctl.Config{Current: string(identity.Backoffice), Contexts: map[string]giftingctl.Context{
-		string(identity.Backoffice): of(identity.Backoffice, "", giftingctl.Actor{Kind: "backoffice-account", ID: "staff-7"}),
-		string(identity.Operator):   of(identity.Operator, "", giftingctl.Actor{Kind: "system"}),
+		string(identity.Backoffice): of(identity.Backoffice, seed.Direct, giftingctl.Actor{Kind: "backoffice-account", ID: "staff-7"}),
+		string(identity.Operator):   of(identity.Operator, seed.Direct, giftingctl.Actor{Kind: "system"}),
 		string(identity.Workspace): of(identity.Workspace, seed.Approving,
 			giftingctl.Actor{Kind: "tenant-account", ID: seed.Approver}),
 	}}
