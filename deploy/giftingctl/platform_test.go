@@ -82,6 +82,7 @@ func TestPlatform(t *testing.T) {
 	t.Run("wrong input", f.testWrongInput)
 	t.Run("a dry run sends nothing", f.testDryRun)
 	t.Run("a service that cannot be reached", f.testUnreachable)
+	t.Run("gifts are imported", f.testImport)
 	t.Run("pages", f.testPages)
 	t.Run("an export is written for its reader alone, and continues", f.testExports)
 }
@@ -215,4 +216,31 @@ func (f fixture) testExports(t *testing.T) {
 	again := f.run(t, args...)
 	require.Equal(t, 2, again.code, "a file is not overwritten")
 	require.Regexp(t, `(?m)^caller +spiffe://partner-gifting/backoffice$`, f.ok(t, "context", "show").out)
+}
+
+func (f fixture) testImport(t *testing.T) {
+	dir := t.TempDir()
+	gifts, report := filepath.Join(dir, "gifts.csv"), filepath.Join(dir, "report.csv")
+	const header = "id,state,name,description,availableCountries,prices\n"
+	id := uuid.NewString()
+	row := id + ",PUBLISHED,Team jersey,The jersey of the season.,SE;NO,NORDICS=79.90\n"
+	require.NoError(t, os.WriteFile(gifts, []byte(header+row), 0o600))
+	imported := f.ok(t, "catalog", "import", gifts, "--report", report, "--context", "operator")
+	require.Empty(t, imported.out)
+	require.Contains(t, imported.err, "1 rows: 1 created")
+	written, err := os.ReadFile(report)
+	require.NoError(t, err)
+	require.Equal(t, "line,id,outcome,errors\n2,"+id+",created,\n", string(written))
+	require.Regexp(t, `(?m)^product name +Team jersey$`, f.ok(t, "products", "get", id).out)
+	require.NoError(t, os.WriteFile(gifts, []byte(header+row+"x,SOLD,,,,\n"), 0o600))
+	rejected := f.run(t, "catalog", "import", gifts, "--context", "operator")
+	require.Equal(t, 1, rejected.code)
+	require.Contains(t, rejected.err, "giftingctl: 1 of 2 rows were rejected; see the report\n")
+	require.Contains(t, rejected.out, `"outcome":"unchanged"`)
+	refused := f.run(t, "catalog", "import", gifts, "--context", "workspace")
+	require.Equal(t, 1, refused.code)
+	require.Contains(t, refused.err, "(caller_not_allowed)")
+	for _, args := range [][]string{{}, {"-"}, {filepath.Join(dir, "none.csv")}, {gifts, "--format", "xml"}, {gifts, "--report-format", "xml"}} {
+		require.Equal(t, 2, f.run(t, append([]string{"catalog", "import"}, args...)...).code, args)
+	}
 }

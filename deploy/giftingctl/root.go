@@ -43,6 +43,7 @@ func (a *app) groups() []*cobra.Command {
 		a.contextCommand(),
 		a.bootstrapCommand(),
 		a.checkCommand(),
+		a.catalogCommand(),
 	}
 }
 

@@ -1,14 +1,12 @@
-// Command catalog runs the catalog service, and imports gifts from files.
+// Command catalog runs the catalog service.
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog"
-	"github.com/partnergifting/platform/services/catalog/internal/importer"
 )
 
 func main() {
@@ -18,10 +16,5 @@ func main() {
 		New:       catalog.New,
 		Migrate:   catalog.Migrate,
 		Pending:   catalog.Pending,
-		Commands:  []daemon.Command{{Name: "import", Short: importer.Short, Run: importGifts, Arguments: true}},
 	}))
-}
-
-func importGifts(ctx context.Context) error {
-	return importer.Command(ctx, os.Args[2:], importer.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }

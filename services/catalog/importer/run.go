@@ -159,12 +159,18 @@ func (t *Totals) count(outcome string) {
 	}
 }
 
+// String is a sentence about the totals.
+func (t Totals) String() string {
+	return fmt.Sprintf("%d rows: %d created, %d updated, %d unchanged, %d rejected",
+		t.done(), t.Created, t.Updated, t.Unchanged, t.Rejected)
+}
+
+// done is the number of rows with an outcome.
+func (t Totals) done() int { return t.Created + t.Updated + t.Unchanged + t.Rejected }
+
 func (r *run) progress() {
-	t := r.totals
-	done := t.Created + t.Updated + t.Unchanged + t.Rejected
 	seconds := r.Clock().Sub(r.began).Seconds()
-	_, _ = fmt.Fprintf(r.Progress, "%d rows: %d created, %d updated, %d unchanged, %d rejected; %.0f s, %.0f rows/s\n",
-		done, t.Created, t.Updated, t.Unchanged, t.Rejected, seconds, float64(done)/max(seconds, 0.001))
+	_, _ = fmt.Fprintf(r.Progress, "%s; %.0f s, %.0f rows/s\n", r.totals, seconds, float64(r.totals.done())/max(seconds, 0.001))
 }
 
 const (

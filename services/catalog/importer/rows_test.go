@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	"github.com/partnergifting/platform/services/catalog/internal/importer"
+	"github.com/partnergifting/platform/services/catalog/importer"
 )
 
 const jerseyID = "887658a1-e837-518d-85c0-a1d3ec462bbb"
@@ -99,7 +99,7 @@ func TestEveryMemberHasAColumn(t *testing.T) {
 	members := (&catalogv1.PutProductRequest{}).ProtoReflect().Descriptor().Fields()
 	for i := range members.Len() {
 		name := members.Get(i).JSONName()
-		require.Contains(t, importer.Help, name)
+		require.Contains(t, importer.Files, name)
 		if name == "translations" {
 			name = "name:sv-SE"
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	"github.com/partnergifting/platform/services/catalog/internal/importer"
+	"github.com/partnergifting/platform/services/catalog/importer"
 )
 
 // flaky is a catalog whose first calls fail.

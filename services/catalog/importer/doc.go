@@ -1,4 +1,4 @@
-// Package importer imports gifts from a file into the catalog: the command `catalog import`.
+// Package importer imports gifts from a file into the catalog: the command `giftingctl catalog import`.
 //
 // It reads the file as a stream and sends the gifts in batches to the operations plane of the running
 // catalog service. So the rules of PutProduct apply, only the service writes its database, and each batch
@@ -16,7 +16,7 @@
 //
 // JSON is an array of objects, NDJSON one object per line. The members are those of PutProduct; a row with another
 // member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE and description:LOCALE
-// are translations; a locale whose cells are both empty has none. Help shows both formats with all members and columns.
+// are translations; a locale whose cells are both empty has none. Files shows both formats with all members and columns.
 //
 // # Invalid rows and files
 //

@@ -1,0 +1,172 @@
+package giftingctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/importer"
+)
+
+var (
+	errRejected = errors.New("rows were rejected; see the report")
+)
+
+// importCommand imports a file of gifts, in batches.
+type importCommand struct {
+	app *app
+
+	format, report, reportFormat string
+}
+
+func (a *app) catalogCommand() *cobra.Command {
+	i := &importCommand{app: a}
+	command := &cobra.Command{
+		Use: "import FILE", Short: "Import gifts from a JSON, NDJSON or CSV file", Long: importHelp,
+		Args: arguments(1),
+		RunE: func(command *cobra.Command, args []string) error { return i.run(command.Context(), args[0]) },
+	}
+	formats := []string{string(importer.JSON), string(importer.NDJSON), string(importer.CSV)}
+	flags := command.Flags()
+	flags.StringVar(&i.format, "format", "", "json, ndjson or csv; default: by the ending of the file")
+	flags.StringVar(&i.report, "report", "-", "where the report goes; - is the standard output")
+	flags.StringVar(&i.reportFormat, "report-format", "", "ndjson or csv; default: by the ending of the report, else ndjson")
+	must(command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+	must(command.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions(formats[1:], cobra.ShellCompDirectiveNoFileComp)))
+	group := &cobra.Command{Use: "catalog", Short: about["catalog"], RunE: requireSub}
+	group.AddCommand(command)
+	return group
+}
+
+func (i *importCommand) run(ctx context.Context, name string) (err error) {
+	of, err := i.app.chosen()
+	if err != nil {
+		return err
+	}
+	file, size, format, err := i.open(name)
+	if err != nil {
+		return usage(err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	progress := i.app.bar("imported", size)
+	rows, err := importer.Read(counted{file, progress}, format)
+	if err != nil {
+		return usage(err)
+	}
+	conn, err := i.app.dial(of, identity.Catalog)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	to, report, err := i.openReport()
+	if err != nil {
+		return usage(err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	totals, err := importer.Import{
+		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn.conn), Report: report, Progress: i.progress(), Clock: time.Now,
+	}.Run(ctx)
+	progress.end()
+	if i.app.Terminal {
+		i.app.note(totals.String())
+	}
+	return i.outcome(conn, totals, err)
+}
+
+// outcome is the error of an import. After one of a call the same command continues.
+func (i *importCommand) outcome(conn *connection, totals importer.Totals, err error) error {
+	if _, failed := problem.As(err); failed {
+		i.app.note(err.Error() + ". The same command continues the import.")
+		return &refusal{status: conn.status}
+	}
+	if err == nil && totals.Rejected > 0 {
+		return fmt.Errorf("%d of %d %w", totals.Rejected, totals.Rows, errRejected)
+	}
+	return err
+}
+
+// progress is where lines about the progress go. On a terminal there is a bar instead.
+func (i *importCommand) progress() io.Writer {
+	if i.app.Terminal {
+		return io.Discard
+	}
+	return i.app.Err
+}
+
+// counted shows how much of a file has been read.
+type counted struct {
+	io.Reader
+
+	progress *bar
+}
+
+// Read implements io.Reader.
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.progress.add(n)
+	return n, err
+}
+
+func (i *importCommand) open(name string) (io.ReadCloser, int, importer.Format, error) {
+	format, err := importer.Format(i.format), error(nil)
+	if format == "" {
+		format, err = importer.FormatOf(name)
+	}
+	if err != nil || name == "-" {
+		return io.NopCloser(i.app.In), 0, format, err
+	}
+	file, err := os.Open(name) //nolint:gosec // The user names the file.
+	if err != nil {
+		return nil, 0, "", fmt.Errorf("open the file: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, "", errors.Join(err, file.Close())
+	}
+	return file, int(info.Size()), format, nil
+}
+
+// nopCloser leaves the standard output open.
+type nopCloser struct{ io.Writer }
+
+// Close implements io.Closer.
+func (nopCloser) Close() error { return nil }
+
+func (i *importCommand) openReport() (io.WriteCloser, importer.Report, error) {
+	format := importer.Format(i.reportFormat)
+	if format == "" {
+		format = importer.NDJSON
+		if byName, err := importer.FormatOf(i.report); err == nil {
+			format = byName
+		}
+	}
+	var to io.WriteCloser = nopCloser{i.app.Out}
+	if i.report != "-" {
+		file, err := os.Create(i.report)
+		if err != nil {
+			return nil, nil, fmt.Errorf("create the report: %w", err)
+		}
+		to = file
+	}
+	report, err := importer.NewReport(to, format)
+	if err != nil {
+		return nil, nil, errors.Join(err, to.Close())
+	}
+	return to, report, nil
+}
+
+const importHelp = `Imports gifts into the running catalog service. A gift replaces the gift with the same id as a whole. A gift that is already
+as in the file is not changed. After an interruption or an error, run it again: it continues where it stopped.
+
+` + importer.Files + `
+The report has an entry per row: line, id, outcome (created, updated, unchanged, rejected) and the errors of its fields. Invalid
+rows are rejected and the others are imported. Where a file cannot be read further, the import ends with the number of that line.
+The exit code is 0 if every row was imported. The context needs the certificate of an operator.`

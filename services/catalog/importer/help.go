@@ -1,0 +1,31 @@
+package importer
+
+// Files explains the formats of files.
+const Files = `Files are UTF-8, with at most 1 MiB per row, 1,000,000 rows, and each id once.
+
+JSON is an array of objects, NDJSON one object per line:
+
+  {"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
+   "description": "The jersey of the season.",
+   "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja."}],
+   "variations": [{"dimension": "Size", "values": ["S", "M"]}],
+   "categories": ["SPORT__CLOTHING"], "availableCountries": ["SE", "NO"],
+   "prices": [{"region": "NORDICS", "amountEur": "79.90"}],
+   "imageFileIds": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
+   "customizationAvailable": true, "giftSet": false, "readyToSend": true}
+
+CSV begins with a line of column names, in any order; id, state and name are required:
+
+  id                      UUID
+  state                   DRAFT, PUBLISHED, ARCHIVED or INTERNAL
+  name, description       in en-US
+  name:LOCALE, description:LOCALE    translations, such as name:sv-SE
+  variations              Size=S|M;Colour=Red|Blue
+  categories              SPORT__CLOTHING;HOME__TEXTILES
+  availableCountries      SE;NO
+  prices                  NORDICS=79.90;DACH=85
+  imageFileIds            file ids of uploaded images, separated by ;
+  customizationAvailable, giftSet, readyToSend    true, false or empty for false
+
+To use ; | = or \ as text, put a backslash before it.
+`
