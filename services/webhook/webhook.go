@@ -26,6 +26,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
 	"github.com/partnergifting/platform/pkg/tenantdata"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -156,7 +157,8 @@ func (s *Service) assemble(cfg Config) error {
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
 	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
-	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(deliveries, reader, s.sender.Wake, s.tel.Logger))
+	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(
+		deliveries, reader, tenantcache.New(directory), s.sender.Wake, s.tel.Logger))
 	return nil
 }
 

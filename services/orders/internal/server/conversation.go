@@ -62,16 +62,22 @@ func (s *Server) post(ctx context.Context, op ordersv1.Operation, req posting) (
 // postOnce posts the message unless it has been posted already.
 func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*ordersv1.ConversationEntry] {
 	var posted *store.PostedMessage
+	var client string
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
 	}.Posting(message, func() error { return nil }, s.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
 		store.QueueFindMessage(b, message.Record.GetId(), &posted)
+		if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
+			store.QueueFindClient(b, tenantID, orderID, &client)
+		}
 		read(b, tenantID, orderID)
 	}
 	action.Decide = func(current *rules.Current) (*rules.Change, error) {
 		switch {
+		case !rules.ClientMayPost(a.Actor, client):
+			return nil, notFound(store.ErrNotFound)
 		case posted == nil:
 			return decide(current)
 		case posted.TenantID == a.TenantID && posted.OrderID == a.OrderID && rules.SameMessage(posted.Message, message):
@@ -110,12 +116,15 @@ func (s *Server) ListConversation(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.AuditRead(ctx, a); err != nil {
-		return nil, notFound(err)
-	}
 	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
 	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
+	if err == nil && !rules.ClientMayRead(a.Actor, messages) {
+		err = store.ErrNotFound
+	}
 	if err != nil {
+		return nil, notFound(err)
+	}
+	if err := s.store.AuditRead(ctx, a); err != nil {
 		return nil, notFound(err)
 	}
 	resp := &ordersv1.ListConversationResponse{}

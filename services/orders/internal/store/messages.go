@@ -125,6 +125,21 @@ func QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
 	})
 }
 
+const selectClient = `SELECT author_id FROM order_messages
+WHERE tenant_id = $1 AND order_id = $2 AND author_kind = 'TENANT_CLIENT' AND author_id <> '' LIMIT 1`
+
+// QueueFindClient adds the look-up of the client who has posted on an order; into gets an empty id if none has.
+func QueueFindClient(b *pgx.Batch, tenantID, orderID string, into *string) {
+	*into = ""
+	b.Queue(selectClient, tenantID, orderID).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if len(found) > 0 {
+			*into = found[0]
+		}
+		return err
+	})
+}
+
 // PostMessageError translates an error of the transaction.
 func PostMessageError(err error) error {
 	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == "order_messages_pkey" {

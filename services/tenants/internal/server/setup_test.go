@@ -79,6 +79,7 @@ func setup(t *testing.T) *fixture {
 		"custom_fields": "twin.label := 'Twin'; twin.options := '{}'; twin.type := CASE NEW.type WHEN 'TEXT' THEN 'CHECKBOX' ELSE 'TEXT' END;",
 		"api_keys":      "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
 		"key_audit":     "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
+		"tenant_audit":  "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})
 	return f
 }
@@ -98,11 +99,27 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}}
 	t.Cleanup(func() { _ = f.redis.Close() })
 
+	conn, err := rpc.Dial(rpc.Target{Addr: f.listen(rpc.Config{}, ring)}, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	f.public = tenantsv1.NewTenantsServiceClient(conn)
+	f.directory = tenantsv1.NewDirectoryServiceClient(conn)
+	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
+	f.privacy = tenantsv1.NewPrivacyOperationsServiceClient(conn)
+	f.offboarding = tenantsv1.NewOffboardingOperationsServiceClient(conn)
+	return f
+}
+
+// listen serves the fixture's database until the test ends and returns the address.
+func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
+	t, pool := f.t, f.pool
+	t.Helper()
+	url := testenv.Require(t, testenv.RedisURL)
 	tel := telemetry.Discard()
 	publisher, err := versions.Open(url, tel)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = publisher.Close() })
-	s, err := rpc.NewServer(rpc.Config{}, tel)
+	s, err := rpc.NewServer(cfg, tel)
 	require.NoError(t, err)
 	f.coordinator = privacy.New(privacy.Deps{
 		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring, Log: tel.Logger, Now: time.Now,
@@ -115,15 +132,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
-	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	f.public = tenantsv1.NewTenantsServiceClient(conn)
-	f.directory = tenantsv1.NewDirectoryServiceClient(conn)
-	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
-	f.privacy = tenantsv1.NewPrivacyOperationsServiceClient(conn)
-	f.offboarding = tenantsv1.NewOffboardingOperationsServiceClient(conn)
-	return f
+	return listener.Addr().String()
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

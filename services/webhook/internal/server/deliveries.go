@@ -24,7 +24,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	eventID := errs.UUID("eventId", req.GetEventId())
-	if err := errs.Err(); err != nil {
+	if err := o.permit(ctx, webhookv1.WebhookOperationsService_GetDelivery_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	logged, body, attempts, err := o.store.Get(ctx, endpoint, eventID)
@@ -50,7 +50,7 @@ func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDe
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	eventID := errs.UUID("eventId", req.GetEventId())
-	if err := errs.Err(); err != nil {
+	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	if err := o.store.Resend(ctx, endpoint, eventID); err != nil {
@@ -77,7 +77,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 	}
 	tokens := cursor.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
 	q.Before = eventOf(req.GetPageToken(), tokens, &errs)
-	if err := errs.Err(); err != nil {
+	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName, req.GetActor(), q.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	limit := q.Limit

@@ -8,27 +8,54 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
 // Operations implements WebhookOperationsService.
 type Operations struct {
 	webhookv1.UnimplementedWebhookOperationsServiceServer
-	store  *store.Store
-	reader *eventseal.Reader
+	store   *store.Store
+	reader  *eventseal.Reader
+	tenants *tenantcache.Cache
 	// wake is called when deliveries have become due.
 	wake func()
 	log  *slog.Logger
 }
 
-// NewOperations makes the server of the operations plane. The reader opens the bodies that it shows.
-func NewOperations(s *store.Store, reader *eventseal.Reader, wake func(), log *slog.Logger) *Operations {
-	return &Operations{store: s, reader: reader, wake: wake, log: log}
+// NewOperations makes the server of the operations plane. The reader opens the bodies that it shows, and tenants has the
+// teams.
+func NewOperations(
+	s *store.Store, reader *eventseal.Reader, tenants *tenantcache.Cache, wake func(), log *slog.Logger,
+) *Operations {
+	return &Operations{store: s, reader: reader, tenants: tenants, wake: wake, log: log}
+}
+
+// permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call. It reads the
+// current team, so that a member who lost a role loses its permissions immediately.
+func (o *Operations) permit(ctx context.Context, method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) error {
+	actor.Check(by, errs)
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	var team []*tenantsv1.TeamMember
+	if by.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
+		settings, err := o.tenants.Fresh(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		team = settings.GetTeam()
+	}
+	return rules.Access(method).Check(by, team)
 }
 
 // endpointOf reads the ids that most requests have.
@@ -67,7 +94,7 @@ func translate(err error) error {
 func (o *Operations) GetBacklog(ctx context.Context, req *webhookv1.GetBacklogRequest) (*webhookv1.GetBacklogResponse, error) {
 	var errs fields.Errors
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	if err := errs.Err(); err != nil {
+	if err := o.permit(ctx, webhookv1.WebhookOperationsService_GetBacklog_FullMethodName, req.GetActor(), tenantID, &errs); err != nil {
 		return nil, err
 	}
 	list, err := o.store.Backlog(ctx, tenantID)

@@ -14,11 +14,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/server"
@@ -26,7 +29,12 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-const tenant = "0190aaaa-0000-7000-8000-000000000001"
+const (
+	tenant = "0190aaaa-0000-7000-8000-000000000001"
+	other  = "0190aaaa-0000-7000-8000-000000000002"
+)
+
+var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
 
 // operations is a fixture for the operations plane.
 type operations struct {
@@ -43,11 +51,12 @@ func newOperations(t *testing.T) *operations {
 	webhooktest.RequireConsistentRows(t, o.pool)
 	webhooktest.Twin(t, o.pool)
 	o.store = store.New(o.pool)
+	directory := directorytest.New(t, settingsOf(tenant, "ann"), settingsOf(other, "stranger")).Client
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
 	reader := eventsealtest.Reader(t, eventsealtest.Keys("a"))
-	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, func() { o.woken++ }, tel.Logger))
+	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, tenantcache.New(directory), func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o
 }
@@ -106,7 +115,7 @@ var (
 
 func (o *operations) get(keyID int32, eventID string) *webhookv1.GetDeliveryResponse {
 	o.t.Helper()
-	got, err := o.GetDelivery(o.t.Context(), &webhookv1.GetDeliveryRequest{TenantId: tenant, KeyId: keyID, EventId: eventID})
+	got, err := o.GetDelivery(o.t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: keyID, EventId: eventID})
 	require.NoError(o.t, err)
 	return got
 }
@@ -123,7 +132,7 @@ func TestTheLogOfAKey(t *testing.T) {
 
 	t.Run("is paged, newest event first, without deliveries of other keys", func(t *testing.T) {
 		var got []string
-		req := &webhookv1.ListDeliveriesRequest{TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
+		req := &webhookv1.ListDeliveriesRequest{Actor: staff, TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
 		for {
 			resp, err := o.ListDeliveries(t.Context(), req)
 			require.NoError(t, err)
@@ -140,7 +149,7 @@ func TestTheLogOfAKey(t *testing.T) {
 	})
 	t.Run("can be narrowed to a state", func(t *testing.T) {
 		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
-			TenantId: tenant, KeyId: 7, State: webhookv1.DeliveryState_DELIVERY_STATE_PENDING.Enum(),
+			Actor: staff, TenantId: tenant, KeyId: 7, State: webhookv1.DeliveryState_DELIVERY_STATE_PENDING.Enum(),
 		})
 		require.NoError(t, err)
 		require.Len(t, resp.GetDeliveries(), 1)
@@ -159,15 +168,15 @@ func TestTheLogOfAKey(t *testing.T) {
 		require.Equal(t, "response", string(attempt.GetResponseBody()))
 	})
 	t.Run("has nothing for another tenant", func(t *testing.T) {
-		_, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{TenantId: uuid.NewString(), KeyId: 7, EventId: ids[0]})
+		_, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: uuid.NewString(), KeyId: 7, EventId: ids[0]})
 		require.Equal(t, codes.NotFound, status.Code(err))
-		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{TenantId: uuid.NewString(), KeyId: 7})
+		resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{Actor: staff, TenantId: uuid.NewString(), KeyId: 7})
 		require.NoError(t, err)
 		require.Empty(t, resp.GetDeliveries())
 	})
 	t.Run("refuses invalid parameters, all errors at once", func(t *testing.T) {
 		_, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
-			TenantId: "x", PageSize: proto.Int32(101), State: webhookv1.DeliveryState(99).Enum(), PageToken: proto.String("x"),
+			Actor: staff, TenantId: "x", PageSize: proto.Int32(101), State: webhookv1.DeliveryState(99).Enum(), PageToken: proto.String("x"),
 		})
 		p := problem.FromStatus(status.Convert(err))
 		var found []string
@@ -184,7 +193,7 @@ func TestResending(t *testing.T) {
 		o := newOperations(t)
 		id := o.add(7)
 		o.attempt(failed, rules.Answered(500))
-		req := &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: id}
+		req := &webhookv1.ResendDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: 7, EventId: id}
 		for range 2 {
 			resp, err := o.ResendDelivery(t.Context(), req)
 			require.NoError(t, err)
@@ -201,14 +210,14 @@ func TestResending(t *testing.T) {
 	})
 	t.Run("a delivery that does not exist is not found", func(t *testing.T) {
 		o := newOperations(t)
-		_, err := o.ResendDelivery(t.Context(), &webhookv1.ResendDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: uuid.NewString()})
+		_, err := o.ResendDelivery(t.Context(), &webhookv1.ResendDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: 7, EventId: uuid.NewString()})
 		require.Equal(t, codes.NotFound, status.Code(err))
 	})
 	t.Run("a span resends each delivery once, page by page", func(t *testing.T) {
 		o := newOperations(t)
 		const events = 1500
 		req := &webhookv1.ResendDeliveriesRequest{
-			TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), DeliveredToo: true,
+			Actor: staff, TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), DeliveredToo: true,
 		}
 		for range events {
 			o.add(7)
@@ -239,7 +248,7 @@ func TestResending(t *testing.T) {
 		o.add(7)
 		o.attempt(failed, rules.Answered(500))
 		resp, err := o.ResendDeliveries(t.Context(), &webhookv1.ResendDeliveriesRequest{
-			TenantId: tenant, KeyId: 7,
+			Actor: staff, TenantId: tenant, KeyId: 7,
 			RecordedFrom: timestamppb.New(time.Now().Add(-time.Hour)), RecordedBefore: timestamppb.New(time.Now().Add(time.Hour)),
 		})
 		require.NoError(t, err)
@@ -248,9 +257,9 @@ func TestResending(t *testing.T) {
 	t.Run("an invalid span is refused", func(t *testing.T) {
 		o := newOperations(t)
 		for _, req := range []*webhookv1.ResendDeliveriesRequest{
-			{TenantId: tenant, KeyId: 7},
-			{TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), RecordedBefore: timestamppb.New(time.Now().Add(-time.Hour))},
-			{TenantId: tenant, KeyId: 7, RecordedFrom: &timestamppb.Timestamp{Seconds: -5}, RecordedBefore: timestamppb.Now()},
+			{Actor: staff, TenantId: tenant, KeyId: 7},
+			{Actor: staff, TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), RecordedBefore: timestamppb.New(time.Now().Add(-time.Hour))},
+			{Actor: staff, TenantId: tenant, KeyId: 7, RecordedFrom: &timestamppb.Timestamp{Seconds: -5}, RecordedBefore: timestamppb.Now()},
 		} {
 			_, err := o.ResendDeliveries(t.Context(), req)
 			require.Equal(t, codes.InvalidArgument, status.Code(err))
@@ -268,7 +277,7 @@ func TestTheBacklogOfATenant(t *testing.T) {
 	o.add(7, 9)
 	require.NoError(t, o.store.Pause(t.Context(), []store.Endpoint{{TenantID: tenant, KeyID: 9}}, time.Hour))
 
-	resp, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{TenantId: tenant})
+	resp, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{Actor: staff, TenantId: tenant})
 	require.NoError(t, err)
 	require.Len(t, resp.GetKeys(), 2)
 	seven, nine := resp.GetKeys()[0], resp.GetKeys()[1]
@@ -279,7 +288,7 @@ func TestTheBacklogOfATenant(t *testing.T) {
 	require.EqualValues(t, 1, nine.GetPending())
 	require.NotNil(t, nine.GetPausedUntil())
 
-	none, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{TenantId: uuid.NewString()})
+	none, err := o.GetBacklog(t.Context(), &webhookv1.GetBacklogRequest{Actor: staff, TenantId: uuid.NewString()})
 	require.NoError(t, err)
 	require.Empty(t, none.GetKeys())
 }

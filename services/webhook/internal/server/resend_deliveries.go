@@ -29,7 +29,7 @@ func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.Resend
 	if last := eventOf(req.GetPageToken(), tokens, &errs); last != "" {
 		span.From = rules.EventAfter(last)
 	}
-	if err := errs.Err(); err != nil {
+	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	resent, err := o.store.ResendSpan(ctx, endpoint, span, maxResent)

@@ -1,0 +1,95 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+func TestStrangersReadAndChangeNoOrder(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	foreign, stranger := newID(), newID()
+	f.tenants.SetTenant(&directorytest.Settings{
+		Tenant: &tenantsv1.Tenant{Id: foreign, Currency: "SEK"},
+		Team:   []*tenantsv1.TeamMember{{Id: stranger, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}},
+	})
+	order := f.in(t, processingStatus)
+	for name, by := range map[string]*commonv1.Actor{
+		"an Administrator of another tenant": person(stranger), "a made-up Administrator": person(newID()),
+	} {
+		for op, label := range ordersv1.Operation_name {
+			p := rules.PermissionOf(ordersv1.Operation(op))
+			if len(p.Team) == 0 || ordersv1.Operation(op) == ordersv1.Operation_OPERATION_SEARCH {
+				continue
+			}
+			t.Run(label+" by "+name, func(t *testing.T) {
+				err := f.operate(t.Context(), ordersv1.Operation(op), by, order)
+				require.True(t, problem.Is(err, problem.InsufficientScope), "%v", err)
+			})
+		}
+		t.Run("search by "+name, func(t *testing.T) {
+			_, err := f.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{Actor: by, TenantId: new(tenantID)})
+			require.True(t, problem.Is(err, problem.InsufficientScope), "%v", err)
+		})
+	}
+	own := person(stranger)
+	for name, read := range map[string]func() error{
+		"reads": func() error {
+			_, err := f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: own, TenantId: foreign, OrderId: order.GetId()})
+			return err
+		},
+		"cancels": func() error {
+			_, err := f.CancelOrderAs(t.Context(), &ordersv1.CancelOrderAsRequest{Actor: own, TenantId: foreign, OrderId: order.GetId(), Reason: "x"})
+			return err
+		},
+		"approves": func() error {
+			_, err := f.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: own, TenantId: foreign, OrderId: order.GetId()})
+			return err
+		},
+		"lists the conversation of": func() error {
+			_, err := f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: own, TenantId: foreign, OrderId: order.GetId()})
+			return err
+		},
+	} {
+		t.Run("a stranger "+name+" the order in the own tenant", func(t *testing.T) {
+			err := read()
+			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		})
+	}
+	require.Len(t, f.auditOf(t, order.GetId()), 1, "only its approval")
+}
+
+func TestOneClientTakesPartInAConversation(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	order := f.in(t, requestedStatus)
+	stranger := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "made-up", Name: "Mallory"}
+	list := func(by *commonv1.Actor) (*ordersv1.ListConversationResponse, error) {
+		return f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: by, TenantId: tenantID, OrderId: order.GetId()})
+	}
+	_, err := f.PostMessageAs(t.Context(), message(person(aMember), order.GetId(), "confidential"))
+	require.NoError(t, err)
+	_, err = list(stranger)
+	require.True(t, problem.Is(err, problem.NotFound), "who has not written reads nothing: %v", err)
+
+	_, err = f.PostMessageAs(t.Context(), message(aClient(), order.GetId(), "hello"))
+	require.NoError(t, err)
+	mine, err := list(aClient())
+	require.NoError(t, err)
+	require.Len(t, mine.GetEntries(), 2)
+	_, err = f.PostMessageAs(t.Context(), message(stranger, order.GetId(), "let me in"))
+	require.True(t, problem.Is(err, problem.NotFound), "another client has written: %v", err)
+	_, err = list(stranger)
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	_, err = f.PostMessageAs(t.Context(), message(aClient(), order.GetId(), "again"))
+	require.NoError(t, err)
+	require.Len(t, f.messages(t, order.GetId()), 3)
+}

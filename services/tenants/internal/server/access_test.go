@@ -1,0 +1,253 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/identity/identitytest"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// The columns of the matrix: who acts, and for which programs the call may be made for them at all.
+const (
+	anAdministrator = "Administrator"
+	aCoordinator    = "Coordinator"
+	aMember         = "Member"
+	aFormer         = "former Administrator"
+	aStranger       = "Administrator of another tenant"
+	aMadeUp         = "made-up person"
+	aClient         = "client"
+	aClerk          = "operator"
+	aSystem         = "system"
+)
+
+// matrix says who may make each call.
+var matrix = map[string][]string{
+	"TenantOperationsService/PutTenant":           {anAdministrator, aClerk},
+	"TenantOperationsService/PutTeamMember":       {anAdministrator, aClerk},
+	"TenantOperationsService/CreateKey":           {anAdministrator, aClerk},
+	"TenantOperationsService/UpdateKey":           {anAdministrator, aClerk},
+	"TenantOperationsService/RevokeKey":           {anAdministrator, aClerk},
+	"TenantOperationsService/SetWebhookUrl":       {anAdministrator, aClerk},
+	"TenantOperationsService/RotateWebhookSecret": {anAdministrator, aClerk},
+	"TenantOperationsService/PutBrand":            {anAdministrator, aCoordinator, aClerk, aSystem},
+	"TenantOperationsService/PutCustomField":      {anAdministrator, aCoordinator, aClerk, aSystem},
+	"TenantOperationsService/GetTenant":           {anAdministrator, aCoordinator, aMember, aClerk, aSystem},
+	"TenantOperationsService/ListKeys":            {anAdministrator, aCoordinator, aMember, aClerk, aSystem},
+	"TenantOperationsService/ListKeyAudit":        {anAdministrator, aClerk, aSystem},
+	"TenantOperationsService/ListTenantAudit":     {anAdministrator, aClerk, aSystem},
+	"TenantOperationsService/ListTenants":         {aClerk, aSystem},
+
+	"OffboardingOperationsService/OffboardTenant":    {aClerk, aSystem},
+	"OffboardingOperationsService/CancelOffboarding": {aClerk, aSystem},
+	"OffboardingOperationsService/GetOffboarding":    {aClerk, aSystem},
+	"OffboardingOperationsService/ExportTenant":      {aClerk, aSystem},
+
+	"PrivacyOperationsService/ErasePerson":  {anAdministrator, aClerk},
+	"PrivacyOperationsService/ExportPerson": {anAdministrator, aClerk},
+}
+
+// reach says which programs may call which services. No other program may.
+var reach = map[identity.Name][]string{
+	identity.Workspace:  {"TenantOperationsService", "PrivacyOperationsService"},
+	identity.Backoffice: {"TenantOperationsService", "PrivacyOperationsService", "OffboardingOperationsService"},
+	identity.Operator:   {"TenantOperationsService"},
+}
+
+// want is what the call must end with; empty: it is accepted.
+func want(from identity.Name, call, who string) string {
+	service, _, _ := strings.Cut(call, "/")
+	ofTeam := !slices.Contains([]string{aClerk, aSystem}, who)
+	switch {
+	case !slices.Contains(reach[from], service):
+		return "caller_not_allowed"
+	case ofTeam != (from == identity.Workspace):
+		return "actor_not_allowed"
+	case slices.Contains(matrix[call], who):
+		return ""
+	case slices.Contains([]string{aFormer, aStranger, aMadeUp}, who) && !strings.HasSuffix(call, "/ListTenants"):
+		return string(problem.NotFound)
+	default:
+		return string(problem.InsufficientScope)
+	}
+}
+
+// ended is how a call ended, in the words of want.
+func ended(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, reason := range []string{"caller_not_allowed", "actor_not_allowed"} {
+		if strings.Contains(err.Error(), reason) {
+			return reason
+		}
+	}
+	p, ok := problem.As(err)
+	if !ok {
+		return err.Error()
+	}
+	return string(p.Code)
+}
+
+// calls make each call for the actor and the tenant. They can be repeated.
+func (f *fixture) calls(conn grpc.ClientConnInterface, by *commonv1.Actor, tenant string, keyID int32) map[string]func(ctx context.Context) error {
+	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
+	leaving, people := tenantsv1.NewOffboardingOperationsServiceClient(conn), tenantsv1.NewPrivacyOperationsServiceClient(conn)
+	address := "https://hooks.example.com/x"
+	id := newID()
+	return map[string]func(ctx context.Context) error{
+		"TenantOperationsService/PutTenant": func(ctx context.Context) error {
+			req := tenantRequest(tenant)
+			req.Actor = by
+			return done(ops.PutTenant(ctx, req))
+		},
+		"TenantOperationsService/PutBrand": func(ctx context.Context) error {
+			return done(ops.PutBrand(ctx, &tenantsv1.PutBrandRequest{
+				Actor: by, TenantId: tenant, Brand: &tenantsv1.Brand{Id: id, Name: "n", Slug: id},
+			}))
+		},
+		"TenantOperationsService/PutTeamMember": func(ctx context.Context) error {
+			return done(ops.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{Actor: by, TenantId: tenant, Member: &tenantsv1.TeamMember{
+				Id: id, Name: "n", Email: id + "@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+			}}))
+		},
+		"TenantOperationsService/PutCustomField": func(ctx context.Context) error {
+			return done(ops.PutCustomField(ctx, &tenantsv1.PutCustomFieldRequest{
+				Actor: by, TenantId: tenant, Field: &tenantsv1.CustomField{Id: id, Label: "l", Type: textField},
+			}))
+		},
+		"TenantOperationsService/CreateKey": func(ctx context.Context) error {
+			return done(ops.CreateKey(ctx, &tenantsv1.CreateKeyRequest{Actor: by, TenantId: tenant, Name: "k"}))
+		},
+		"TenantOperationsService/UpdateKey": func(ctx context.Context) error {
+			return done(ops.UpdateKey(ctx, &tenantsv1.UpdateKeyRequest{Actor: by, TenantId: tenant, KeyId: keyID, Name: "k"}))
+		},
+		"TenantOperationsService/RevokeKey": func(ctx context.Context) error {
+			return done(ops.RevokeKey(ctx, &tenantsv1.RevokeKeyRequest{Actor: by, TenantId: tenant, KeyId: f.key(tenant).GetKey().GetId()}))
+		},
+		"TenantOperationsService/SetWebhookUrl": func(ctx context.Context) error {
+			return done(ops.SetWebhookUrl(ctx, &tenantsv1.SetWebhookUrlRequest{Actor: by, TenantId: tenant, KeyId: keyID, Url: &address}))
+		},
+		"TenantOperationsService/RotateWebhookSecret": func(ctx context.Context) error {
+			return done(ops.RotateWebhookSecret(ctx, &tenantsv1.RotateWebhookSecretRequest{Actor: by, TenantId: tenant, KeyId: keyID}))
+		},
+		"TenantOperationsService/GetTenant": func(ctx context.Context) error {
+			return done(ops.GetTenant(ctx, &tenantsv1.GetTenantRequest{Actor: by, TenantId: tenant}))
+		},
+		"TenantOperationsService/ListTenants": func(ctx context.Context) error {
+			return done(ops.ListTenants(ctx, &tenantsv1.ListTenantsRequest{Actor: by}))
+		},
+		"TenantOperationsService/ListKeys": func(ctx context.Context) error {
+			return done(ops.ListKeys(ctx, &tenantsv1.ListKeysRequest{Actor: by, TenantId: tenant}))
+		},
+		"TenantOperationsService/ListKeyAudit": func(ctx context.Context) error {
+			return done(ops.ListKeyAudit(ctx, &tenantsv1.ListKeyAuditRequest{Actor: by, TenantId: tenant}))
+		},
+		"TenantOperationsService/ListTenantAudit": func(ctx context.Context) error {
+			return done(ops.ListTenantAudit(ctx, &tenantsv1.ListTenantAuditRequest{Actor: by, TenantId: tenant}))
+		},
+		"OffboardingOperationsService/OffboardTenant": func(ctx context.Context) error {
+			return done(leaving.OffboardTenant(ctx, &tenantsv1.OffboardTenantRequest{Actor: by, TenantId: f.tenant()}))
+		},
+		"OffboardingOperationsService/CancelOffboarding": func(ctx context.Context) error {
+			return done(leaving.CancelOffboarding(ctx, &tenantsv1.CancelOffboardingRequest{Actor: by, TenantId: f.leaving()}))
+		},
+		"OffboardingOperationsService/GetOffboarding": func(ctx context.Context) error {
+			return done(leaving.GetOffboarding(ctx, &tenantsv1.GetOffboardingRequest{Actor: by, TenantId: f.leaving()}))
+		},
+		"OffboardingOperationsService/ExportTenant": func(ctx context.Context) error {
+			return done(leaving.ExportTenant(ctx, &tenantsv1.ExportTenantRequest{Actor: by, TenantId: tenant}))
+		},
+		"PrivacyOperationsService/ErasePerson": func(ctx context.Context) error {
+			f.person(tenant)
+			req := eraseRecipient(tenant)
+			req.Actor = by
+			return done(people.ErasePerson(ctx, req))
+		},
+		"PrivacyOperationsService/ExportPerson": func(ctx context.Context) error {
+			f.person(tenant)
+			req := &tenantsv1.ExportPersonRequest{Actor: by, TenantId: tenant}
+			req.Subject = &tenantsv1.ExportPersonRequest_ExternalRecipientId{ExternalRecipientId: eraseRecipient(tenant).GetExternalRecipientId()}
+			return done(people.ExportPerson(ctx, req))
+		},
+	}
+}
+
+func done[Resp any](_ Resp, err error) error { return err }
+
+// leaving is a tenant that is being off-boarded.
+func (f *fixture) leaving() string {
+	f.t.Helper()
+	id := f.tenant()
+	f.offboard(id)
+	return id
+}
+
+// member adds a member to the team and returns the actor.
+func (f *fixture) member(tenantID string, role tenantsv1.TeamRole, active bool) *commonv1.Actor {
+	f.t.Helper()
+	id := newID()
+	call(f.t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenantID, Member: &tenantsv1.TeamMember{
+		Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: active,
+	}})
+	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: id}
+}
+
+func TestEveryCallByEveryCallerForEveryActor(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant, other := f.tenant(), f.tenant()
+	const administrator = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR
+	actors := map[string]*commonv1.Actor{
+		anAdministrator: f.member(tenant, administrator, true),
+		aCoordinator:    f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, true),
+		aMember:         f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_MEMBER, true),
+		aFormer:         f.member(tenant, administrator, false),
+		aStranger:       f.member(other, administrator, true),
+		aMadeUp:         {Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: newID()},
+		aClient:         {Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "client-1"},
+		aClerk:          staff,
+		aSystem:         system,
+	}
+	keyID := f.key(tenant).GetKey().GetId()
+	signer := identitytest.New(t)
+	addr := f.listen(rpc.Config{TLS: signer.Config(t, identity.Tenants)}, ringOf(t, "k1", "a"))
+	for _, from := range identity.Names() {
+		conn, err := rpc.Dial(rpc.Target{Addr: addr, Service: identity.Tenants, TLS: signer.Config(t, from)}, telemetry.Discard())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		for who, by := range actors {
+			for name, call := range f.calls(conn, by, tenant, keyID) {
+				t.Run(fmt.Sprintf("%s by %s for %s", name, from, who), func(t *testing.T) {
+					require.Equal(t, want(from, name, who), ended(call(t.Context())))
+				})
+			}
+		}
+	}
+}
+
+func TestEveryCallIsInTheMatrix(t *testing.T) {
+	t.Parallel()
+	methods := 0
+	for _, service := range []grpc.ServiceDesc{
+		tenantsv1.TenantOperationsService_ServiceDesc, tenantsv1.OffboardingOperationsService_ServiceDesc,
+		tenantsv1.PrivacyOperationsService_ServiceDesc,
+	} {
+		for _, m := range service.Methods {
+			methods++
+			require.Contains(t, matrix, strings.TrimPrefix(service.ServiceName, "gifting.tenants.v1.")+"/"+m.MethodName)
+		}
+	}
+	require.Len(t, matrix, methods)
+}
