@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -17,7 +19,7 @@ func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysReques
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeys_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	binding := cursor.Bind("tenants/keys", tenantID, strconv.FormatBool(req.GetRevokedToo()))
-	limit, after := page.Limit(req.Limit, &errs), page.After(req.After, binding, &errs)
+	limit, after := page.Limit(req.Limit, &errs), lastKey(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -26,8 +28,27 @@ func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysReques
 	if err != nil {
 		return nil, refused(err)
 	}
-	keys, next := page.Cut(found, limit, binding, func(last *tenantsv1.KeyRecord) cursor.Position {
-		return cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: strconv.Itoa(int(last.GetKey().GetId()))}
-	})
-	return &tenantsv1.ListKeysResponse{Keys: keys, NextCursor: next}, nil
+	resp := &tenantsv1.ListKeysResponse{Keys: found}
+	if len(found) > limit {
+		resp.Keys = found[:limit]
+		resp.NextCursor = new(binding.Encode(strconv.AppendInt(nil, int64(found[limit-1].GetKey().GetId()), 10)))
+	}
+	return resp, nil
+}
+
+// lastKey is the id of a cursor, or nil without one. Ids of keys are numbers, unlike those of other lists.
+func lastKey(after *string, binding cursor.Binding, errs *fields.Errors) *int32 {
+	if after == nil {
+		return nil
+	}
+	text, err := binding.Decode(*after)
+	if errors.Is(err, cursor.ErrForeign) && errs.Err() != nil {
+		return nil // The filters are invalid.
+	}
+	id, malformed := strconv.ParseInt(string(text), 10, 32)
+	if err != nil || malformed != nil {
+		errs.Add("after", problem.FieldInvalid, "is not a cursor of this list and these filters")
+		return nil
+	}
+	return new(int32(id))
 }

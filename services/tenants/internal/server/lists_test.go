@@ -97,5 +97,9 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 		require.Nil(t, k.GetKey().WebhookUrl, "its path may be a secret")
 		require.Equal(t, "hooks.example.com", k.GetWebhookHost())
 	}
+	page := call(t, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: tenant, Limit: pointer(int32(1))})
+	for _, after := range []string{"x", page.GetNextCursor()} {
+		invalid(t, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: other, After: &after}, "after invalid")
+	}
 	refused(t, problem.NotFound, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: newID()})
 }

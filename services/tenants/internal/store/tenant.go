@@ -90,14 +90,13 @@ type KeyList struct {
 	TenantID string
 	// Revoked also selects revoked keys.
 	Revoked bool
-	// After is the position of the last key of the previous page; nil: the first page.
-	After *cursor.Position
+	// After is the id of the last key of the previous page; nil: the first page.
+	After *int32
 	Limit int
 }
 
 // Keys reads a page of the keys, newest first. Whole is the permission to see webhook URLs with their paths.
 func (s *Store) Keys(ctx context.Context, by By, whole actor.Permission, l KeyList) (keys []*tenantsv1.KeyRecord, err error) {
-	_, last := bounds(l.After)
 	err = s.read(ctx, l.TenantID, by, func(tx pgx.Tx) error {
 		if err := requireTenant(ctx, tx, l.TenantID); err != nil {
 			return err
@@ -106,7 +105,7 @@ func (s *Store) Keys(ctx context.Context, by By, whole actor.Permission, l KeyLi
 		if err != nil {
 			return err
 		}
-		if keys, err = rowsOf(ctx, tx, scanKeyRecord, listKeys, l.TenantID, l.Revoked, last, l.Limit); err != nil {
+		if keys, err = rowsOf(ctx, tx, scanKeyRecord, listKeys, l.TenantID, l.Revoked, l.After, l.Limit); err != nil {
 			return err
 		}
 		if whole.Check(by.Actor, team) != nil {
