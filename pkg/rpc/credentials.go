@@ -26,18 +26,21 @@ type callerInfo struct {
 // serverCredentials accept clients with a valid certificate.
 type serverCredentials struct {
 	credentials.TransportCredentials
-	files *identity.Files
+	files      *identity.Files
+	handshakes *handshakes
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (c serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
+		c.handshakes.refused(raw.RemoteAddr(), err)
 		return nil, nil, err
 	}
 	of := &callerInfo{}
 	of.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and Peer returns an error.
 	if of.name, err = c.files.Peer(of.State); err != nil {
+		c.handshakes.refused(raw.RemoteAddr(), err)
 		_ = conn.Close()
 		return nil, nil, err
 	}
@@ -47,7 +50,8 @@ func (c serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.
 
 // Clone implements credentials.TransportCredentials.
 func (c serverCredentials) Clone() credentials.TransportCredentials {
-	return serverCredentials{TransportCredentials: c.TransportCredentials.Clone(), files: c.files}
+	c.TransportCredentials = c.TransportCredentials.Clone()
+	return c
 }
 
 // secured returns the options of a server with transport security; without it there are none.
@@ -60,6 +64,9 @@ func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption
 		return nil, err
 	}
 	of := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
+	if of.handshakes, err = newHandshakes(tel, time.Now); err != nil {
+		return nil, err
+	}
 	return []grpc.ServerOption{grpc.Creds(of)}, nil
 }
 

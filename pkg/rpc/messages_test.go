@@ -70,9 +70,14 @@ func (f *fixture) wait(ctx context.Context, request proto.Message) error {
 
 func setupMessages(t *testing.T) *fixture {
 	t.Helper()
+	return setupServer(t, Config{MessageBytes: 48 * mega})
+}
+
+func setupServer(t *testing.T, cfg Config) *fixture {
+	t.Helper()
 	f := &fixture{entered: make(chan int, 100), leave: make(chan struct{})}
 	var err error
-	f.server, err = NewServer(Config{MessageBytes: 48 * mega}, telemetry.Discard())
+	f.server, err = NewServer(cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ordersv1.RegisterOrdersServiceServer(f.server, f)
 	f.conn, err = grpc.NewClient(serve(t, f.server), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -134,6 +139,23 @@ func TestLargeMessagesShareABudgetAndLeaveRoomForSmallOnes(t *testing.T) {
 	require.NoError(t, calls.Wait())
 	require.Zero(t, f.held())
 	require.NoError(t, f.send(t.Context(), placeOrder, message(30*mega)))
+}
+
+func TestAConnectionHasALimitOfCalls(t *testing.T) {
+	t.Parallel()
+	f := setupServer(t, Config{Calls: 2})
+	var calls errgroup.Group
+	for range 2 {
+		calls.Go(func() error { return f.send(t.Context(), placeOrder, message(1000)) })
+		<-f.entered
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	require.Equal(t, codes.DeadlineExceeded, status.Code(f.send(ctx, placeOrder, message(1000))))
+	require.Empty(t, f.entered, "the client did not send a third call")
+	close(f.leave)
+	require.NoError(t, calls.Wait())
+	require.NoError(t, f.send(t.Context(), placeOrder, message(1000)))
 }
 
 func TestAMethodHasALimitOfItsOwn(t *testing.T) {

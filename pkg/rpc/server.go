@@ -45,6 +45,7 @@ type Config struct {
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for calls in flight."`
 	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still accepts calls, so that callers can move to other instances."`
 	MessageBytes int64         `env:"GRPC_MESSAGE_BYTES" envDefault:"67108864" check:"min=45088768" doc:"Bytes of request messages that the gRPC server receives and handles at once; more get UNAVAILABLE. A quarter is kept for small messages. A message takes about three times its size in memory until its call ends."`
+	Calls        int32         `env:"GRPC_CALLS" envDefault:"1000" check:"min=1" doc:"Calls in flight on one connection to the gRPC server; a client waits with more."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }
@@ -112,6 +113,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		),
 		grpc.ChainStreamInterceptor(s.gate.stream, s.untilEnd),
 		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.MaxConcurrentStreams(uint32(cfg.Calls)), //nolint:gosec // It is positive.
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
 		// Workers keep their grown stacks, which new goroutines would have to grow for every call. Further calls get new

@@ -1,0 +1,117 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/identity/identitytest"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+)
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) with(text string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(l.buf.String()) {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func TestARefusedHandshakeIsLoggedAndCounted(t *testing.T) {
+	t.Parallel()
+	ours, theirs := identitytest.New(t), identitytest.New(t)
+	expired := identitytest.Request(identity.Gateway)
+	expired.From, expired.Until = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
+	pair, err := ours.Issue(expired)
+	require.NoError(t, err)
+	expiredCert, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	require.NoError(t, err)
+	stranger, err := tls.LoadX509KeyPair(files(theirs.Config(t, identity.Gateway)))
+	require.NoError(t, err)
+	for reason, attempt := range map[string]func(conn net.Conn){
+		reasonPlainText:    func(conn net.Conn) { _, _ = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n")) },
+		reasonDisconnected: func(conn net.Conn) { _ = conn.Close() },
+		reasonExpired:      func(conn net.Conn) { _ = shake(conn, true, expiredCert) },
+		reasonAuthority:    func(conn net.Conn) { _ = shake(conn, true, stranger) },
+		reasonRejected:     func(conn net.Conn) { _ = shake(conn, false) },
+		reasonOther:        func(conn net.Conn) { _ = shake(conn, true) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			tel, log := telemetrytest.New(), &lines{}
+			tel.Logger = slog.New(slog.NewJSONHandler(log, nil))
+			server, err := NewServer(Config{TLS: ours.Config(t, identity.Orders)}, tel.Telemetry)
+			require.NoError(t, err)
+			addr := serve(t, server)
+			const attempts = 3
+			for i := range attempts {
+				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+				require.NoError(t, err)
+				attempt(conn)
+				require.Eventually(t, func() bool {
+					return tel.Values(t, "gifting.tls.refusals")["reason="+reason] == float64(i+1)
+				}, 10*time.Second, 5*time.Millisecond)
+				_ = conn.Close()
+			}
+			found := log.with("a TLS handshake was refused")
+			require.Len(t, found, 1, "the log is bounded")
+			require.Contains(t, found[0], `"reason":"`+reason+`"`)
+			require.Contains(t, found[0], `"peer":"127.0.0.1:`)
+		})
+	}
+}
+
+func files(cfg identity.Config) (cert, key string) { return cfg.CertFile, cfg.KeyFile }
+
+// shake begins TLS as a client with the certificates, and reads until the server ends the connection.
+func shake(conn net.Conn, trusting bool, certificates ...tls.Certificate) error {
+	client := tls.Client(conn, &tls.Config{
+		InsecureSkipVerify: trusting, ServerName: "localhost", Certificates: certificates, NextProtos: []string{"h2"},
+	})
+	if err := client.HandshakeContext(context.Background()); err != nil {
+		return err
+	}
+	_, err := client.Read(make([]byte, 1))
+	return err
+}
+
+func TestALogOfHandshakesSaysWhatItLeftOut(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	h, err := newHandshakes(telemetrytest.New().Telemetry, func() time.Time { return now })
+	require.NoError(t, err)
+	for i := range 5 {
+		_, ok := h.due(reasonTimeout)
+		require.Equal(t, i == 0, ok)
+	}
+	_, ok := h.due(reasonExpired)
+	require.True(t, ok, "each reason is logged for itself")
+	now = now.Add(handshakeLogInterval)
+	skipped, ok := h.due(reasonTimeout)
+	require.True(t, ok)
+	require.Equal(t, 4, skipped)
+}
