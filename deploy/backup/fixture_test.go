@@ -3,6 +3,7 @@ package backup_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/url"
@@ -62,10 +63,10 @@ func newFixture(t *testing.T) *fixture {
 	f.query(t, "postgres", "SELECT pg_reload_conf()::text")
 	for database, migrate := range map[string]func(url string) error{
 		"orders": func(url string) error {
-			return orders.Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: url}})
+			return orders.Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
 		},
 		"events": func(url string) error {
-			return events.Migrate(t.Context(), events.Config{Database: postgres.Config{URL: url}})
+			return events.Migrate(t.Context(), events.Config{Database: postgres.Config{URL: url}}, io.Discard)
 		},
 	} {
 		f.query(t, "postgres", "CREATE DATABASE "+database)

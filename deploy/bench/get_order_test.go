@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -259,7 +260,7 @@ func BenchmarkBatchOfLinks(b *testing.B) {
 	edge := newClient(b, p.Env["GIFTING_URL"], &keyring{free: []string{p.Env["GIFTING_KEY"]}})
 	template := newTemplate(b, db, edge, p.Env["GIFTING_CAMPAIGN_ID"])
 	copies := fixture.Connect(b, fixture.CreateDatabase(b, "copy_"+p.Database("links"), func(url string) error {
-		return personallinks.Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}})
+		return personallinks.Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}}, io.Discard)
 	}))
 	var byEdge, byCopy []float64
 	created := batches

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"io"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +27,7 @@ func setupDatabases(t *testing.T) *databases {
 	t.Cleanup(func() { drop(t, d) })
 	require.NoError(t, d.create(t.Context()))
 	for _, db := range []string{"orders", "links"} {
-		require.NoError(t, postgres.Migrate(t.Context(), d.url(db), outbox.Migrations()))
+		require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: d.url(db)}, io.Discard, outbox.Migrations()))
 	}
 	require.NoError(t, d.admitRelay(t.Context()))
 	return d

@@ -4,6 +4,7 @@ package programs
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (p Program) Main() string {
 // define completes a program whose configuration has the type C.
 func define[C any, R Runner](
 	p Program,
-	migrate func(context.Context, C) error,
+	migrate func(context.Context, C, io.Writer) error,
 	open func(context.Context, C, *telemetry.Telemetry) (R, error),
 ) Program {
 	fields, err := settings.Fields(new(C))
@@ -126,7 +127,7 @@ func define[C any, R Runner](
 		if err != nil || migrate == nil {
 			return err
 		}
-		return migrate(ctx, cfg)
+		return migrate(ctx, cfg, io.Discard)
 	}
 	p.Open = func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error) {
 		cfg, err := load(env)

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -27,10 +29,10 @@ type Program[C any, S interface {
 	// Telemetry picks its part of the configuration.
 	Telemetry func(cfg C) telemetry.Config
 	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
-	// Migrate is nil if the service has no database.
-	Migrate func(ctx context.Context, cfg C) error
-	// Pending lists the migrations that have not run. It is set if Migrate is.
-	Pending func(ctx context.Context, cfg C) ([]string, error)
+	// Migrate is nil if the service has no database. It writes what it does to out.
+	Migrate func(ctx context.Context, cfg C, out io.Writer) error
+	// Compare compares the database with the migrations of this version. It is set if Migrate is.
+	Compare func(ctx context.Context, cfg C) (postgres.Difference, error)
 	// Tasks are further commands that need the service's configuration.
 	Tasks []Task[C]
 	// Commands are further commands that do not need it.
@@ -85,7 +87,8 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
-	if err := p.upToDate(ctx, *cfg); err != nil {
+	ahead, err := p.upToDate(ctx, *cfg)
+	if err != nil {
 		return err
 	}
 	tel, err := telemetry.New(ctx, p.Name, p.Telemetry(*cfg), stderr)
@@ -96,6 +99,11 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 	otel.SetErrorHandler(tel) // The process is this service's.
 	if unknown := settings.Unknown(cfg, os.Environ()); len(unknown) > 0 {
 		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
+	}
+	if p.Migrate != nil {
+		if err := reportAhead(ctx, tel, ahead); err != nil {
+			return err
+		}
 	}
 	service, err := p.New(ctx, *cfg, tel)
 	if err != nil {
@@ -155,27 +163,46 @@ func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out i
 		return err
 	}
 	if !check {
-		return p.Migrate(ctx, *cfg)
+		return p.Migrate(ctx, *cfg, out)
 	}
-	if err := p.upToDate(ctx, *cfg); err != nil {
+	ahead, err := p.upToDate(ctx, *cfg)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "The database is up to date.")
+	if len(ahead) > 0 {
+		_, err = fmt.Fprintf(out, "The database is ahead of this version by %s.\n", strings.Join(ahead, ", "))
+		return err
+	}
+	_, err = fmt.Fprintln(out, "The database is up to date.")
 	return err
 }
 
 // upToDate refuses a database that lacks a migration of this version: the code relies on all of them. A database that is ahead
-// is fine: it is so during a rollout and after a rollback.
-func (p Program[C, S]) upToDate(ctx context.Context, cfg C) error {
+// is fine: it is so during a rollout and after a rollback. What only a later version knows is returned.
+func (p Program[C, S]) upToDate(ctx context.Context, cfg C) (ahead []string, err error) {
 	if p.Migrate == nil {
-		return nil
+		return nil, nil
 	}
-	pending, err := p.Pending(ctx, cfg)
+	difference, err := p.Compare(ctx, cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(pending) > 0 {
-		return fmt.Errorf("%w: %s", errBehind, strings.Join(pending, ", "))
+	if len(difference.Pending) > 0 {
+		return nil, fmt.Errorf("%w: %s", errBehind, strings.Join(difference.Pending, ", "))
+	}
+	return difference.Ahead, nil
+}
+
+// reportAhead reports migrations of the database that only a later version knows, as of the start of the program.
+func reportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
+	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Int64Gauge("gifting.database.ahead",
+		metric.WithDescription("Migrations of the database that this version did not know when it started."))
+	if err != nil {
+		return fmt.Errorf("metric of the schema: %w", err)
+	}
+	gauge.Record(ctx, int64(len(ahead)))
+	if len(ahead) > 0 {
+		tel.Logger.WarnContext(ctx, "the database is ahead of this version, as after a rollback", "migrations", ahead)
 	}
 	return nil
 }

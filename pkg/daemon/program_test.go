@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -35,18 +36,23 @@ func (s *service) Run(context.Context) error {
 
 func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	var migrated bool
+	var ahead []string
 	program := daemon.Program[config, *service]{
 		Name:      "example",
 		Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },
 		New: func(_ context.Context, cfg config, _ *telemetry.Telemetry) (*service, error) {
 			return &service{sign: cfg.Sign}, nil
 		},
-		Migrate: func(context.Context, config) error { migrated = true; return nil },
-		Pending: func(context.Context, config) ([]string, error) {
+		Migrate: func(_ context.Context, _ config, out io.Writer) error {
+			migrated = true
+			_, err := io.WriteString(out, "example: from version 0 to 2\n")
+			return err
+		},
+		Compare: func(context.Context, config) (postgres.Difference, error) {
 			if migrated {
-				return nil, nil
+				return postgres.Difference{Ahead: ahead}, nil
 			}
-			return []string{"example/00001_first.sql", "example/00002_second.sql"}, nil
+			return postgres.Difference{Pending: []string{"example/00001_first.sql", "example/00002_second.sql"}}, nil
 		},
 	}
 	var out bytes.Buffer
@@ -60,11 +66,20 @@ func TestAProgramServesMigratesAndRunsItsTasks(t *testing.T) {
 	require.False(t, migrated)
 	require.Equal(t, 0, daemon.RunProgram([]string{"example", "migrate"}, &out, program))
 	require.True(t, migrated)
+	require.Contains(t, out.String(), "example: from version 0 to 2\n")
 	require.Equal(t, 0, daemon.RunProgram([]string{"example", "migrate", "--check"}, &out, program))
 	t.Setenv("GIFTING_SING", "closed")
 	out.Reset()
 	require.Equal(t, 0, daemon.RunProgram([]string{"example", "serve"}, &out, program), out.String())
 	require.Contains(t, out.String(), "GIFTING_SING", "a mistyped variable is reported")
+	require.NotContains(t, out.String(), "ahead")
+	ahead = []string{"example/3"}
+	for _, command := range [][]string{{"example", "serve"}, {"example", "migrate", "--check"}} {
+		out.Reset()
+		require.Equal(t, 0, daemon.RunProgram(command, &out, program), out.String())
+		require.Equal(t, 1, strings.Count(out.String(), "the database is ahead")+strings.Count(out.String(), "The database is ahead"))
+		require.Contains(t, out.String(), "example/3")
+	}
 
 	program.Tasks = []daemon.Task[config]{{
 		Name: "sweep", Short: "delete what is old",

@@ -20,9 +20,11 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
-// Migrations is the schema of the outbox table.
+// Migrations is the schema of the outbox table. Its role is that of the relay.
 func Migrations() postgres.Migrations {
-	return postgres.Embedded("outbox", files)
+	m := postgres.Embedded("outbox", files)
+	m.Role = "gifting_relay"
+	return m
 }
 
 // Event is one change of one record.

@@ -16,6 +16,9 @@ const (
 	stateSerializationFailure = "40001"
 	stateDeadlockDetected     = "40P01"
 	stateIdleInTransaction    = "25P03"
+	// These two matter to migrations only.
+	stateLockNotAvailable      = "55P03"
+	stateInsufficientPrivilege = "42501"
 	// A replica that is not promoted yet refuses to write, and to say where it writes.
 	stateReadOnly          = "25006"
 	stateNotInPrerequisite = "55000"

@@ -1,17 +1,22 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	_ "github.com/jackc/pgx/v5/stdlib" // The driver that goose uses.
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // Migrations is the schema of one owner: a service, or a package whose tables several services
@@ -21,6 +26,8 @@ type Migrations struct {
 	Owner string
 	// Files holds the SQL files at its root.
 	Files fs.FS
+	// Role is a role that must exist, unless the login may create it; it may be empty.
+	Role string
 }
 
 // Embedded is the schema in the folder migrations of an embedded file system.
@@ -32,20 +39,34 @@ func Embedded(owner string, files embed.FS) Migrations {
 	return Migrations{Owner: owner, Files: sub}
 }
 
-// Migrate brings the database up to date, owner by owner in the order given. Several instances may call it concurrently: an
-// advisory lock lets one run at a time.
+const (
+	// lockAttempts is how often a migration that waits too long for a lock is tried. Between two attempts, the statements that
+	// waited behind it run.
+	lockAttempts = 10
+	// lockProbe is how often, and lockProbes how many times, an instance looks whether another one has finished migrating.
+	lockProbe, lockProbes = 1, 300
+)
+
+// Migrate brings the database up to date, owner by owner in the order given, and writes what it does to out. Several instances
+// may call it concurrently: an advisory lock lets one run at a time.
+//
+// A migration waits for locks at most for Config.LockTimeout, because other statements wait behind it. It is then tried again.
+// Migrations without a transaction build indexes concurrently: nothing waits for them, so they wait as long as it takes.
 //
 // Code of the previous version must work on the new schema: a migration never removes what that version uses. Package
 // deploy/migrations states and checks the rule.
-func Migrate(ctx context.Context, url string, owners ...Migrations) error {
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		return fmt.Errorf("open database: %w", err)
+func Migrate(ctx context.Context, cfg Config, out io.Writer, owners ...Migrations) error {
+	if err := settings.Defaults(&cfg); err != nil {
+		return err
 	}
-	defer func() { _ = db.Close() }()
+	conn, err := pgx.Connect(ctx, cfg.URL)
+	if err != nil {
+		return fmt.Errorf("reach database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for _, m := range owners {
-		if err := m.up(ctx, db); err != nil {
-			return fmt.Errorf("migrate %s: %w", m.Owner, err)
+		if err := m.up(ctx, cfg, conn, out); err != nil {
+			return fmt.Errorf("migrate %s: %w", m.Owner, m.explain(ctx, conn, err))
 		}
 	}
 	return nil
@@ -53,59 +74,183 @@ func Migrate(ctx context.Context, url string, owners ...Migrations) error {
 
 func (m Migrations) table() string { return "migrations_" + m.Owner }
 
-func (m Migrations) up(ctx context.Context, db *sql.DB) error {
-	locker, err := lock.NewPostgresSessionLocker()
+// up runs what is pending, one migration after the other.
+func (m Migrations) up(ctx context.Context, cfg Config, conn *pgx.Conn, out io.Writer) error {
+	before, err := m.schema(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("migration lock: %w", err)
+		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, m.Files,
-		goose.WithSessionLocker(locker), goose.WithTableName(m.table()))
+	if len(before.pending) == 0 {
+		_, err := fmt.Fprintf(out, "%s: nothing to do at version %d\n", m.Owner, before.version)
+		return err
+	}
+	for _, file := range before.pending {
+		if err := m.apply(ctx, cfg, file, out); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	after, err := m.schema(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("read files: %w", err)
+		return err
 	}
-	_, err = provider.Up(ctx)
+	_, err = fmt.Fprintf(out, "%s: from version %d to %d\n", m.Owner, before.version, after.version)
 	return err
 }
 
-// Pending lists the migrations that have not run, as owner/file, and changes nothing. Migrations of a later version do not
-// matter: this version works with them too.
-func Pending(ctx context.Context, url string, owners ...Migrations) ([]string, error) {
-	conn, err := pgx.Connect(ctx, url)
+// errLocked ends a migration that never got its locks.
+var errLocked = errors.New("another transaction holds a lock that it needs; `SELECT * FROM pg_stat_activity WHERE state <> 'idle'` shows them, " +
+	"GIFTING_DATABASE_LOCK_TIMEOUT is how long one attempt waits")
+
+// apply runs one migration, unless another instance has done so, and tries again if a lock is not free.
+func (m Migrations) apply(ctx context.Context, cfg Config, file string, out io.Writer) error {
+	provider, closeDB, err := m.provider(cfg, file)
 	if err != nil {
-		return nil, fmt.Errorf("reach database: %w", err)
+		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var pending []string
-	for _, m := range owners {
-		found, err := m.pending(ctx, conn)
-		if err != nil {
-			return nil, fmt.Errorf("migrations of %s: %w", m.Owner, err)
+	defer closeDB()
+	version, err := goose.NumericComponent(file)
+	if err != nil {
+		return err
+	}
+	for attempt := 1; ; attempt++ {
+		result, err := provider.ApplyVersion(ctx, version, true)
+		switch {
+		case errors.Is(err, goose.ErrAlreadyApplied):
+			_, err = fmt.Fprintf(out, "%s: %s was applied by another instance\n", m.Owner, file)
+			return err
+		case err == nil:
+			_, err = fmt.Fprintf(out, "%s: %s took %s\n", m.Owner, file, result.Duration.Round(time.Millisecond))
+			return err
+		case State(err) != stateLockNotAvailable:
+			return err
+		case attempt == lockAttempts:
+			return fmt.Errorf("%w: %w", errLocked, err)
 		}
-		pending = append(pending, found...)
+		if _, err := fmt.Fprintf(out, "%s: %s waited %s for a lock; attempt %d of %d follows\n",
+			m.Owner, file, cfg.LockTimeout, attempt+1, lockAttempts); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(cfg.LockTimeout):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return pending, nil
 }
 
-func (m Migrations) pending(ctx context.Context, conn *pgx.Conn) ([]string, error) {
+// noTransaction marks a file for goose.
+var noTransaction = []byte("-- +goose NO TRANSACTION")
+
+// provider returns what runs the file.
+func (m Migrations) provider(cfg Config, file string) (provider *goose.Provider, closeDB func(), err error) {
+	pc, err := pgx.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, nil, fmt.Errorf("database url: %w", err)
+	}
+	content, err := fs.ReadFile(m.Files, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !bytes.Contains(content, noTransaction) {
+		pc.RuntimeParams["lock_timeout"] = fmt.Sprint(cfg.LockTimeout.Milliseconds())
+	}
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockProbe, lockProbes))
+	if err != nil {
+		return nil, nil, fmt.Errorf("migration lock: %w", err)
+	}
+	db := stdlib.OpenDB(*pc)
+	provider, err = goose.NewProvider(goose.DialectPostgres, db, m.Files,
+		goose.WithSessionLocker(locker), goose.WithTableName(m.table()))
+	if err != nil {
+		_ = db.Close()
+		return nil, nil, fmt.Errorf("read files: %w", err)
+	}
+	return provider, func() { _ = db.Close() }, nil
+}
+
+// Difference between a database and the migrations of a program.
+type Difference struct {
+	// Pending are the migrations that have not run, as owner/file.
+	Pending []string
+	// Ahead are the versions that only a later program knows, as owner/version. This program works with them too.
+	Ahead []string
+}
+
+// Compare compares the database with the migrations and changes nothing.
+func Compare(ctx context.Context, url string, owners ...Migrations) (Difference, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return Difference{}, fmt.Errorf("reach database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var d Difference
+	for _, m := range owners {
+		found, err := m.schema(ctx, conn)
+		if err != nil {
+			return Difference{}, fmt.Errorf("migrations of %s: %w", m.Owner, m.explain(ctx, conn, err))
+		}
+		for _, file := range found.pending {
+			d.Pending = append(d.Pending, m.Owner+"/"+file)
+		}
+		for _, version := range found.ahead {
+			d.Ahead = append(d.Ahead, fmt.Sprintf("%s/%d", m.Owner, version))
+		}
+	}
+	return d, nil
+}
+
+// schema is how a database differs from the migrations of one owner.
+type schema struct {
+	version int64
+	pending []string
+	ahead   []int64
+}
+
+func (m Migrations) schema(ctx context.Context, conn *pgx.Conn) (schema, error) {
 	applied, err := m.applied(ctx, conn)
 	if err != nil {
-		return nil, err
+		return schema{}, err
 	}
-	files, err := fs.Glob(m.Files, "*.sql")
+	files, err := m.versions()
+	if err != nil {
+		return schema{}, err
+	}
+	s := schema{version: slices.Max(append(applied, 0))}
+	for _, f := range files {
+		if !slices.Contains(applied, f.version) {
+			s.pending = append(s.pending, f.name)
+		}
+	}
+	for _, version := range applied {
+		// Goose itself records version 0.
+		if version != 0 && !slices.ContainsFunc(files, func(f file) bool { return f.version == version }) {
+			s.ahead = append(s.ahead, version)
+		}
+	}
+	return s, nil
+}
+
+// file is a migration.
+type file struct {
+	name    string
+	version int64
+}
+
+// versions lists the files in their order.
+func (m Migrations) versions() ([]file, error) {
+	names, err := fs.Glob(m.Files, "*.sql")
 	if err != nil {
 		return nil, err
 	}
-	var pending []string
-	for _, file := range files {
-		version, err := goose.NumericComponent(file)
+	files := make([]file, 0, len(names))
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(applied, version) {
-			pending = append(pending, m.Owner+"/"+file)
-		}
+		files = append(files, file{name: name, version: version})
 	}
-	return pending, nil
+	return files, nil
 }
 
 // applied reads goose's table of applied versions. The first migration creates it.
@@ -114,7 +259,7 @@ func (m Migrations) applied(ctx context.Context, conn *pgx.Conn) ([]int64, error
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", m.table()).Scan(&exists); err != nil || !exists {
 		return nil, err
 	}
-	rows, err := conn.Query(ctx, "SELECT version_id FROM "+pgx.Identifier{m.table()}.Sanitize()+" WHERE is_applied")
+	rows, err := conn.Query(ctx, "SELECT version_id FROM "+pgx.Identifier{m.table()}.Sanitize()+" WHERE is_applied ORDER BY id")
 	if err != nil {
 		return nil, err
 	}

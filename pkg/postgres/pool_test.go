@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"io"
 	"testing"
 	"testing/fstest"
 
@@ -39,7 +40,7 @@ func TestADatabaseURLIsRefusedWithoutItsPassword(t *testing.T) {
 	require.NoError(t, settings.Load(&postgres.Config{}))
 }
 
-func TestPendingListsMigrationsThatHaveNotRunAndChangesNothing(t *testing.T) {
+func TestCompareListsMigrationsThatHaveNotRunAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	first := &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE a (id int);\n")}
 	second := &fstest.MapFile{Data: []byte("-- +goose Up\nALTER TABLE a ADD COLUMN b int;\n")}
@@ -47,20 +48,23 @@ func TestPendingListsMigrationsThatHaveNotRunAndChangesNothing(t *testing.T) {
 	today := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first, "00002_b.sql": second}}
 	url := pgtest.NewURL(t)
 	pending := func(m postgres.Migrations) []string {
-		found, err := postgres.Pending(t.Context(), url, m)
+		found, err := postgres.Compare(t.Context(), url, m)
 		require.NoError(t, err)
-		return found
+		return found.Pending
 	}
 
 	require.Equal(t, []string{"example/00001_a.sql", "example/00002_b.sql"}, pending(today))
-	require.NoError(t, postgres.Migrate(t.Context(), url, old))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, old))
 	require.Equal(t, []string{"example/00002_b.sql"}, pending(today))
 	require.Equal(t, []string{"example/00002_b.sql"}, pending(today), "asking changes nothing")
 	require.Empty(t, pending(old))
-	require.NoError(t, postgres.Migrate(t.Context(), url, today))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, today))
 	require.Empty(t, pending(today))
 	require.Empty(t, pending(old), "the version before runs on the new schema")
+	ahead, err := postgres.Compare(t.Context(), url, old)
+	require.NoError(t, err)
+	require.Equal(t, postgres.Difference{Ahead: []string{"example/2"}}, ahead)
 
-	_, err := postgres.Pending(t.Context(), "postgres://127.0.0.1:1/none", today)
+	_, err = postgres.Compare(t.Context(), "postgres://127.0.0.1:1/none", today)
 	require.Error(t, err)
 }

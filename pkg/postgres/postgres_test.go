@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"io"
 	"testing"
 	"testing/fstest"
 
@@ -80,7 +81,7 @@ func TestMigrationsRunOnceUnderConcurrency(t *testing.T) {
 	url := pgtest.NewURL(t)
 	var group errgroup.Group
 	for range 4 {
-		group.Go(func() error { return postgres.Migrate(t.Context(), url, table()) })
+		group.Go(func() error { return postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, table()) })
 	}
 	require.NoError(t, group.Wait())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -46,13 +47,13 @@ type Config struct {
 }
 
 // Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
+	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), store.Migrations())
 }
 
-// Pending lists the migrations that Migrate would run.
-func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+// Compare compares the database with the migrations of this version.
+func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
+	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // Service is the running catalog.

@@ -36,11 +36,11 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	for range 2 { // Migrating again changes nothing.
-		require.NoError(t, catalog.Migrate(t.Context(), cfg))
+		require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
 	}
-	pending, err := catalog.Pending(t.Context(), cfg)
+	difference, err := catalog.Compare(t.Context(), cfg)
 	require.NoError(t, err)
-	require.Empty(t, pending)
+	require.Zero(t, difference)
 	service, err := catalog.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
@@ -77,7 +77,7 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	require.NoError(t, os.Symlink("/proc/self/fdinfo", folder)) // In it no file can be made, not even by root.
 	cfg, metrics := config(t), testenv.FreeAddr(t)
 	cfg.ImagesURL = "file://" + filepath.ToSlash(folder)
-	require.NoError(t, catalog.Migrate(t.Context(), cfg))
+	require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
 	tel, err := telemetry.New(t.Context(), "catalog", telemetry.Config{MetricsAddr: metrics}, io.Discard)
 	require.NoError(t, err)
 	service, err := catalog.New(t.Context(), cfg, tel)

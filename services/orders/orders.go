@@ -86,13 +86,13 @@ type Service struct {
 }
 
 // Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, schema()...)
+func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
+	return postgres.Migrate(ctx, cfg.Database, out, schema()...)
 }
 
-// Pending lists the migrations that Migrate would run.
-func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, schema()...)
+// Compare compares the database with the migrations of this version.
+func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
+	return postgres.Compare(ctx, cfg.Database.URL, schema()...)
 }
 
 // schema lists the migrations of the service's database.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func reconciled(t *testing.T, o *others) orders.Config {
 	t.Cleanup(server.Stop)
 	cfg := config(t)
 	cfg.CatalogAddr, cfg.PersonalLinksAddr, cfg.EventsAddr = listener.Addr().String(), listener.Addr().String(), listener.Addr().String()
-	require.NoError(t, orders.Migrate(t.Context(), cfg))
+	require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
 	return cfg
 }
 

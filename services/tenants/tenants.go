@@ -75,14 +75,14 @@ type Service struct {
 	offboard  daemon.Part
 }
 
-// Migrate brings the database up to date.
-func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+// Migrate brings the database up to date, and writes what it does to out.
+func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
+	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), store.Migrations())
 }
 
-// Pending lists the migrations that Migrate would run.
-func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+// Compare compares the database with the migrations of this version.
+func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
+	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.

@@ -48,7 +48,7 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.AllowLoopbackWebhooks = true
-	require.NoError(t, tenants.Migrate(t.Context(), cfg))
+	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
 	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
@@ -83,7 +83,7 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	cfg := config(t)
 	old := cfg.SealKeys
 	next := "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
-	require.NoError(t, tenants.Migrate(t.Context(), cfg))
+	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
 	var made *tenantsv1.CreateKeyResponse
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()
@@ -197,7 +197,7 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 func TestReencryptReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	require.NoError(t, tenants.Migrate(t.Context(), cfg))
+	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
 	var out strings.Builder
 	require.NoError(t, tenants.Reencrypt(t.Context(), cfg, &out))
 	require.Equal(t, "checked 0 of about 0 api_keys, re-encrypted 0 values\n", out.String())

@@ -8,6 +8,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -60,13 +61,13 @@ type Service struct {
 }
 
 // Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config) error {
-	return postgres.Migrate(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
+	return postgres.Migrate(ctx, cfg.Database, out, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
 }
 
-// Pending lists the migrations that Migrate would run.
-func Pending(ctx context.Context, cfg Config) ([]string, error) {
-	return postgres.Pending(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+// Compare compares the database with the migrations of this version.
+func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
+	return postgres.Compare(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func setup(t *testing.T) *fixture {
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
 		EventKeys: eventsealtest.Keys("a"),
 	}}
-	require.NoError(t, webhook.Migrate(t.Context(), f.cfg))
+	require.NoError(t, webhook.Migrate(t.Context(), f.cfg, io.Discard))
 	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)
 	return f
 }

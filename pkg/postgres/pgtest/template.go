@@ -42,7 +42,7 @@ func template(t testing.TB, server string, migrations []postgres.Migrations) str
 	require.NoError(t, err)
 	_, err = conn.Exec(ctx, "CREATE DATABASE "+draft)
 	require.NoError(t, err)
-	require.NoError(t, postgres.Migrate(ctx, inDatabase(t, server, draft), migrations...))
+	require.NoError(t, postgres.Migrate(ctx, postgres.Config{URL: inDatabase(t, server, draft)}, io.Discard, migrations...))
 	_, err = conn.Exec(ctx, "ALTER DATABASE "+draft+" RENAME TO "+name)
 	require.NoError(t, err)
 	return name

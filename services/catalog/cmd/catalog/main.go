@@ -15,6 +15,6 @@ func main() {
 		Telemetry: func(cfg catalog.Config) telemetry.Config { return cfg.Telemetry },
 		New:       catalog.New,
 		Migrate:   catalog.Migrate,
-		Pending:   catalog.Pending,
+		Compare:   catalog.Compare,
 	}))
 }

@@ -15,7 +15,7 @@ func main() {
 		Telemetry: func(cfg events.Config) telemetry.Config { return cfg.Telemetry },
 		New:       events.New,
 		Migrate:   events.Migrate,
-		Pending:   events.Pending,
+		Compare:   events.Compare,
 		Tasks: []daemon.Task[events.Config]{
 			{Name: "redrive", Short: "append to the feed what Kafka has of a time span and the feed has not", RunWith: events.Redrive},
 			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: events.Skip},

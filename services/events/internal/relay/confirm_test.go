@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +160,7 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	} {
 		exec(t, f.owners[0], sql)
 	}
-	require.NoError(t, postgres.Migrate(t.Context(), f.owners[0].Config().ConnString(), outbox.Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: f.owners[0].Config().ConnString()}, io.Discard, outbox.Migrations()))
 	f.sources[0].pool.Reset()
 	after := []string{f.add(t, 0), f.add(t, 0)}
 	f.published.stored = -1

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -35,7 +36,7 @@ func checked(t *testing.T, url string) *pgxpool.Pool {
 func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T) {
 	t.Parallel()
 	url := pgtest.NewURL(t)
-	require.NoError(t, postgres.Migrate(t.Context(), url, Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, Migrations()))
 	first := checked(t, url)
 	before := epochOf(t, New(first))
 	first.Close()
@@ -55,7 +56,7 @@ func TestAnotherDatabaseBeginsOneEpochHoweverManyConnectionsFindOut(t *testing.T
 func TestTheFirstStartAfterTheMigrationBeginsNoEpoch(t *testing.T) {
 	t.Parallel()
 	url := pgtest.NewURL(t)
-	require.NoError(t, postgres.Migrate(t.Context(), url, Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, Migrations()))
 	require.EqualValues(t, 1, epochOf(t, New(checked(t, url))), "cursors of the previous version stay valid")
 }
 

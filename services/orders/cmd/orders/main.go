@@ -17,7 +17,7 @@ func main() {
 		Telemetry: func(cfg orders.Config) telemetry.Config { return cfg.Telemetry },
 		New:       orders.New,
 		Migrate:   orders.Migrate,
-		Pending:   orders.Pending,
+		Compare:   orders.Compare,
 		Tasks: []daemon.Task[orders.Config]{
 			{Name: "re-encrypt", Short: "re-encrypt all delivery details under the first of the seal keys", Run: orders.Reencrypt},
 			{Name: "reconcile", Short: orders.ReconcileShort, RunWith: reconcile},

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -53,7 +54,7 @@ func TestTheConstraintOfLinksAcceptsAndMarksOlderOrders(t *testing.T) {
 	pool := pgtest.New(t, before(t))
 	_, err := pool.Exec(t.Context(), insertClaimed)
 	require.NoError(t, err)
-	require.NoError(t, postgres.Migrate(t.Context(), pool.Config().ConnString(), Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: pool.Config().ConnString()}, io.Discard, Migrations()))
 	rows, err := pool.Query(t.Context(), "SELECT right(id::text, 1) FROM orders WHERE link_repeated ORDER BY id")
 	require.NoError(t, err)
 	marked, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -74,7 +75,7 @@ func TestTheConstraintOfLinksIsMadeAfterAFailedAttempt(t *testing.T) {
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `CREATE UNIQUE INDEX CONCURRENTLY orders_personal_link ON orders (tenant_id, personal_link_id)`)
 	require.Error(t, err, "which leaves an invalid index behind")
-	require.NoError(t, postgres.Migrate(t.Context(), pool.Config().ConnString(), Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: pool.Config().ConnString()}, io.Discard, Migrations()))
 	var valid bool
 	require.NoError(t, pool.QueryRow(t.Context(),
 		"SELECT indisvalid FROM pg_index WHERE indexrelid = 'orders_personal_link'::regclass").Scan(&valid))

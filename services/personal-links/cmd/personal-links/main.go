@@ -15,7 +15,7 @@ func main() {
 		Telemetry: func(cfg personallinks.Config) telemetry.Config { return cfg.Telemetry },
 		New:       personallinks.New,
 		Migrate:   personallinks.Migrate,
-		Pending:   personallinks.Pending,
+		Compare:   personallinks.Compare,
 		Tasks: []daemon.Task[personallinks.Config]{
 			{Name: "re-encrypt", Short: "re-encrypt all links and stored responses under the first of the seal keys", Run: personallinks.Reencrypt},
 		},

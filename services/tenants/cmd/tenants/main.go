@@ -15,7 +15,7 @@ func main() {
 		Telemetry: func(cfg tenants.Config) telemetry.Config { return cfg.Telemetry },
 		New:       tenants.New,
 		Migrate:   tenants.Migrate,
-		Pending:   tenants.Pending,
+		Compare:   tenants.Compare,
 		Tasks: []daemon.Task[tenants.Config]{
 			{Name: "re-encrypt", Short: "re-encrypt all signing secrets under the first of the seal keys", Run: tenants.Reencrypt},
 		},

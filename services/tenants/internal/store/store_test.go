@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -140,5 +141,5 @@ func TestTheSchemaRefusesInvalidRows(t *testing.T) {
 func TestMigrationsRunAgainWithoutEffect(t *testing.T) {
 	t.Parallel()
 	url := pgtest.NewURL(t, store.Migrations())
-	require.NoError(t, postgres.Migrate(t.Context(), url, store.Migrations()))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: url}, io.Discard, store.Migrations()))
 }

@@ -15,7 +15,7 @@ func main() {
 		Telemetry: func(cfg webhook.Config) telemetry.Config { return cfg.Telemetry },
 		New:       webhook.New,
 		Migrate:   webhook.Migrate,
-		Pending:   webhook.Pending,
+		Compare:   webhook.Compare,
 		Tasks: []daemon.Task[webhook.Config]{
 			{Name: "redrive", Short: "make the deliveries that events of a time span lack", RunWith: webhook.Redrive},
 			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: webhook.Skip},
