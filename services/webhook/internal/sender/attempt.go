@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
@@ -84,7 +85,8 @@ func withTraceOf(ctx context.Context, d store.Delivery) context.Context {
 }
 
 // traced makes a span for an attempt if the trace of its change is recorded. The span does not contain the
-// URL, in which partners may keep secrets, and the trace is not sent to the receiver.
+// URL, in which partners may keep secrets, and the trace is not sent to the receiver. The key identifies the endpoint: each key
+// has one.
 func (s *Sender) traced(ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response) webhookclient.Response {
 	cause := trace.SpanContextFromContext(ctx)
 	if s.tracer == nil || !cause.IsSampled() {
@@ -97,7 +99,8 @@ func (s *Sender) traced(ctx context.Context, d store.Delivery, attempt func(ctx 
 	ctx, span := s.tracer.Start(ctx, "POST webhook", options...)
 	defer span.End()
 	response := attempt(ctx)
-	span.SetAttributes(semconv.HTTPRequestMethodPost, semconv.HTTPRequestResendCount(d.Attempts))
+	span.SetAttributes(semconv.HTTPRequestMethodPost, semconv.HTTPRequestResendCount(d.Attempts),
+		attribute.String("gifting.tenant.id", d.TenantID), attribute.Int("gifting.key.id", int(d.KeyID)))
 	if response.Status > 0 {
 		span.SetAttributes(semconv.HTTPResponseStatusCode(response.Status))
 	}

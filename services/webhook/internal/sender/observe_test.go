@@ -42,6 +42,8 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 		attributes := telemetrytest.Attributes(span)
 		require.Equal(t, "500", attributes["http.response.status_code"])
 		require.Equal(t, "5xx", attributes["error.type"])
+		require.Equal(t, "7", attributes["gifting.key.id"])
+		require.Equal(t, tenant, attributes["gifting.tenant.id"])
 		require.Equal(t, []string{"0", "1"}[i], attributes["http.request.resend_count"])
 		for key, value := range attributes {
 			require.NotContains(t, value, "127.0.0.1", "%s contains the receiver's address", key)
