@@ -138,6 +138,8 @@ type observer struct {
 	duration metric.Float64Histogram
 	// failed reports whether an outcome is an error of this side.
 	failed func(code grpccodes.Code) bool
+	// inherited means that a trace is recorded by all or none.
+	inherited bool
 	// series has the labels of each method and code: making them for each call costs more than the measurement.
 	series sync.Map
 }
@@ -164,7 +166,7 @@ func newObserver(
 	if err != nil {
 		panic(fmt.Sprintf("metric of calls: %v", err)) // The name is a constant, so this fails only in a broken build.
 	}
-	o := &observer{kind: kind, duration: duration, failed: failed}
+	o := &observer{kind: kind, duration: duration, failed: failed, inherited: tel.Inherited}
 	if tel.Tracing {
 		o.spans = tel.Tracers.Tracer(scope)
 	}
@@ -198,6 +200,10 @@ func (o *observer) call(
 // start returns nil for a call without a span.
 func (o *observer) start(ctx context.Context, method string) (context.Context, trace.Span) {
 	if o.spans == nil {
+		return ctx, nil
+	}
+	// A span that is not recorded would still cost an id, a look at the sampler and a context.
+	if parent := trace.SpanContextFromContext(ctx); o.inherited && parent.IsValid() && !parent.IsSampled() {
 		return ctx, nil
 	}
 	ctx, span := o.spans.Start(ctx, method[1:], trace.WithSpanKind(o.kind))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -112,4 +113,23 @@ func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {
 	}
 	require.Equal(t, want, tel.Values(t, "rpc.server.call.duration"))
 	require.Equal(t, want, tel.Values(t, "rpc.client.call.duration"))
+}
+
+func TestACallOfAnUnrecordedTraceMakesNoSpanIfTheSamplerGoesByTheCaller(t *testing.T) {
+	t.Parallel()
+	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+	for _, inherited := range []bool{true, false} {
+		tel := telemetrytest.New()
+		tel.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithSpanProcessor(tel.Processor()))
+		tel.Inherited = inherited
+		var seen trace.SpanContext
+		conn := observed(t, tel.Telemetry, func(ctx context.Context) error {
+			seen = trace.SpanContextFromContext(ctx)
+			return nil
+		})
+		of := telemetry.ParseTraceParent(cause)
+		require.NoError(t, call(trace.ContextWithRemoteSpanContext(t.Context(), of), conn))
+		require.Equal(t, of.TraceID(), seen.TraceID(), "the trace's id is passed on in any case")
+		require.Len(t, tel.Spans(testWebhook), map[bool]int{true: 0, false: 2}[inherited])
+	}
 }

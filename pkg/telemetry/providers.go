@@ -106,6 +106,8 @@ func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	t.Tracers = provider
+	sampler := standard("OTEL_TRACES_SAMPLER")
+	t.Inherited = sampler == "" || strings.HasPrefix(sampler, "parentbased_")
 	t.shutdown = append(t.shutdown, provider.Shutdown)
 	return nil
 }

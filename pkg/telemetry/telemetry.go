@@ -49,6 +49,9 @@ type Telemetry struct {
 	Meters  metric.MeterProvider
 	// Tracing reports whether spans are exported. If not, none are made.
 	Tracing bool
+	// Inherited reports whether the sampler goes by the caller's decision. Then a call of a trace that is not recorded needs no
+	// span.
+	Inherited bool
 
 	registry    *prometheus.Registry
 	metricsAddr string

@@ -33,6 +33,9 @@ func New() *Record {
 	return r
 }
 
+// Processor records spans, for a provider with another sampler.
+func (r *Record) Processor() sdktrace.SpanProcessor { return r.spans }
+
 // Within returns a context inside a recorded span.
 func (r *Record) Within(ctx context.Context) (context.Context, trace.Span) {
 	return r.Tracers.Tracer("test").Start(ctx, "test") //nolint:spancheck // The caller may end it.
