@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -18,18 +19,31 @@ var errEmptyFile = errors.New("the file is empty; it must begin with the names o
 // table reads the rows of a CSV file.
 type table struct {
 	meter   *meter
+	lines   *shortLines
 	csv     *csv.Reader
 	columns []column
 	// line of the latest row.
 	line int
+	// held is a row, or the end of the file, that follows lines that are too long.
+	held *held
+}
+
+// held is a result of read.
+type held struct {
+	row Row
+	err error
 }
 
 // newTable reads the column names.
-func newTable(m *meter, from io.Reader) (*table, error) {
-	t := &table{meter: m, csv: csv.NewReader(from)}
+func newTable(m *meter, from *bufio.Reader) (*table, error) {
+	lines := &shortLines{meter: m, from: from}
+	t := &table{meter: m, lines: lines, csv: csv.NewReader(lines)}
 	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is an error of the row.
 	m.row()
 	names, err := t.csv.Read()
+	if len(lines.tooLong) > 0 && (err != nil || t.position() > lines.tooLong[0]) {
+		return nil, &FileError{Line: lines.tooLong[0], Err: errRowTooLong}
+	}
 	if errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: errEmptyFile}
 	}
@@ -43,15 +57,35 @@ func newTable(m *meter, from io.Reader) (*table, error) {
 	return t, nil
 }
 
-// Next implements Rows.
+// position returns the line where the latest row began.
+func (t *table) position() int {
+	line, _ := t.csv.FieldPos(0)
+	return line
+}
+
+// Next implements Rows. A line that is too long comes before the row that follows it: reading that has found it.
 func (t *table) Next() (Row, error) {
+	if t.held == nil {
+		row, err := t.read()
+		t.held = &held{row: row, err: err}
+	}
+	if long := t.lines.tooLong; len(long) > 0 && (t.held.err != nil || long[0] < t.held.row.Line) {
+		t.lines.tooLong = long[1:]
+		return tooLongRow(long[0]), nil
+	}
+	next := t.held
+	t.held = nil
+	return next.row, next.err
+}
+
+func (t *table) read() (Row, error) {
 	t.meter.row()
 	cells, err := t.csv.Read()
 	if errors.Is(err, io.EOF) {
 		return Row{}, err
 	}
 	if len(cells) > 0 {
-		t.line, _ = t.csv.FieldPos(0)
+		t.line = t.position()
 	}
 	if err != nil {
 		return Row{}, fileError(err, t.line)

@@ -20,6 +20,8 @@ import (
 var (
 	errNoArray  = errors.New("the file must be an array of objects, or one object in a line")
 	errTrailing = errors.New("something follows the end of the array")
+	// errEndedTooLong is of a line that is too long and was read to its end.
+	errEndedTooLong = errors.New("the line has more than 1 MiB")
 )
 
 // array reads the objects of a JSON array.
@@ -98,6 +100,10 @@ func (n *ndjson) Next() (Row, error) {
 		n.line++
 		text, err := readLine(n.from)
 		switch {
+		case errors.Is(err, errEndedTooLong):
+			return tooLongRow(n.line), nil
+		case errors.Is(err, errRowTooLong):
+			return tooLongRow(n.line), n.skipLine()
 		case errors.Is(err, io.EOF) && len(text) == 0:
 			return Row{}, io.EOF
 		case err != nil && !errors.Is(err, io.EOF):
@@ -111,6 +117,21 @@ func (n *ndjson) Next() (Row, error) {
 	}
 }
 
+// skipLine skips the rest of a line.
+func (n *ndjson) skipLine() error {
+	for {
+		n.meter.row()
+		_, err := n.from.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil, errors.Is(err, io.EOF):
+			return nil
+		default:
+			return &FileError{Line: n.line, Err: err}
+		}
+	}
+}
+
 // readLine returns a line. The last one comes with io.EOF if it does not end with a line break.
 func readLine(from *bufio.Reader) ([]byte, error) {
 	var line []byte
@@ -118,8 +139,10 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 		part, err := from.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > MaxRow:
+		case len(line) > MaxRow && errors.Is(err, bufio.ErrBufferFull):
 			return nil, errRowTooLong
+		case len(line) > MaxRow:
+			return nil, errEndedTooLong
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err
 		}

@@ -164,6 +164,43 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 	}
 }
 
+func TestALineThatIsTooLongIsARejectedRow(t *testing.T) {
+	t.Parallel()
+	const columns = "id,state,name\n"
+	for name, tc := range map[string]struct {
+		format importer.Format
+		// file has LONG in place of a text.
+		file string
+		// lines are those of the rows; the rejected ones are negative.
+		lines []int
+	}{
+		"in CSV":                 {importer.CSV, columns + "a,b,c\na,b,LONG\na,b,c\n", []int{2, -3, 4}},
+		"in quotes":              {importer.CSV, columns + "a,b,\"LONG\"\n\n\"a\",b,c\n", []int{-2, 4}},
+		"after several lines":    {importer.CSV, columns + "a,b,\"c\nd\"\na,b,LONG\n\"a\",b,c\n", []int{2, -4, 5}},
+		"at the end of CSV":      {importer.CSV, columns + "a,b,c\na,b,LONG", []int{2, -3}},
+		"twice in CSV":           {importer.CSV, columns + "a,b,LONG\na,b,LONG\r\na,b,c\n", []int{-2, -3, 4}},
+		"in NDJSON":              {importer.NDJSON, "{}\n{\"name\": \"LONG\"}\n{}\n", []int{1, -2, 3}},
+		"at the end of NDJSON":   {importer.NDJSON, "{}\n{\"name\": \"LONG\"}", []int{1, -2}},
+		"twice in lines of JSON": {importer.JSON, "{}\n{\"name\": \"LONG\"}\n{\"name\": \"LONG\"}\n{}", []int{1, -2, -3, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, length := range []int{importer.MaxRow + 1, importer.MaxRow + 1<<16, 5 * importer.MaxRow} {
+				rows, err := read(t, tc.format, strings.ReplaceAll(tc.file, "LONG", strings.Repeat("x", length)))
+				require.NoError(t, err)
+				var lines []int
+				for _, row := range rows {
+					if len(row.Violations) == 1 && row.Violations[0].Message == "has more than 1 MiB" {
+						row.Line = -row.Line
+					}
+					lines = append(lines, row.Line)
+				}
+				require.Equal(t, tc.lines, lines)
+			}
+		})
+	}
+}
+
 func TestAFileErrorHasTheLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", importer.MaxRow+1)
@@ -181,14 +218,14 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		"a quote astray":               {importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
 		"a quote not closed":           {importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
 		"a quote not closed for long":  {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
-		"a CSV row that is long":       {importer.CSV, "id,state,name\na,b," + long + "\n", 0, 2, "a row has more than 1 MiB"},
+		"a header that is long":        {importer.CSV, "id,state,name," + long + "\na,b,c\n", 0, 1, "a row has more than 1 MiB"},
+		"a long row of several lines":  {importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, "a row has more than 1 MiB"},
 		"an empty JSON":                {importer.JSON, "", 0, 1, "unexpected EOF"},
 		"JSON that is a text":          {importer.JSON, `"gifts"`, 0, 1, "the file must be an array of objects"},
 		"truncated JSON":               {importer.JSON, "[\n{},\n{},\n{\"id\"", 2, 4, "unexpected EOF"},
 		"JSON with a comma too few":    {importer.JSON, "[\n{}\n{}\n]", 1, 3, "after array element (expecting ',' or ']')"},
 		"JSON with something after it": {importer.JSON, "[\n{}\n]\n{}", 1, 4, "something follows the end of the array"},
 		"a JSON row that is long":      {importer.JSON, "[\n{},\n{\"name\": \"" + long + long + "\"}]", 1, 3, "a row has more than 1 MiB"},
-		"a line that is long":          {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n", 1, 2, "a row has more than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)
