@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"io/fs"
 	"net/url"
 	"strings"
@@ -57,8 +58,8 @@ func TestAMigrationThatMayNotCreateTheRoleOfTheRelayNamesIt(t *testing.T) {
 	exec("CREATE ROLE "+owner+" LOGIN PASSWORD '"+password+"'", "ALTER DATABASE "+database+" OWNER TO "+owner)
 	address.User = url.UserPassword(owner, password)
 
-	err = postgres.Migrate(t.Context(), address.String(), withRole(t, group))
+	err = postgres.Migrate(t.Context(), postgres.Config{URL: address.String()}, io.Discard, withRole(t, group))
 	require.ErrorContains(t, err, "the role "+group+" is missing, and "+owner+" may not create it")
 	exec("CREATE ROLE " + group + " NOLOGIN")
-	require.NoError(t, postgres.Migrate(t.Context(), address.String(), withRole(t, group)))
+	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: address.String()}, io.Discard, withRole(t, group)))
 }

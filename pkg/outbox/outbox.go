@@ -20,11 +20,9 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
-// Migrations is the schema of the outbox table. Its role is that of the relay.
+// Migrations is the schema of the outbox table.
 func Migrations() postgres.Migrations {
-	m := postgres.Embedded("outbox", files)
-	m.Role = "gifting_relay"
-	return m
+	return postgres.Embedded("outbox", files)
 }
 
 // Event is one change of one record.

@@ -26,8 +26,6 @@ type Migrations struct {
 	Owner string
 	// Files holds the SQL files at its root.
 	Files fs.FS
-	// Role is a role that must exist, unless the login may create it; it may be empty.
-	Role string
 }
 
 // Embedded is the schema in the folder migrations of an embedded file system.
