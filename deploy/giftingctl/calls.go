@@ -29,8 +29,8 @@ type call struct {
 	reads bool
 	// columns are the fields that the table of a list shows; empty: all of an entry.
 	columns []string
-	// secret says what the response shows this once.
-	secret string
+	// once says what only this response shows.
+	once string
 	// document is the field of the response that goes to a file.
 	document string
 }
@@ -82,7 +82,7 @@ var calls = []call{
 	},
 	{
 		use: "keys create", method: tenantsv1.TenantOperationsService_CreateKey_FullMethodName, short: "Create an API key",
-		required: []string{"name", "scopes"}, secret: "the API key and its signing secret",
+		required: []string{"name", "scopes"}, once: "the API key and its signing secret",
 	},
 	{
 		use: "keys update", method: tenantsv1.TenantOperationsService_UpdateKey_FullMethodName, short: "Replace name, scopes and brands of a key",
@@ -102,7 +102,7 @@ var calls = []call{
 	},
 	{
 		use: "keys rotate-webhook-secret", method: tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
-		short: "Make a new signing secret", args: []string{"key_id"}, secret: "the signing secret",
+		short: "Make a new signing secret", args: []string{"key_id"}, once: "the signing secret",
 	},
 	{
 		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName, short: "List the keys of a tenant, newest first",

@@ -25,7 +25,7 @@ const (
 var (
 	errArguments = errors.New("the arguments are")
 	errTenant    = errors.New("name the tenant: --tenant ID, or tenant in the context")
-	errRequired  = errors.New("these flags are needed:")
+	errRequired  = errors.New("missing flags")
 	errActor     = errors.New("the actor's kind is none of")
 )
 

@@ -78,9 +78,15 @@ func (a *app) showContext(string) error {
 	if err != nil {
 		return usage(err)
 	}
-	rows := [][]string{{"file", c.config.path}, {"name", c.name}, {"caller", certificate.Leaf.URIs[0].String()},
-		{"valid until", certificate.Leaf.NotAfter.UTC().Format(time.RFC3339)}, {"ca", files.CAFile},
-		{"actor", strings.TrimSpace(c.Actor.Kind + " " + c.Actor.ID)}, {"tenant", c.Tenant}}
+	rows := [][]string{
+		{"file", c.config.path},
+		{"name", c.name},
+		{"caller", certificate.Leaf.URIs[0].String()},
+		{"valid until", certificate.Leaf.NotAfter.UTC().Format(time.RFC3339)},
+		{"ca", files.CAFile},
+		{"actor", strings.TrimSpace(c.Actor.Kind + " " + c.Actor.ID)},
+		{"tenant", c.Tenant},
+	}
 	for _, service := range slices.Sorted(maps.Keys(c.Addresses)) {
 		rows = append(rows, []string{string(service), c.Addresses[service]})
 	}

@@ -16,9 +16,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/importer"
 )
 
-var (
-	errRejected = errors.New("rows were rejected; see the report")
-)
+var errRejected = errors.New("rows were rejected; see the report")
 
 // importCommand imports a file of gifts, in batches.
 type importCommand struct {

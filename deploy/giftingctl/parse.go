@@ -107,7 +107,7 @@ func (p parser) setList(req protoreflect.Message, fd protoreflect.FieldDescripto
 
 // value reads a text. empty is an empty value of a message.
 func (p parser) value(fd protoreflect.FieldDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
-	switch fd.Kind() { //nolint:exhaustive // A test reads a value of every field of the contract.
+	switch fd.Kind() {
 	case protoreflect.MessageKind:
 		return p.message(fd.Message(), text, empty)
 	case protoreflect.EnumKind:

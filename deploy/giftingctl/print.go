@@ -166,7 +166,7 @@ func scalar(fd protoreflect.FieldDescriptor, value protoreflect.Value) string {
 
 // printRows prints rows in columns, below their names.
 func (a *app) printRows(names []string, rows [][]string) error {
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.TabIndent&0)
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	if names != nil {
 		_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(names, "\t"))) // Flush returns its error.
 	}

@@ -38,8 +38,8 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if err := c.app.print(resp, c.columns); err != nil {
 		return err
 	}
-	if c.secret != "" {
-		c.app.note("This is the only time that " + c.secret + " can be read. Store it now.")
+	if c.once != "" {
+		c.app.note("This is the only time that " + c.once + " can be read. Store it now.")
 	}
 	if next := c.next(resp); next != "" {
 		c.app.note(fmt.Sprintf("There are more: --%s %s, or --all", c.pages().name, next))
