@@ -45,7 +45,7 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok b
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, limiter *limits.Limiter, token string) bool {
 	ip := s.ClientIP(r)
 	verdict, limited := s.Unknown.Exhausted(ip)
-	if limited && !(tokenForm.MatchString(token) && s.lookups.valid(r.Context(), ip, token)) {
+	if limited && (!tokenForm.MatchString(token) || !s.lookups.valid(r.Context(), ip, token)) {
 		s.rateLimited(w, r, verdict)
 		return false
 	}
