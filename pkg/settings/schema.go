@@ -22,10 +22,10 @@ type Schema struct {
 func (f Field) Schema() Schema {
 	s := Schema{Type: f.kind(), Default: f.Default}
 	for _, r := range f.rules {
-		switch {
-		case r.name == "min":
+		switch r.name {
+		case "min":
 			s.Min = r.bound(f)
-		case r.name == "max":
+		case "max":
 			s.Max = r.bound(f)
 		default:
 			s.Type = r.name

@@ -100,7 +100,7 @@ func (o *operations) RotateWebhookSecret(
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	overlap := o.SecretOverlap
-	if req.Overlap != nil {
+	if req.GetOverlap() != nil {
 		overlap = req.GetOverlap().AsDuration()
 		if req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
 			errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")

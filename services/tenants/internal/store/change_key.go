@@ -35,7 +35,7 @@ WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
   previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END
 WHERE id = $1 AND revoked_at IS NULL RETURNING previous_signs_until`
 
-	deletePreviousSecrets = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL WHERE id IN (
+	deleteExpiredSigning = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL WHERE id IN (
   SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
@@ -139,7 +139,7 @@ func (s *Store) RotateWebhookSecret(
 
 // DeletePreviousSecrets deletes secrets that have not signed for the time.
 func (s *Store) DeletePreviousSecrets(ctx context.Context, lag time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deletePreviousSecrets, lag, limit)
+	tag, err := s.pool.Exec(ctx, deleteExpiredSigning, lag, limit)
 	if err != nil {
 		return 0, fmt.Errorf("delete previous secrets: %w", err)
 	}

@@ -131,7 +131,7 @@ WHERE tenant_id = $1 AND ($2 OR id = ANY($3)) ORDER BY lower(name), name, id`
 func (s *Store) PutBrand(ctx context.Context, tenantID string, by By, b *tenantsv1.Brand) (version int64, err error) {
 	e := edit[brandState]{
 		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND, subject: b.GetId(), read: selectBrandState,
-		after: brandState{b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl},
+		after: brandState{b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl}, //nolint:protogetter // Absent differs from empty.
 	}
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		return e.put(ctx, tx, tenantID, upsertBrand, tenantID, b.GetId(), b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl)
