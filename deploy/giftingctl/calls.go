@@ -325,7 +325,7 @@ var calls = []call{
 	},
 	{
 		use: "webhook resend-range", method: webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName,
-		short: "Send the deliveries of a time span again", required: []string{"recorded_from", "recorded_before"},
+		short: "Send the deliveries of a time span again", args: []string{"key_id"}, required: []string{"recorded_from", "recorded_before"},
 	},
 	{
 		use: "webhook backlog", method: webhookv1.WebhookOperationsService_GetBacklog_FullMethodName, short: "Show what is pending for the keys of a tenant",
