@@ -22,7 +22,7 @@ import (
 
 var (
 	setting = regexp.MustCompile(`\bGIFTING_[A-Z_]+`)
-	call    = regexp.MustCompile(`(?s)operations "\$[A-Z]+" (\S+) (?:\\\n\s*)?'(\{.*?\})'`)
+	call    = regexp.MustCompile(`as_orders (\S+) '(\{.*?\})'`)
 
 	shellVariable = regexp.MustCompile(`'\$[A-Z_]+'`)
 )
@@ -77,7 +77,7 @@ func TestCallsOfRunbooksExistWithTheirFields(t *testing.T) {
 	called := 0
 	eachRunbook(t, func(t *testing.T, text string) {
 		calls := call.FindAllStringSubmatch(text, -1)
-		require.Len(t, calls, strings.Count(text, `operations "$`), "a call that the test cannot read")
+		require.Len(t, calls, strings.Count(text, "as_orders "), "a call that the test cannot read")
 		for _, found := range calls {
 			descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(found[1], "/", ".")))
 			require.NoError(t, err, found[1])

@@ -23,14 +23,14 @@ import (
 // All returns the programs in the order in which they start: callees before callers.
 func All() []Program {
 	return []Program{
-		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "versions"}}, tenants.Migrate, tenants.New),
+		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.New),
 		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance", "retention clock"}}, catalog.Migrate, catalog.New),
 		define(Program{
 			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
-			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock"},
+			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock", "seal keys"},
 		}, orders.Migrate, orders.New),
 		define(Program{
-			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock"},
+			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock", "seal keys"},
 		}, personallinks.Migrate, personallinks.New),
 		define(Program{
 			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock"},

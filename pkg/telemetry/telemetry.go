@@ -135,6 +135,9 @@ func newRegistry(service string) *prometheus.Registry {
 
 const (
 	headerTimeout   = 5 * time.Second
+	readTimeout     = 10 * time.Second
+	writeTimeout    = 30 * time.Second // A scrape times out earlier.
+	idleTimeout     = 2 * time.Minute  // Longer than the usual time between two scrapes.
 	shutdownTimeout = 5 * time.Second
 )
 
@@ -149,7 +152,13 @@ func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) e
 	if err != nil {
 		return fmt.Errorf("metrics port: %w", err)
 	}
-	server := &http.Server{Handler: t.handler(ready), ReadHeaderTimeout: headerTimeout}
+	return serve(ctx, listener, t.handler(ready))
+}
+
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
