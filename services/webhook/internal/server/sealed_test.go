@@ -25,7 +25,7 @@ func TestADeliveryIsShownAsItIsSent(t *testing.T) {
 			TenantID: tenant, ID: id, Type: "order.message_posted", Body: sealed, KeyIDs: []int32{7},
 		}}, nil)
 		require.NoError(t, err)
-		resp, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{TenantId: tenant, KeyId: 7, EventId: id})
+		resp, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: 7, EventId: id})
 		return string(resp.GetBody()), err
 	}
 	body, err := get("a")
