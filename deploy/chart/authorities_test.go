@@ -141,7 +141,7 @@ var clients = map[string]func(t *testing.T, address string){
 func TestAClientOfAServer(t *testing.T) {
 	client, found := clients[os.Getenv(clientVariable)]
 	if !found {
-		t.Skip("only for the other test")
+		t.Skip("runs only as a process of TestPrivateAuthoritiesAreTrusted")
 	}
 	client(t, os.Getenv(serverVariable))
 }
