@@ -1,6 +1,7 @@
 package images
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,12 @@ const (
 	checkTimeout  = 10 * time.Second
 )
 
-var errNoUpload = errors.New("the image store (GIFTING_IMAGES_URL) has not taken a file yet")
+var (
+	errNoUpload = errors.New("the image store (GIFTING_IMAGES_URL) has not taken a file yet")
+	errChanged  = errors.New("the store changed the file")
+)
 
-// Check finds out once whether the store takes uploads. A store that fails later makes uploads fail, and nothing else: prices and
+// Check finds out once whether the store takes uploads and returns what it took. A store that fails later makes uploads fail, and nothing else: prices and
 // orders need no images.
 type Check struct {
 	files *Files
@@ -33,7 +37,7 @@ type Check struct {
 // NewCheck makes a check of the store.
 func NewCheck(files *Files) *Check { return &Check{files: files} }
 
-// Ready returns an error until the store took a small file.
+// Ready returns an error until the store took a small file and returned it.
 func (c *Check) Ready(context.Context) error {
 	if c.took.Load() {
 		return nil
@@ -68,7 +72,14 @@ func (c *Check) Part(log *slog.Logger) daemon.Part {
 func (c *Check) upload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	err := c.files.Put(ctx, checkObject, "text/plain", []byte("ok"))
+	content := []byte("ok")
+	err := c.files.Put(ctx, checkObject, "text/plain", content)
+	if err == nil {
+		var got []byte
+		if got, err = c.files.Get(ctx, checkObject); err == nil && !bytes.Equal(got, content) {
+			err = errChanged
+		}
+	}
 	c.last.Store(&err)
 	c.took.Store(err == nil)
 	return err

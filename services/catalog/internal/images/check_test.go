@@ -31,6 +31,11 @@ func run(t *testing.T, address string) *images.Check {
 	return check
 }
 
+// namesCause reports whether the error says more than that the store is not ready yet.
+func namesCause(err error) bool {
+	return err != nil && len(err.Error()) > len("the image store (GIFTING_IMAGES_URL) has not taken a file yet: ")
+}
+
 func TestAStoreIsReadyWhenItTookAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -49,10 +54,7 @@ func TestAStoreThatTakesNoFilesIsNotReadyUntilItDoes(t *testing.T) {
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Symlink("/proc/self/fdinfo", dir))
 	check := run(t, "file://"+filepath.ToSlash(dir))
-	require.Eventually(t, func() bool {
-		err := check.Ready(t.Context())
-		return err != nil && len(err.Error()) > len("the image store (GIFTING_IMAGES_URL) has not taken a file yet: ")
-	}, 10*time.Second, time.Millisecond, "the cause is named")
+	require.Eventually(t, func() bool { return namesCause(check.Ready(t.Context())) }, 10*time.Second, time.Millisecond)
 	require.ErrorContains(t, check.Ready(t.Context()), "GIFTING_IMAGES_URL")
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Mkdir(dir, 0o700))

@@ -6,6 +6,8 @@
 //	s3://gifting-images?region=eu-north-1&prefix=images/
 //	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
 //
+// With an endpoint, no checksums are sent behind files, unless request_checksum_calculation=when_supported asks for them.
+//
 // The AWS SDK finds the credentials of S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a shared configuration file, or the
 // role of the machine or pod. They need only s3:GetObject and s3:PutObject on the objects of the bucket. The bucket must be
 // private: the service decides at each read whether the public may see a file.
@@ -39,20 +41,29 @@ func Open(ctx context.Context, address string) (*Files, error) {
 	return &Files{bucket: bucket}, nil
 }
 
-// folderDefaults are the parameters of a folder that the URL does not set. Files are written beside their final place, because the
-// image has no folder for temporary files, and another file system could not move them atomically.
-var folderDefaults = map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"}
+// Parameters that the URL does not set.
+var (
+	// Files are written beside their final place, because the image has no folder for temporary files, and another file system
+	// could not move them atomically.
+	folderDefaults = map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"}
+	// Over TLS the SDK sends a checksum behind the content. Many servers that are not Amazon's do not know that: they refuse the
+	// upload, or store the checksum as a part of the file.
+	endpointDefaults = map[string]string{"request_checksum_calculation": "when_required", "response_checksum_validation": "when_required"}
+)
 
 func complete(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("open image store: %w", err)
 	}
-	if u.Scheme != "file" {
-		return address, nil
+	query, defaults := u.Query(), map[string]string(nil)
+	switch {
+	case u.Scheme == "file":
+		defaults = folderDefaults
+	case query.Has("endpoint"):
+		defaults = endpointDefaults
 	}
-	query := u.Query()
-	for name, value := range folderDefaults {
+	for name, value := range defaults {
 		if !query.Has(name) {
 			query.Set(name, value)
 		}

@@ -27,12 +27,25 @@ func s3URL(t *testing.T) string {
 	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/&endpoint=" + url.QueryEscape(server.URL)
 }
 
-func TestFilesAreStored(t *testing.T) {
-	folder := t.TempDir()
-	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // As in the image.
+// requireStored stores a small and a large file and reads them.
+func requireStored(t *testing.T, files *images.Files) {
+	t.Helper()
 	large := make([]byte, 10<<20)
 	_, err := rand.Read(large)
 	require.NoError(t, err)
+	for id, content := range map[string][]byte{"a1": []byte("small"), "b2": large} {
+		for range 2 {
+			require.NoError(t, files.Put(t.Context(), id, "image/png", content))
+		}
+		got, err := files.Get(t.Context(), id)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(content, got))
+	}
+}
+
+func TestFilesAreStored(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // As in the image.
 	for name, address := range map[string]string{
 		"in a folder": "file://" + filepath.ToSlash(folder) + "/images",
 		"in S3":       s3URL(t),
@@ -40,19 +53,12 @@ func TestFilesAreStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files, err := images.Open(t.Context(), address)
 			require.NoError(t, err)
-			for id, content := range map[string][]byte{"a1": []byte("small"), "b2": large} {
-				for range 2 {
-					require.NoError(t, files.Put(t.Context(), id, "image/png", content))
-				}
-				got, err := files.Get(t.Context(), id)
-				require.NoError(t, err)
-				require.True(t, bytes.Equal(content, got))
-			}
+			requireStored(t, files)
 			_, err = files.Get(t.Context(), "none")
 			require.ErrorContains(t, err, "read image none")
 			require.NoError(t, files.Close())
 		})
 	}
-	_, err = images.Open(t.Context(), "ftp://images")
+	_, err := images.Open(t.Context(), "ftp://images")
 	require.ErrorContains(t, err, "open image store")
 }
