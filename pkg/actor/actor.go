@@ -74,11 +74,20 @@ func Everyone() []tenantsv1.TeamRole {
 	}
 }
 
-// Check refuses an actor who may not make the call. team is the tenant's current team; only a TENANT_ACCOUNT must be in it.
+// NeedsTeam reports whether Check needs the tenant's team to decide about the actor.
+func (p Permission) NeedsTeam(a *commonv1.Actor) bool {
+	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && len(p.Team) > 0
+}
+
+// Check refuses an actor who may not make the call. team is the tenant's current team; only a TENANT_ACCOUNT must be in it. For
+// one who is not, the tenant and its records do not exist.
 func (p Permission) Check(a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
 	allowed := false
 	switch a.GetKind() {
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT:
+		if p.NeedsTeam(a) && !IsMember(a, team, Everyone()...) {
+			return problem.New(problem.NotFound, "The tenant has no such record.")
+		}
 		allowed = IsMember(a, team, p.Team...)
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT:
 		allowed = p.Client
@@ -89,12 +98,7 @@ func (p Permission) Check(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
 	default:
 	}
 	if !allowed {
-		return NotPermitted()
+		return problem.New(problem.InsufficientScope, "The acting person may not do this.")
 	}
 	return nil
-}
-
-// NotPermitted returns the error for an actor without the needed role.
-func NotPermitted() error {
-	return problem.New(problem.InsufficientScope, "The acting person may not do this.")
 }

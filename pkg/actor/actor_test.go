@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -59,4 +60,26 @@ func TestAMemberIsActiveAndHasTheRole(t *testing.T) {
 	require.False(t, actor.IsMember(&commonv1.Actor{Kind: account, Id: "cy"}, team, administrator), "not active")
 	require.False(t, actor.IsMember(&commonv1.Actor{Kind: system, Id: "ann"}, team, administrator), "another kind")
 	require.Equal(t, "TENANT_ACCOUNT", actor.Kind(&commonv1.Actor{Kind: account}))
+}
+
+func TestForAStrangerTheTenantDoesNotExist(t *testing.T) {
+	t.Parallel()
+	team := []*tenantsv1.TeamMember{
+		{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
+		{Id: "bo", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
+		{Id: "cy", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR},
+	}
+	administrators := actor.Permission{Team: []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR}}
+	for id, want := range map[string]problem.Code{
+		"ann": "", "bo": problem.InsufficientScope, "cy": problem.NotFound, "ANN": problem.NotFound, "made-up": problem.NotFound,
+	} {
+		err := administrators.Check(&commonv1.Actor{Kind: account, Id: id}, team)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.True(t, problem.Is(err, want), "%s: %v", id, err)
+		}
+	}
+	err := actor.Permission{Operator: true}.Check(&commonv1.Actor{Kind: account, Id: "made-up"}, nil)
+	require.True(t, problem.Is(err, problem.InsufficientScope), "no member may, so membership says nothing: %v", err)
 }

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/partnergifting/platform/pkg/actor"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -67,6 +69,20 @@ func (c *Cache) cached(tenantID string, version int64) *Settings {
 // Fresh returns the settings as they are now, for a call that carries no version of them.
 func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
 	return c.fetch(ctx, tenantID)
+}
+
+// Permit refuses an actor who may not make a call for the tenant. It reads the team as it is now, so that a member who has lost a
+// role or the membership loses its permissions immediately.
+func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs actor.Permission) error {
+	var team []*tenantsv1.TeamMember
+	if needs.NeedsTeam(by) {
+		settings, err := c.Fresh(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		team = settings.GetTeam()
+	}
+	return needs.Check(by, team)
 }
 
 func (c *Cache) fetch(ctx context.Context, tenantID string) (*Settings, error) {

@@ -9,7 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenantcache"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -99,4 +102,21 @@ func TestConcurrentCallersShareOneCallThatNoneOfThemCancels(t *testing.T) {
 	close(d.let)
 	require.NoError(t, group.Wait())
 	require.EqualValues(t, 1, d.calls.Load())
+}
+
+func TestOnlyMembersAreLookedUp(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(1)
+	close(d.let)
+	cache := tenantcache.New(d)
+	needs := actor.Permission{Team: actor.Everyone(), Operator: true}
+	operator := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "op"}
+	member := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: "ann"}
+	require.NoError(t, cache.Permit(t.Context(), "t", operator, needs))
+	require.True(t, problem.Is(cache.Permit(t.Context(), "t", member, actor.Permission{Operator: true}), problem.InsufficientScope))
+	require.Zero(t, d.calls.Load(), "whether the tenant exists makes no difference")
+	for calls := int32(1); calls < 3; calls++ {
+		require.True(t, problem.Is(cache.Permit(t.Context(), "t", member, needs), problem.NotFound))
+		require.Equal(t, calls, d.calls.Load(), "no copy is used")
+	}
 }

@@ -34,12 +34,6 @@ var permissions = map[ordersv1.Operation]actor.Permission{
 // PermissionOf returns the permission of an operation. An operation that is not in the table is forbidden for all actors.
 func PermissionOf(op ordersv1.Operation) actor.Permission { return permissions[op] }
 
-// Permit refuses an actor who may not run the operation. team is the tenant's current team; only a TENANT_ACCOUNT must be in
-// it.
-func Permit(op ordersv1.Operation, a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
-	return PermissionOf(op).Check(a, team)
-}
-
 // Audit is an accepted operation, for its row in the audit.
 type Audit struct {
 	TenantID string

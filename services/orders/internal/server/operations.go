@@ -9,7 +9,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
@@ -50,17 +49,8 @@ func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation
 	return a, s.permit(ctx, a)
 }
 
-// permit reads the current team, so that a member who lost a role loses its permissions immediately.
 func (s *Server) permit(ctx context.Context, a rules.Audit) error {
-	var team []*tenantsv1.TeamMember
-	if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
-		settings, err := s.tenants.Fresh(ctx, a.TenantID)
-		if err != nil {
-			return err
-		}
-		team = settings.GetTeam()
-	}
-	return rules.Permit(a.Operation, a.Actor, team)
+	return s.tenants.Permit(ctx, a.TenantID, a.Actor, rules.PermissionOf(a.Operation))
 }
 
 func (s *Server) changeAudited(

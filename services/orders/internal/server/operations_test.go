@@ -31,13 +31,16 @@ func TestOnlyAdministratorsAndCoordinatorsApprove(t *testing.T) {
 	require.NoError(t, approve(t, person(anAdministrator)))
 	require.NoError(t, approve(t, person(aCoordinator)))
 	for name, a := range map[string]*commonv1.Actor{
-		"a member": person(aMember), "a stranger": person(newID()), "a client": aClient(),
+		"a member": person(aMember), "a client": aClient(),
 		"the operator": operator(), "the platform": theSystem(),
 	} {
 		t.Run(name+" does not", func(t *testing.T) {
 			require.True(t, problem.Is(approve(t, a), problem.InsufficientScope))
 		})
 	}
+	t.Run("for a stranger there is no order", func(t *testing.T) {
+		require.True(t, problem.Is(approve(t, person(newID())), problem.NotFound))
+	})
 	t.Run("a person who lost the role cannot, immediately", func(t *testing.T) {
 		f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Team[2].Role = tenantsv1.TeamRole_TEAM_ROLE_MEMBER })
 		require.True(t, problem.Is(approve(t, person(aCoordinator)), problem.InsufficientScope))

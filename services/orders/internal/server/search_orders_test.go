@@ -94,7 +94,7 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 		"without an actor":                 {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
 		"without any filter":               {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
 		"of every tenant by the team":      {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
-		"of another tenant by the team":    {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.InsufficientScope},
+		"of another tenant by the team":    {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
 		"by a client":                      {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
 		"by an unknown status":             {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
 		"by an invalid brand id":           {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},

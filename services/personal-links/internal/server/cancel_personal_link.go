@@ -76,7 +76,7 @@ func (s *Server) CancelPersonalLinkAs(
 ) (*linksv1.CancelPersonalLinkAsResponse, error) {
 	errs := fields.FromContext(ctx)
 	rules.CheckReason(req.GetReason(), errs)
-	tenantID, err := s.permit(ctx, req, rules.PermitTeam, errs)
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_CancelPersonalLinkAs_FullMethodName, req, errs)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -38,7 +37,7 @@ func (s *Server) GetPersonalLink(
 func (s *Server) ReadPersonalLink(
 	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
 ) (*linksv1.ReadPersonalLinkResponse, error) {
-	tenantID, err := s.permit(ctx, req, rules.PermitTeam, fields.FromContext(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ReadPersonalLink_FullMethodName, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

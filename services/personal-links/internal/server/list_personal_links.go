@@ -95,7 +95,7 @@ func (s *Server) ListPersonalLinkBatch(
 	batchID := idOrUnknown(req.GetBatchId())
 	binding := cursor.Bind("personal-link-batch", req.GetTenantId(), batchID)
 	after := indexAfter(req.After, binding, errs)
-	tenantID, err := s.permit(ctx, req, rules.PermitTeam, errs)
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, req, errs)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -23,22 +22,15 @@ type operation interface {
 	GetTenantId() string
 }
 
-// permission is a rule of package rules.
-type permission func(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
-
-// permit checks the actor, reports its errors together with errs, and refuses an actor without permission in the tenant's
-// current team. It returns the tenant's id.
-func (s *Server) permit(ctx context.Context, req operation, allowed permission, errs *fields.Errors) (tenantID string, err error) {
+// permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call. It returns the
+// tenant's id.
+func (s *Server) permit(ctx context.Context, method string, req operation, errs *fields.Errors) (tenantID string, err error) {
 	actor.Check(req.GetActor(), errs)
 	tenantID = errs.UUID("tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
-	settings, err := s.tenants.Fresh(ctx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	return tenantID, allowed(req.GetActor(), settings.GetTeam())
+	return tenantID, s.tenants.Permit(ctx, tenantID, req.GetActor(), rules.Access(method))
 }
 
 // changeOf converts the result of a rule to a change with its event and audit.
@@ -86,7 +78,7 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 func (s *Server) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
-	tenantID, err := s.permit(ctx, req, rules.PermitApproval, fields.FromContext(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +95,7 @@ func (s *Server) ApprovePersonalLink(
 func (s *Server) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {
-	tenantID, err := s.permit(ctx, req, rules.PermitApproval, fields.FromContext(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -87,36 +87,15 @@ func TestACancelledLinkCannotBeApproved(t *testing.T) {
 	require.Equal(t, "CANCELLED", p.CurrentStatus)
 }
 
-func TestActorsWithoutPermissionAreRefused(t *testing.T) {
+func TestTheFormOfAnActorIsChecked(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	batchID, links := f.waiting(t, 1)
-	link := links[0]
+	_, links := f.waiting(t, 1)
 	ctx := t.Context()
-	client := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}
-	system := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM}
-	approvers := []*commonv1.Actor{account(aMember), account(formerMember), account(newID()), operator(), client, system}
-	for _, a := range approvers {
-		_, err := f.approve(t, a, link)
-		require.True(t, problem.Is(err, problem.InsufficientScope), "%v: %v", a, err)
-		_, err = f.operations.ApprovePersonalLinkBatch(ctx, &linksv1.ApprovePersonalLinkBatchRequest{Actor: a, TenantId: f.tenant, BatchId: batchID})
-		require.True(t, problem.Is(err, problem.InsufficientScope), "%v: %v", a, err)
-	}
-	for _, a := range []*commonv1.Actor{account(formerMember), account(newID()), client, system} {
-		_, err := f.operations.CancelPersonalLinkAs(ctx, &linksv1.CancelPersonalLinkAsRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId(), Reason: "x"})
-		require.True(t, problem.Is(err, problem.InsufficientScope), "%v: %v", a, err)
-		_, err = f.operations.ReadPersonalLink(ctx, &linksv1.ReadPersonalLinkRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId()})
-		require.True(t, problem.Is(err, problem.InsufficientScope), "%v: %v", a, err)
-		_, err = f.operations.ListPersonalLinkBatch(ctx, &linksv1.ListPersonalLinkBatchRequest{Actor: a, TenantId: f.tenant, BatchId: batchID})
-		require.True(t, problem.Is(err, problem.InsufficientScope), "%v: %v", a, err)
-	}
-	require.True(t, proto.Equal(link, f.read(t, link)))
-	require.Zero(t, f.count(t, "link_audit"))
-
 	_, err := f.operations.CancelPersonalLinkAs(ctx, &linksv1.CancelPersonalLinkAsRequest{TenantId: "1"})
 	requireViolations(t, err, "reason required", "actor required", "tenantId invalid")
 	_, err = f.operations.CancelPersonalLinkAs(ctx, &linksv1.CancelPersonalLinkAsRequest{
-		Actor: account("ada@example.com"), TenantId: f.tenant, LinkId: link.GetId(), Reason: "x",
+		Actor: account("ada@example.com"), TenantId: f.tenant, LinkId: links[0].GetId(), Reason: "x",
 	})
 	requireViolations(t, err, "actor.id invalid")
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -40,22 +39,13 @@ func NewOperations(
 	return &Operations{store: s, reader: reader, tenants: tenants, wake: wake, log: log}
 }
 
-// permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call. It reads the
-// current team, so that a member who lost a role loses its permissions immediately.
+// permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call.
 func (o *Operations) permit(ctx context.Context, method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) error {
 	actor.Check(by, errs)
 	if err := errs.Err(); err != nil {
 		return err
 	}
-	var team []*tenantsv1.TeamMember
-	if by.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
-		settings, err := o.tenants.Fresh(ctx, tenantID)
-		if err != nil {
-			return err
-		}
-		team = settings.GetTeam()
-	}
-	return rules.Access(method).Check(by, team)
+	return o.tenants.Permit(ctx, tenantID, by, rules.Access(method))
 }
 
 // endpointOf reads the ids that most requests have.

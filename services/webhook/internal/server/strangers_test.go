@@ -69,7 +69,11 @@ func TestStrangersSeeAndChangeNoDelivery(t *testing.T) {
 	} {
 		for name, call := range o.callsAs(by, tenant, event) {
 			t.Run(name+" by "+who, func(t *testing.T) {
-				require.True(t, problem.Is(call(t.Context()), problem.InsufficientScope))
+				want := problem.NotFound
+				if by.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
+					want = problem.InsufficientScope
+				}
+				require.True(t, problem.Is(call(t.Context()), want))
 			})
 		}
 	}

@@ -43,8 +43,8 @@ const (
 // operator's back office approve, fulfil and correct orders through it.
 //
 // Every call names the acting person and the tenant. Every accepted call, reads included, adds one row to the
-// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member
-// of the tenant's team. An order of another tenant returns not_found. The ids of clients cannot be verified: the first
+// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT who is not an active member
+// of the tenant's team gets not_found, as for an order of another tenant. The ids of clients cannot be verified: the first
 // TENANT_CLIENT who posts on an order is its only one, and reads its messages only from then on.
 //
 // Every call can be repeated. If the change has been made already, the call returns the order without a new
@@ -252,8 +252,8 @@ func (c *orderOperationsServiceClient) ListAudit(ctx context.Context, in *ListAu
 // operator's back office approve, fulfil and correct orders through it.
 //
 // Every call names the acting person and the tenant. Every accepted call, reads included, adds one row to the
-// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member
-// of the tenant's team. An order of another tenant returns not_found. The ids of clients cannot be verified: the first
+// audit. A person who may not make the call gets insufficient_scope. A TENANT_ACCOUNT who is not an active member
+// of the tenant's team gets not_found, as for an order of another tenant. The ids of clients cannot be verified: the first
 // TENANT_CLIENT who posts on an order is its only one, and reads its messages only from then on.
 //
 // Every call can be repeated. If the change has been made already, the call returns the order without a new

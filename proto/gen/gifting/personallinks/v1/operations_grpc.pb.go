@@ -32,8 +32,8 @@ const (
 //
 // PersonalLinkOperationsService is the operations plane of personal links. The tenant's workspace and the
 // service operator's back office call it. Every call names the acting person and the tenant. A person who may
-// not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's team.
-// The audit records the actor of each change. A link or batch of another tenant returns not_found.
+// not make the call gets insufficient_scope. A TENANT_ACCOUNT who is not an active member of the tenant's team gets
+// not_found, as for a link or batch of another tenant. The audit records the actor of each change.
 type PersonalLinkOperationsServiceClient interface {
 	// Approves a link: REQUESTED becomes ACTIVE. For an Administrator or a Coordinator of the tenant's team. A
 	// link that is ACTIVE or CLAIMED is returned unchanged. Any other returns not_editable with currentStatus.
@@ -113,8 +113,8 @@ func (c *personalLinkOperationsServiceClient) ListPersonalLinkBatch(ctx context.
 //
 // PersonalLinkOperationsService is the operations plane of personal links. The tenant's workspace and the
 // service operator's back office call it. Every call names the acting person and the tenant. A person who may
-// not make the call gets insufficient_scope. A TENANT_ACCOUNT must be an active member of the tenant's team.
-// The audit records the actor of each change. A link or batch of another tenant returns not_found.
+// not make the call gets insufficient_scope. A TENANT_ACCOUNT who is not an active member of the tenant's team gets
+// not_found, as for a link or batch of another tenant. The audit records the actor of each change.
 type PersonalLinkOperationsServiceServer interface {
 	// Approves a link: REQUESTED becomes ACTIVE. For an Administrator or a Coordinator of the tenant's team. A
 	// link that is ACTIVE or CLAIMED is returned unchanged. Any other returns not_editable with currentStatus.

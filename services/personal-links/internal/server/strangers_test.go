@@ -1,0 +1,127 @@
+package server_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+// callsAs are all calls of the operations plane on a link and its batch.
+func (f *fixture) callsAs(by *commonv1.Actor, tenantID, linkID, batchID string) map[string]func(ctx context.Context) error {
+	return map[string]func(ctx context.Context) error{
+		"ApprovePersonalLink": func(ctx context.Context) error {
+			_, err := f.operations.ApprovePersonalLink(ctx, &linksv1.ApprovePersonalLinkRequest{Actor: by, TenantId: tenantID, LinkId: linkID})
+			return err
+		},
+		"ApprovePersonalLinkBatch": func(ctx context.Context) error {
+			_, err := f.operations.ApprovePersonalLinkBatch(ctx, &linksv1.ApprovePersonalLinkBatchRequest{
+				Actor: by, TenantId: tenantID, BatchId: batchID,
+			})
+			return err
+		},
+		"CancelPersonalLinkAs": func(ctx context.Context) error {
+			_, err := f.operations.CancelPersonalLinkAs(ctx, &linksv1.CancelPersonalLinkAsRequest{
+				Actor: by, TenantId: tenantID, LinkId: linkID, Reason: "x",
+			})
+			return err
+		},
+		"ReadPersonalLink": func(ctx context.Context) error {
+			_, err := f.operations.ReadPersonalLink(ctx, &linksv1.ReadPersonalLinkRequest{Actor: by, TenantId: tenantID, LinkId: linkID})
+			return err
+		},
+		"ListPersonalLinkBatch": func(ctx context.Context) error {
+			_, err := f.operations.ListPersonalLinkBatch(ctx, &linksv1.ListPersonalLinkBatchRequest{
+				Actor: by, TenantId: tenantID, BatchId: batchID,
+			})
+			return err
+		},
+	}
+}
+
+func TestStrangersReadAndChangeNoLink(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	foreign, stranger := newID(), newID()
+	f.directory.SetTenant(&directorytest.Settings{
+		Tenant: &tenantsv1.Tenant{Id: foreign},
+		Team:   []*tenantsv1.TeamMember{{Id: stranger, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}},
+	})
+	batchID, links := f.waiting(t, 1)
+	link := links[0]
+	for who, by := range map[string]*commonv1.Actor{
+		"an Administrator of another tenant": account(stranger), "a former member": account(formerMember), "a made-up person": account(newID()),
+	} {
+		for name, call := range f.callsAs(by, f.tenant, link.GetId(), batchID) {
+			t.Run(name+" by "+who, func(t *testing.T) {
+				err := call(t.Context())
+				require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+			})
+		}
+	}
+	for name, call := range f.callsAs(account(stranger), foreign, link.GetId(), batchID) {
+		t.Run(name+" as if the link were of the stranger's tenant", func(t *testing.T) {
+			err := call(t.Context())
+			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		})
+	}
+	for name, call := range f.callsAs(nil, f.tenant, link.GetId(), batchID) {
+		t.Run(name+" without an actor", func(t *testing.T) {
+			require.True(t, problem.Is(call(t.Context()), problem.InvalidRequest))
+		})
+	}
+	require.True(t, proto.Equal(link, f.read(t, link)))
+	require.Zero(t, f.count(t, "link_audit"))
+}
+
+func TestEachCallIsForItsPeopleOnly(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	batchID, links := f.waiting(t, 1)
+	actors := map[string]*commonv1.Actor{
+		"Administrator": account(anAdministrator), "Coordinator": account(aCoordinator), "Member": account(aMember), "operator": operator(),
+		"client": {Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, "system": {Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM},
+	}
+	approvers, team := []string{"Administrator", "Coordinator"}, []string{"Administrator", "Coordinator", "Member", "operator"}
+	// In this order the link still waits when it is approved.
+	calls := []struct {
+		name string
+		may  []string
+	}{
+		{"ReadPersonalLink", team},
+		{"ListPersonalLinkBatch", team},
+		{"ApprovePersonalLink", approvers},
+		{"ApprovePersonalLinkBatch", approvers},
+		{"CancelPersonalLinkAs", team},
+	}
+	require.Len(t, calls, len(linksv1.PersonalLinkOperationsService_ServiceDesc.Methods), "every call is in the table")
+	for _, c := range calls {
+		for who, by := range actors {
+			call := f.callsAs(by, f.tenant, links[0].GetId(), batchID)[c.name]
+			t.Run(c.name+" by "+who, func(t *testing.T) {
+				if err := call(t.Context()); slices.Contains(c.may, who) {
+					require.NoError(t, err)
+				} else {
+					require.True(t, problem.Is(err, problem.InsufficientScope), "%v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestEveryCallOfTheOperationsPlaneHasAPermission(t *testing.T) {
+	t.Parallel()
+	for _, m := range linksv1.PersonalLinkOperationsService_ServiceDesc.Methods {
+		method := "/" + linksv1.PersonalLinkOperationsService_ServiceDesc.ServiceName + "/" + m.MethodName
+		require.NotEmpty(t, rules.Access(method).Team, method)
+	}
+}
