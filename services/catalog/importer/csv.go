@@ -19,12 +19,12 @@ var errEmptyFile = errors.New("the file is empty; it must begin with the names o
 // table reads the rows of a CSV file.
 type table struct {
 	meter   *meter
-	lines   *shortLines
+	lines   *shortRows
 	csv     *csv.Reader
 	columns []column
 	// line of the latest row.
 	line int
-	// held is a row, or the end of the file, that follows lines that are too long.
+	// held is a row, or the end of the file, that follows rows that are too long.
 	held *held
 }
 
@@ -36,7 +36,7 @@ type held struct {
 
 // newTable reads the column names.
 func newTable(m *meter, from *bufio.Reader) (*table, error) {
-	lines := &shortLines{meter: m, from: from}
+	lines := &shortRows{meter: m, from: from}
 	t := &table{meter: m, lines: lines, csv: csv.NewReader(lines)}
 	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is an error of the row.
 	m.row()
@@ -63,7 +63,7 @@ func (t *table) position() int {
 	return line
 }
 
-// Next implements Rows. A line that is too long comes before the row that follows it: reading that has found it.
+// Next implements Rows. A row that is too long comes before the row that follows it: reading that has found it.
 func (t *table) Next() (Row, error) {
 	if t.held == nil {
 		row, err := t.read()
@@ -94,9 +94,6 @@ func (t *table) read() (Row, error) {
 	for _, cell := range cells {
 		row.Size += len(cell)
 	}
-	if row.Size > MaxRow {
-		return Row{}, &FileError{Line: t.line, Err: errRowTooLong}
-	}
 	row.Gift, row.Violations = t.gift(cells)
 	return row, nil
 }
@@ -124,8 +121,8 @@ func fileError(err error, line int) error {
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		return &FileError{Line: syntax.StartLine, Err: syntax.Err}
 	}
-	if errors.Is(err, errRowTooLong) {
-		err = errRowTooLong
+	if known, ok := errors.AsType[*FileError](err); ok {
+		return known
 	}
 	return &FileError{Line: line, Err: err}
 }

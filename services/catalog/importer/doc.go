@@ -12,8 +12,8 @@
 //
 // A gift replaces the gift with the same id as a whole: fields that the row leaves out become empty. Files
 // are UTF-8, with or without a byte order mark. A row has at most 1 MiB and a file at most 1,000,000 rows.
-// A row whose id is in an earlier row is rejected, and so is a longer row in one line of CSV or NDJSON. A longer row of several
-// lines ends the import: if a quote is not closed, the end of the row is not known.
+// A row whose id is in an earlier row is rejected, and so is a longer row. A longer row in which a quote or bracket is not closed ends
+// the import, because its end is not known.
 //
 // JSON is an array of objects, NDJSON one object per line. The members are those of PutProduct; a row with another
 // member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE and description:LOCALE

@@ -26,21 +26,20 @@ var (
 
 // array reads the objects of a JSON array.
 type array struct {
-	meter *meter
-	lines *lines
-	json  *jsontext.Decoder
-	begun bool
+	elements *shortElements
+	json     *jsontext.Decoder
+	begun    bool
 }
 
 // newArray accepts duplicate names and invalid text. They are errors of their row, not of the file.
-func newArray(m *meter, from io.Reader) *array {
-	l := &lines{from: from}
-	return &array{meter: m, lines: l, json: jsontext.NewDecoder(l, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+func newArray(m *meter, from *bufio.Reader) *array {
+	elements := &shortElements{meter: m, from: from, lines: &lines{}}
+	decoder := jsontext.NewDecoder(elements, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &array{elements: elements, json: decoder}
 }
 
 // Next implements Rows.
 func (a *array) Next() (Row, error) {
-	a.meter.row()
 	if !a.begun {
 		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
 			return Row{}, a.fileError(err, errNoArray)
@@ -54,8 +53,14 @@ func (a *array) Next() (Row, error) {
 	if err != nil {
 		return Row{}, a.fileError(err, nil)
 	}
+	at := a.json.InputOffset() - int64(len(value))
+	line := a.elements.lines.at(at)
+	if long := a.elements.tooLong; len(long) > 0 && long[0] == at {
+		a.elements.tooLong = long[1:]
+		return tooLongRow(line), nil
+	}
 	row := readJSON(value)
-	row.Line = a.lines.at(a.json.InputOffset() - int64(len(value)))
+	row.Line = line
 	return row, nil
 }
 
@@ -73,7 +78,10 @@ func (a *array) end() error {
 func (a *array) fileError(err, otherwise error) error {
 	at := a.json.InputOffset()
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		at = syntax.ByteOffset
+		at, err = syntax.ByteOffset, syntax.Err
+	}
+	if known, ok := errors.AsType[*FileError](err); ok {
+		return known
 	}
 	switch {
 	case errors.Is(err, errRowTooLong):
@@ -83,7 +91,7 @@ func (a *array) fileError(err, otherwise error) error {
 	case err == nil:
 		err = otherwise
 	}
-	return &FileError{Line: a.lines.at(at), Err: err}
+	return &FileError{Line: a.elements.lines.at(at), Err: err}
 }
 
 // ndjson reads one object in a line.

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 )
 
@@ -46,38 +45,43 @@ func open(file io.Reader) (*meter, *bufio.Reader, error) {
 	return m, buffered, nil
 }
 
-// lines is a reader that counts lines.
+// lines knows the lines of offsets in a text that is passed on in parts.
 type lines struct {
-	from io.Reader
-	// read is the number of bytes read. breaks are the offsets of the line breaks after the line that
-	// was returned last.
-	read   int64
-	breaks []int64
-	passed int
+	// passed is the length of the text so far. breaks are its line breaks after the line that was returned last.
+	passed int64
+	breaks []lineBreak
+	before int
 }
 
-// Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
-	n, err := l.from.Read(p)
-	for at := 0; ; at++ {
-		next := bytes.IndexByte(p[at:n], '\n')
-		if next < 0 {
-			break
+// lineBreak is one line break in the text, in place of a number of them in the file.
+type lineBreak struct {
+	offset int64
+	count  int
+}
+
+// pass notes a part of the text.
+func (l *lines) pass(text []byte) {
+	for i, c := range text {
+		if c == '\n' {
+			l.breaks = append(l.breaks, lineBreak{l.passed + int64(i), 1})
 		}
-		at += next
-		l.breaks = append(l.breaks, l.read+int64(at))
 	}
-	l.read += int64(n)
-	return n, err
+	l.passed += int64(len(text))
+}
+
+// passBreaks notes one line break in place of a number of them.
+func (l *lines) passBreaks(count int) {
+	l.breaks = append(l.breaks, lineBreak{l.passed, count})
+	l.passed++
 }
 
 // at returns the line of an offset. Offsets must not decrease.
 func (l *lines) at(offset int64) int {
 	i := 0
-	for i < len(l.breaks) && l.breaks[i] < offset {
+	for i < len(l.breaks) && l.breaks[i].offset < offset {
+		l.before += l.breaks[i].count
 		i++
 	}
-	l.passed += i
 	l.breaks = append(l.breaks[:0], l.breaks[i:]...)
-	return l.passed + 1
+	return l.before + 1
 }
