@@ -359,7 +359,7 @@ func (g *Gateway) drain(ctx context.Context) error {
 // already be sending its next request. The other case is a request whose end is not certain.
 func (g *Gateway) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.ending.Load() || httperror.TwoFramings(r) {
+		if g.ending.Load() || httperror.UncertainEnd(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

@@ -36,6 +36,7 @@ func (l *lengths) scan(p []byte) {
 		switch c := p[0]; {
 		case c == '\n':
 			l.matched = 0
+		case l.matched == 0 && (c == ' ' || c == '\t'): // A folded line, which a proxy may read as a header.
 		case lower(c) == lengthLine[l.matched]:
 			l.matched++
 		default:
@@ -58,7 +59,7 @@ func lower(c byte) byte {
 
 type framingKey struct{}
 
-// ConnContext lets TwoFramings see the connection of a request. It is ConnContext of the server.
+// ConnContext lets UncertainEnd see the connection of a request. It is ConnContext of the server.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if own, ok := c.(*conn); ok {
 		return context.WithValue(ctx, framingKey{}, &own.lengths)
@@ -66,11 +67,15 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// TwoFramings reports whether a request has a Transfer-Encoding and may also have a Content-Length. The connection must be
-// closed after its response (RFC 9112, section 6.1): a proxy that goes by the length would take the rest of the body for the
-// next request. It is also reported if only an earlier request of the connection had a Content-Length, because pipelined
-// requests are read at once; closing the connection then costs a new one.
-func TwoFramings(r *http.Request) bool {
+// UncertainEnd reports whether a proxy may see another end of the request than this server, and would take the rest of its body
+// for the next request. The connection must be closed after its response (RFC 9112, section 6.1). It is reported for a request
+// with a Transfer-Encoding that may also have a Content-Length. It is also reported if only an earlier request of the connection
+// had a Content-Length, because pipelined requests are read at once; closing the connection then costs a new one. And it is
+// reported for HTTP/1.0, where package net/http ignores and removes a Transfer-Encoding.
+func UncertainEnd(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return true
+	}
 	if len(r.TransferEncoding) == 0 {
 		return false
 	}

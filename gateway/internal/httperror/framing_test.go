@@ -14,12 +14,13 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 )
 
-func TestAConnectionClosesAfterARequestWithTwoFramings(t *testing.T) {
+func TestAConnectionClosesAfterARequestWhoseEndIsUncertain(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)
 	base, err := url.Parse(f.Base)
 	require.NoError(t, err)
 	header := "POST /api/public/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + f.Key + "\r\n"
+	old := strings.Replace(header, "HTTP/1.1", "HTTP/1.0", 1) + "Connection: keep-alive\r\n"
 	const chunked, length, empty = "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n", "\r\n0\r\n\r\n"
 	for name, tc := range map[string]struct {
 		// parts are written one after another.
@@ -31,6 +32,9 @@ func TestAConnectionClosesAfterARequestWithTwoFramings(t *testing.T) {
 		"in other letters":             {[]string{header + chunked + "cOnTENT-lENGTH: 5\r\n" + empty}, true},
 		"in several packets":           {strings.SplitAfter(header+length+chunked+empty, "Conten"), true},
 		"behind a longer header":       {[]string{header + "X: " + strings.Repeat("x", 9000) + "\r\n" + length + chunked + empty}, true},
+		"in a folded line":             {[]string{header + chunked + "X: x\r\n " + length + empty}, true},
+		"HTTP/1.0 with both":           {[]string{old + length + chunked + "\r\n12345"}, true},
+		"HTTP/1.0 with chunks":         {[]string{old + chunked + empty}, true},
 		"only chunks":                  {[]string{header + chunked + empty}, false},
 		"only a length":                {[]string{header + length + "\r\n12345"}, false},
 		"a header with a similar name": {[]string{header + chunked + "X-Content-Length: 5\r\n" + empty}, false},
