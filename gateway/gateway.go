@@ -77,11 +77,12 @@ const (
 	limitWindow  = time.Minute
 )
 
-// The limits of the gift site per address. Many players in a mobile network may share one.
+// The limits of the gift site per address, which many players in a mobile network may share, and for one link of them.
 const (
-	visitLimit   = 300
-	claimLimit   = 60
-	unknownLimit = 60
+	visitLimit     = 300
+	claimLimit     = 60
+	linkVisitLimit = 60
+	linkClaimLimit = 15
 )
 
 const (
@@ -211,9 +212,8 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	}
 	site, err := giftsite.New(giftsite.Deps{
 		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
-		Visits:   limiters["visits"],
-		Claims:   limiters["claims"],
-		Unknown:  limits.NewWindow(limits.Policy{Limit: unknownLimit, Window: limitWindow}, time.Now),
+		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
+		Claims:   giftsite.Limits{Address: limiters["claims"], Link: newWindow(linkClaimLimit)},
 		ClientIP: proxies.Of,
 		Clock:    time.Now,
 		Log:      g.tel.Logger,
@@ -234,7 +234,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Access: access.New(access.Deps{
 			Directory: tenantsv1.NewDirectoryServiceClient(conns.Tenants),
 			Limiter:   limiters["key"],
-			Failures:  limits.NewWindow(limits.Policy{Limit: failureLimit, Window: limitWindow}, time.Now),
+			Failures:  newWindow(failureLimit),
 			ClientIP:  proxies.Of,
 			Clock:     time.Now,
 		}, access.Config{Environment: g.cfg.Environment, KeyStale: g.cfg.KeyStale}),
@@ -274,6 +274,10 @@ func fingerprintKeys(ring []string) ([][]byte, error) {
 		return nil, errFingerprintKey
 	}
 	return keys, nil
+}
+
+func newWindow(limit int) *limits.Window {
+	return limits.NewWindow(limits.Policy{Limit: limit, Window: limitWindow}, time.Now)
 }
 
 // limiters are those that count in Redis, by the name of their policy.

@@ -6,54 +6,63 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
-	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // tokenForm accepts more than the current form of tokens. Other paths cause no call of a service.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// check runs the checks that need no link, and returns the token of the request. If one fails, it sends the response.
-func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, ok bool) {
-	limiter := s.Visits
+// check runs the checks of all requests, and returns the token of the request. If one fails, it sends the response. The page is
+// nil unless a check has read it.
+func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, page *linksv1.GetClaimPageResponse, ok bool) {
+	limits := s.Visits
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPost:
-		limiter = s.Claims
+		limits = s.Claims
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		s.renderMessage(w, r, http.StatusMethodNotAllowed, stateRefused)
-		return "", false
+		return "", nil, false
 	}
 	token = r.URL.Path[len(Prefix):]
-	if !s.admit(w, r, limiter, token) {
-		return "", false
-	}
 	switch {
 	case !tokenForm.MatchString(token):
 		s.unknownToken(w, r, token)
-		return "", false
+		return "", nil, false
 	case r.Method == http.MethodPost && s.isCrossSite(r):
 		s.renderMessage(w, r, http.StatusForbidden, stateRefused)
-		return "", false
+		return "", nil, false
 	}
-	return token, true
+	page, ok = s.admit(w, r, limits, token)
+	return token, page, ok
 }
 
-// admit counts the request against the limits of its address. If one is used up, it sends the response. An address that has
-// tried too many unknown tokens may still use valid ones. Its other requests do not count as visits or claims, so they cannot
-// use up those limits either.
-func (s *Site) admit(w http.ResponseWriter, r *http.Request, limiter *limits.Limiter, token string) bool {
+// admit finds the link and counts the request against the limits. If it is refused, admit sends the response. Only requests with
+// valid tokens count, and those of one link use up a part of the limit of the address: players may share it with an abuser.
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, limits Limits, token string) (*linksv1.GetClaimPageResponse, bool) {
 	ip := s.ClientIP(r)
-	verdict, limited := s.Unknown.Exhausted(ip)
-	if limited && (!tokenForm.MatchString(token) || !s.lookups.valid(r.Context(), ip, token)) {
-		s.rateLimited(w, r, verdict)
-		return false
+	page, wait, err := s.lookups.find(r.Context(), ip, token)
+	switch {
+	case wait > 0:
+		s.rateLimited(w, r, wait)
+	case problem.Is(err, problem.NotFound):
+		s.unknownToken(w, r, token)
+	case err != nil:
+		s.unavailable(w, r, err)
+	default:
+		hash := hashToken(token)
+		verdict := limits.Link.Take(ip + " " + string(hash[:]))
+		if verdict.Allowed {
+			verdict = limits.Address.TakeIP(r.Context(), ip)
+		}
+		if !verdict.Allowed {
+			s.rateLimited(w, r, verdict.Reset)
+		}
+		return page, verdict.Allowed
 	}
-	if verdict := limiter.TakeIP(r.Context(), ip); !verdict.Allowed {
-		s.rateLimited(w, r, verdict)
-		return false
-	}
-	return true
+	return nil, false
 }
 
 // isCrossSite reports whether a page of another site sent the form. There is no login that another site could abuse: whoever
@@ -69,17 +78,13 @@ func (s *Site) isCrossSite(r *http.Request) bool {
 	return s.crossOrigin.Check(r) != nil
 }
 
-// unknownToken counts a token without a link and sends the response.
+// unknownToken sends the response to a token without a link.
 func (s *Site) unknownToken(w http.ResponseWriter, r *http.Request, token string) {
 	s.lookups.forget(token)
-	if verdict := s.Unknown.Take(s.ClientIP(r)); !verdict.Allowed {
-		s.rateLimited(w, r, verdict)
-		return
-	}
 	s.renderMessage(w, r, http.StatusNotFound, stateUnknown)
 }
 
-func (s *Site) rateLimited(w http.ResponseWriter, r *http.Request, v limits.Verdict) {
-	httperror.SetRetryAfter(w.Header(), max(v.Reset, time.Second))
+func (s *Site) rateLimited(w http.ResponseWriter, r *http.Request, wait time.Duration) {
+	httperror.SetRetryAfter(w.Header(), max(wait, time.Second))
 	s.renderMessage(w, r, http.StatusTooManyRequests, stateLimited)
 }

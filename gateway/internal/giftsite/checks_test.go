@@ -123,35 +123,51 @@ func TestAPOSTThatIsNotAFormIsRefused(t *testing.T) {
 func TestAnAddressHasItsLimits(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	for range maxVisits {
-		require.Equal(t, 200, f.get("").Code)
+	for i := range maxVisits {
+		require.Equal(t, 200, f.do(http.MethodGet, "/c/"+another(i), "").Code)
 	}
 	got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "sv")
 	require.Equal(t, 429, got.Code)
 	require.Contains(t, got.body, "Ett ögonblick")
 	require.Regexp(t, `^\d+$`, got.Header().Get("Retry-After"))
 
-	for range maxClaims {
-		require.Equal(t, 303, f.send(filled()).Code)
+	for i := range maxClaims {
+		require.Equal(t, 303, f.sendTo(another(i), filled()).Code)
 	}
 	require.Equal(t, 429, f.send(filled()).Code)
 	require.Len(t, f.claims, maxClaims)
 }
 
+func TestALinkUsesUpOnlyAPartOfTheLimitsOfItsAddress(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for range maxLinkVisits {
+		require.Equal(t, 200, f.get("").Code)
+	}
+	for range maxLinkClaims {
+		require.Equal(t, 303, f.send(filled()).Code)
+	}
+	for range 2 * maxVisits {
+		require.Equal(t, 429, f.get("").Code)
+		require.Equal(t, 429, f.send(filled()).Code)
+	}
+	require.Equal(t, 200, f.do(http.MethodGet, "/c/"+another(0), "").Code)
+	require.Equal(t, 303, f.sendTo(another(0), filled()).Code)
+}
+
 func TestGuessingTokensIsLimited(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.exhaust(0)
-	require.Len(t, f.reads, maxUnknown)
+	f.exhaust()
+	require.Len(t, f.reads, lookupBurst)
 	for i := range 5 * maxVisits {
-		got := f.guess(maxUnknown + i)
+		got := f.guess(http.MethodGet, lookupBurst+i)
 		require.Equal(t, 429, got.Code)
-		require.Regexp(t, `^\d+$`, got.Header().Get("Retry-After"))
+		require.Equal(t, "1", got.Header().Get("Retry-After"))
 	}
-	require.Equal(t, 429, f.do(http.MethodGet, "/c/short", "").Code)
-	require.Len(t, f.reads, maxUnknown+spareBurst, "a limited address costs a few calls")
-	f.now = f.now.Add(spareEvery)
-	f.guess(maxUnknown)
-	f.guess(maxUnknown)
-	require.Len(t, f.reads, maxUnknown+spareBurst+1)
+	require.Len(t, f.reads, lookupBurst)
+	f.now = f.now.Add(lookupEvery)
+	require.Equal(t, 404, f.guess(http.MethodGet, 0).Code)
+	require.Equal(t, 429, f.guess(http.MethodGet, 0).Code)
+	require.Len(t, f.reads, lookupBurst+1)
 }

@@ -35,7 +35,7 @@ type fixture struct {
 	site *Site
 	log  bytes.Buffer
 
-	// now is the time of spare look-ups.
+	// now is the time of look-ups.
 	now time.Time
 
 	page    *linksv1.GetClaimPageResponse
@@ -74,9 +74,10 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 
 // The limits of the site in the tests.
 const (
-	maxVisits  = 50
-	maxClaims  = 20
-	maxUnknown = 10
+	maxVisits     = 50
+	maxClaims     = 20
+	maxLinkVisits = 30
+	maxLinkClaims = 10
 )
 
 func setup(t *testing.T) *fixture {
@@ -85,15 +86,14 @@ func setup(t *testing.T) *fixture {
 		t: t, now: time.Now(), page: openPage(),
 		claimed: &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, OrderReference: proto.String("NP-1")},
 	}
-	limiter := func(name string, limit int) *limits.Limiter {
-		policy := limits.Policy{Name: name, Limit: limit, Window: time.Minute}
+	limited := func(name string, address, link int) Limits {
+		policy := limits.Policy{Name: name, Limit: address, Window: time.Minute}
 		l, err := limits.New(limits.Deps{Meter: noop.Meter{}, Clock: time.Now}, limits.Config{Policy: policy})
 		require.NoError(t, err)
-		return l
+		return Limits{Address: l, Link: limits.NewWindow(limits.Policy{Limit: link, Window: time.Minute}, time.Now)}
 	}
 	site, err := New(Deps{
-		Links: f, Visits: limiter("visits", maxVisits), Claims: limiter("claims", maxClaims),
-		Unknown:  limits.NewWindow(limits.Policy{Limit: maxUnknown, Window: time.Minute}, time.Now),
+		Links: f, Visits: limited("visits", maxVisits, maxLinkVisits), Claims: limited("claims", maxClaims, maxLinkClaims),
 		ClientIP: func(r *http.Request) string { return r.RemoteAddr },
 		Clock:    func() time.Time { return f.now },
 		Log:      slog.New(slog.NewJSONHandler(&f.log, nil)),
@@ -159,6 +159,11 @@ func (f *fixture) get(query string) answer {
 
 // send posts a form like a page of the site.
 func (f *fixture) send(values url.Values) answer {
+	f.t.Helper()
+	return f.sendTo(token, values)
+}
+
+func (f *fixture) sendTo(token string, values url.Values) answer {
 	f.t.Helper()
 	return f.do(http.MethodPost, "/c/"+token, values.Encode(),
 		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "null")

@@ -8,39 +8,40 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 const (
-	// maxFound and maxSpares bound the memory of lookups: beyond them, what was used longest ago is dropped.
-	maxFound  = 20_000
-	maxSpares = 20_000
-	// spareEvery is how often a limited address may look up one more unknown token, spareBurst how many at once. An address
-	// whose abuser goes on costs at most two calls a second.
-	spareEvery = 500 * time.Millisecond
-	spareBurst = 8
+	// maxFound and maxSpent bound the memory of lookups: beyond them, what was used longest ago is dropped.
+	maxFound = 20_000
+	maxSpent = 20_000
+	// lookupBurst is how many unknown tokens an address may try at once, and lookupEvery how long it waits for each further one.
+	lookupBurst = 60
+	lookupEvery = 100 * time.Millisecond
 )
 
-// lookups let valid links work behind an address that has tried too many unknown tokens, which many players may share. A token
-// that this process has found before needs no look-up. Another one is looked up as long as the address has spare look-ups; only
-// those that find nothing use them up. So the responses of a limited address differ only by whether the token is valid, which
-// its page shows anyway.
+// tokenHash identifies a token in memory. Comparing hashes takes a time that says nothing about the tokens.
+type tokenHash [sha256.Size]byte
+
+func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
+
+// lookups find the links of tokens that this process has not seen yet. Players may share an address with somebody who tries
+// tokens, so only look-ups that find nothing are limited, and a token that was found needs no further one. Tokens cannot be
+// guessed: the limit saves the services work.
 type lookups struct {
 	links linksv1.GiftSiteServiceClient
 	clock func() time.Time
 
-	mu sync.Mutex
-	// found are the hashes of tokens: comparing them takes a time that says nothing about the tokens.
-	found *simplelru.LRU[[sha256.Size]byte, struct{}]
-	// spares is when all spare look-ups of an address will be available again.
-	spares *simplelru.LRU[string, time.Time]
+	mu    sync.Mutex
+	found *simplelru.LRU[tokenHash, struct{}]
+	// spent is when all look-ups of an address will be available again.
+	spent *simplelru.LRU[string, time.Time]
 }
 
 func newLookups(links linksv1.GiftSiteServiceClient, clock func() time.Time) *lookups {
 	return &lookups{
 		links: links, clock: clock,
-		found: newLRU[[sha256.Size]byte, struct{}](maxFound), spares: newLRU[string, time.Time](maxSpares),
+		found: newLRU[tokenHash, struct{}](maxFound), spent: newLRU[string, time.Time](maxSpent),
 	}
 }
 
@@ -52,63 +53,50 @@ func newLRU[K comparable, V any](size int) *simplelru.LRU[K, V] {
 	return lru
 }
 
-// remember records that the token has a link.
-func (l *lookups) remember(token string) {
-	hash := sha256.Sum256([]byte(token))
+// forget records that the token has no link any more.
+func (l *lookups) forget(token string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.found.Remove(hashToken(token))
+}
+
+// find returns an error if the token has no link. The page is nil if the link was found earlier. A positive wait means that the
+// address has no look-up left for so long.
+func (l *lookups) find(ctx context.Context, address, token string) (page *linksv1.GetClaimPageResponse, wait time.Duration, err error) {
+	hash := hashToken(token)
+	known, wait := l.begin(hash, address)
+	if known || wait > 0 {
+		return nil, wait, nil
+	}
+	page, err = l.links.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: token})
+	if err != nil {
+		return nil, 0, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.found.Add(hash, struct{}{})
+	if full, ok := l.spent.Get(address); ok {
+		l.spent.Add(address, full.Add(-lookupEvery))
+	}
+	return page, 0, nil
 }
 
-// forget records that the token has no link, or none any more.
-func (l *lookups) forget(token string) {
-	hash := sha256.Sum256([]byte(token))
+// begin spends a look-up of the address, unless the token is known.
+func (l *lookups) begin(hash tokenHash, address string) (known bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.found.Remove(hash)
-}
-
-// valid reports whether the token of a limited address may be used: it has a link, or it is not known because the look-up
-// failed, so that the request gets the response of that failure.
-func (l *lookups) valid(ctx context.Context, address, token string) bool {
-	hash := sha256.Sum256([]byte(token))
-	l.mu.Lock()
-	_, known := l.found.Get(hash)
-	allowed := known || l.take(address)
-	l.mu.Unlock()
-	if known || !allowed {
-		return known
+	if _, known := l.found.Get(hash); known {
+		return true, 0
 	}
-	_, err := l.links.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: token})
-	if problem.Is(err, problem.NotFound) {
-		return false
-	}
-	if err == nil {
-		l.remember(token)
-		l.refund(address)
-	}
-	return true
-}
-
-// take uses a spare look-up of the address. The caller holds the lock.
-func (l *lookups) take(address string) bool {
 	now := l.clock()
-	full, _ := l.spares.Get(address)
+	full, _ := l.spent.Get(address)
 	if full.Before(now) {
 		full = now
 	}
-	full = full.Add(spareEvery)
-	if full.Sub(now) > spareBurst*spareEvery {
-		return false
+	full = full.Add(lookupEvery)
+	if wait = full.Sub(now) - lookupBurst*lookupEvery; wait > 0 {
+		return false, wait
 	}
-	l.spares.Add(address, full)
-	return true
-}
-
-func (l *lookups) refund(address string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if full, ok := l.spares.Get(address); ok {
-		l.spares.Add(address, full.Add(-spareEvery))
-	}
+	l.spent.Add(address, full)
+	return false, 0
 }

@@ -30,13 +30,19 @@ const callTimeout = 12 * time.Second
 // Deps are what a Site works with.
 type Deps struct {
 	Links linksv1.GiftSiteServiceClient
-	// Visits and Claims limit the requests of a client address: pages read and forms sent.
-	Visits, Claims *limits.Limiter
-	// Unknown limits the unknown tokens of a client address. Beyond it, only valid ones are accepted (type lookups).
-	Unknown  *limits.Window
-	ClientIP func(r *http.Request) string
-	Clock    func() time.Time
-	Log      *slog.Logger
+	// Visits and Claims limit the pages read and the forms sent.
+	Visits, Claims Limits
+	ClientIP       func(r *http.Request) string
+	Clock          func() time.Time
+	Log            *slog.Logger
+}
+
+// Limits of requests with valid tokens.
+type Limits struct {
+	// Address limits a client address, over all gateways.
+	Address *limits.Limiter
+	// Link limits one link at a client address.
+	Link *limits.Window
 }
 
 // Config of a Site. PublicURL is the base address of the API, which serves the images.
@@ -73,7 +79,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	token, ok := s.check(w, r)
+	token, link, ok := s.check(w, r)
 	if !ok {
 		return
 	}
@@ -81,15 +87,16 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.post(w, r, token)
 		return
 	}
-	s.get(w, r, token)
+	if link == nil {
+		if link, ok = s.load(w, r, token); !ok {
+			return
+		}
+	}
+	s.get(w, r, link)
 }
 
 // get shows the link in its current state.
-func (s *Site) get(w http.ResponseWriter, r *http.Request, token string) {
-	link, ok := s.load(w, r, token)
-	if !ok {
-		return
-	}
+func (s *Site) get(w http.ResponseWriter, r *http.Request, link *linksv1.GetClaimPageResponse) {
 	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && referenceFrom(r) != "" {
 		// This browser has placed the order. After a failure the link may become claimed a little later.
 		link.State = linksv1.ClaimState_CLAIM_STATE_CLAIMED
@@ -112,7 +119,6 @@ func (s *Site) load(w http.ResponseWriter, r *http.Request, token string) (*link
 		s.unavailable(w, r, err)
 		return nil, false
 	}
-	s.lookups.remember(token)
 	return link, true
 }
 
