@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -40,6 +41,12 @@ type Certificates struct {
 // Make makes the certificates that are missing or near expiry, keeps the others, and returns the names of those it made.
 func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
 	c = c.complete()
+	if (identity.Config{TrustDomain: c.TrustDomain}).Validate() != nil {
+		return nil, errTrustDomain
+	}
+	if c.Life > AuthorityLife {
+		return nil, errLife
+	}
 	if err := os.MkdirAll(c.Dir, privateFolder); err != nil {
 		return nil, fmt.Errorf("folder of certificates: %w", err)
 	}
@@ -105,12 +112,32 @@ func (c Certificates) write(name identity.Name, p authority.Pair) error {
 	return errors.Join(WriteFile(c.Key(name), p.Key), WriteFile(c.Cert(name), p.Cert))
 }
 
-// authority reads the authority. If it cannot, it makes a new one, which must then sign all certificates again.
+var (
+	errNoAuthorityKey = errors.New("ca.crt exists without ca.key: put the key back. Without it, remove ca.crt to make a new authority, which no running program trusts")
+	errAuthority      = errors.New("ca.crt and ca.key are no authority: restore them, or remove both to make a new authority, which no running program trusts")
+	errTrustDomain    = errors.New("the trust domain must be lower-case letters, digits, dots, dashes and underscores")
+	errLife           = errors.New("a certificate cannot live longer than its authority, 3650 days")
+)
+
+// authority reads the authority, and makes one if there is none. In its last year a new one replaces it, which then signs all
+// certificates again. One that cannot be read is never replaced: its key may be elsewhere, and programs trust it.
 func (c Certificates) authority(now time.Time) (signer *authority.Authority, created bool, err error) {
-	if pair, err := c.read(AuthorityName); err == nil {
-		if kept, err := authority.Parse(pair); err == nil && kept.Until().Sub(now) > AuthorityRenewal {
+	pair, err := c.read(AuthorityName)
+	switch none := len(pair.Cert)+len(pair.Key) == 0; {
+	case err == nil && none, err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, false, errors.Join(errAuthority, err)
+	case err == nil:
+		kept, wrong := authority.Parse(pair)
+		if wrong != nil {
+			return nil, false, fmt.Errorf("%w: %w", errAuthority, wrong)
+		}
+		if kept.Until().Sub(now) > AuthorityRenewal {
 			return kept, false, nil
 		}
+	case len(pair.Cert) > 0:
+		return nil, false, errNoAuthorityKey
+	case !none:
+		return nil, false, errAuthority
 	}
 	signer, err = authority.New(c.Authority, now.Add(-time.Hour), now.Add(AuthorityLife))
 	if err != nil {

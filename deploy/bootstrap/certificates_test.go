@@ -70,3 +70,59 @@ func TestCertificates(t *testing.T) {
 		require.NotEqual(t, authority, of("ca"))
 	})
 }
+
+// The page on production says to keep ca.key in a vault.
+func TestAnAuthorityThatCannotBeReadIsNeverReplaced(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(t *testing.T, cert, key string)
+		want   string
+	}{
+		"its key is in a vault": {func(t *testing.T, _, key string) {
+			t.Helper()
+			require.NoError(t, os.Remove(key))
+		}, "ca.crt exists without ca.key"},
+		"its certificate is gone": {func(t *testing.T, cert, _ string) {
+			t.Helper()
+			require.NoError(t, os.Remove(cert))
+		}, "are no authority"},
+		"its key is cut": {func(t *testing.T, _, key string) {
+			t.Helper()
+			require.NoError(t, os.Truncate(key, 20))
+		}, "are no authority"},
+		"both are empty": {func(t *testing.T, cert, key string) {
+			t.Helper()
+			require.NoError(t, os.Truncate(cert, 0))
+			require.NoError(t, os.Truncate(key, 0))
+		}, "are no authority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := bootstrap.Certificates{Dir: t.TempDir()}
+			_, err := files.Make(time.Now())
+			require.NoError(t, err)
+			tc.change(t, files.Cert("ca"), files.Key("ca"))
+			before := contents(t, files.Dir)
+			_, err = files.Make(time.Now())
+			require.ErrorContains(t, err, tc.want)
+			require.Equal(t, before, contents(t, files.Dir))
+		})
+	}
+}
+
+func TestCertificatesThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]bootstrap.Certificates{
+		"a trust domain with a slash": {TrustDomain: "example.org/x"},
+		"a trust domain with a quote": {TrustDomain: `example"org`},
+		"longer than their authority": {Life: bootstrap.AuthorityLife + time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files.Dir = t.TempDir()
+			_, err := files.Make(time.Now())
+			require.Error(t, err)
+			require.Empty(t, contents(t, files.Dir))
+		})
+	}
+}

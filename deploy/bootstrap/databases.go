@@ -13,10 +13,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/services/events"
 )
 
 // Statement is a step of making the databases.
@@ -39,6 +41,11 @@ type login struct{ role, password, database string }
 // The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay.
 func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 	var all []Statement
+	for _, name := range chosen {
+		if !slices.ContainsFunc(programs.All(), func(p programs.Program) bool { return p.Database != "" && p.Database == name }) {
+			return nil, fmt.Errorf("%w %q", errDatabase, name)
+		}
+	}
 	relays, err := s.relays()
 	if err != nil {
 		return nil, err
@@ -137,7 +144,11 @@ func verifier(password string, salt []byte) string {
 // urlForm is the form of URLs that WriteSecrets makes. Package url refuses those with several hosts.
 var urlForm = regexp.MustCompile(`^postgres(?:ql)?://([^:@/]+):([^:@/]+)@[^/]+/([^/?]+)`)
 
-var errLogin = errors.New("must be postgres://role:password@host/database")
+var (
+	errLogin    = errors.New("must be postgres://role:password@host/database")
+	errName     = errors.New("a name of a role or database has a character that psql does not accept")
+	errDatabase = errors.New("there is no database")
+)
 
 func parseLogin(text string) (l login, err error) {
 	found := urlForm.FindStringSubmatch(text)
@@ -148,6 +159,10 @@ func parseLogin(text string) (l login, err error) {
 		if *into, err = url.PathUnescape(found[i+1]); err != nil {
 			return l, errLogin
 		}
+	}
+	// A script for psql ends a name with its line, and takes one with = or a scheme for the address of a server.
+	if strings.ContainsFunc(l.role+l.database, unicode.IsControl) || strings.ContainsAny(l.database, "=/") {
+		return l, errName
 	}
 	return l, nil
 }
@@ -176,10 +191,13 @@ func (s Secrets) relays() (map[string]login, error) {
 		if err != nil {
 			return nil, err
 		}
-		for source := range strings.SplitSeq(text, ",") {
-			name, address, _ := strings.Cut(source, "=")
-			if all[name], err = parseLogin(address); err != nil {
-				return nil, fmt.Errorf("%s: %s %w", s.Path(p.Name, outboxSources), name, err)
+		var sources events.Sources
+		if err := sources.UnmarshalText([]byte(text)); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Path(p.Name, outboxSources), err)
+		}
+		for _, source := range sources {
+			if all[source.Name], err = parseLogin(source.URL); err != nil {
+				return nil, fmt.Errorf("%s: %s %w", s.Path(p.Name, outboxSources), source.Name, err)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,4 +192,84 @@ func TestDatabasesOfOneServerCanBeChosen(t *testing.T) {
 	require.NotContains(t, script.String(), f.prefix+"orders")
 	_, err = bootstrap.Databases(bootstrap.OpenSecrets(t.TempDir()))
 	require.ErrorContains(t, err, "bootstrap keys")
+	_, err = bootstrap.Databases(bootstrap.OpenSecrets(f.dir), "link")
+	require.ErrorContains(t, err, `there is no database "link"`)
+}
+
+// rewrite changes the URLs in all secrets.
+func (f *fixture) rewrite(t *testing.T, change *strings.Replacer) {
+	t.Helper()
+	for name, content := range contents(t, f.dir) {
+		if strings.Contains(content, "postgres://") {
+			require.NoError(t, os.WriteFile(filepath.Join(f.dir, name), []byte(change.Replace(content)), 0o600))
+		}
+	}
+}
+
+func TestNamesWithQuotesAndSpaces(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	// Roles and databases get a space, both quotes, a backslash and what psql would replace.
+	const odd = "%20o'%22;%3A%22\\ü_"
+	f.rewrite(t, strings.NewReplacer("//"+f.prefix, "//"+f.prefix+odd, "/"+f.prefix, "/"+f.prefix+odd))
+	statements, err := bootstrap.Databases(bootstrap.OpenSecrets(f.dir), "orders", "events")
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, bootstrap.RunDatabases(t.Context(), f.admin, statements))
+	}
+	psql, err := exec.LookPath("psql")
+	require.NoError(t, err)
+	var script bytes.Buffer
+	require.NoError(t, bootstrap.PrintDatabases(&script, statements))
+	command := exec.CommandContext(t.Context(), psql, "--no-psqlrc", "--quiet", f.admin)
+	command.Stdin = &script
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	var database, role string
+	for _, path := range []string{"gifting-orders/migration-database-url", "gifting-orders/database-url", "gifting-events/database-url"} {
+		require.NoError(t, f.connect(t, path).QueryRow(t.Context(), "SELECT current_database(), current_user").Scan(&database, &role))
+		require.Contains(t, database, f.prefix+` o'";:"\ü_`)
+		require.Contains(t, role, f.prefix+` o'";:"\ü_`)
+	}
+	require.True(t, strings.HasSuffix(role, "events_migrate"), "the feed acts as the owner")
+}
+
+func TestANameThatPsqlWouldTakeForSomethingElseIsRefused(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	path := filepath.Join(f.dir, "gifting-orders", "database-url")
+	for name, database := range map[string]string{
+		"a command in the next line": "orders%0A%5C!%20id", "a connection string": "dbname=orders", "the URL of a server": "postgres:%2F%2Fevil",
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path, []byte("postgres://orders:hunter2@db/"+database), 0o600))
+			_, err := bootstrap.Databases(bootstrap.OpenSecrets(f.dir))
+			require.ErrorContains(t, err, path+": ")
+			require.NotContains(t, err.Error(), "hunter2")
+		})
+	}
+}
+
+func TestDatabasesOfSeveralHosts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := bootstrap.WriteSecrets(dir, bootstrap.Stores{Postgres: "a.example.com:5432,b.example.com:5432", Options: "target_session_attrs=primary"})
+	require.NoError(t, err)
+	statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir))
+	require.NoError(t, err)
+	var script bytes.Buffer
+	require.NoError(t, bootstrap.PrintDatabases(&script, statements))
+	require.Contains(t, script.String(), `GRANT gifting_relay TO "relay_login"`)
+	require.Contains(t, script.String(), `GRANT CONNECT ON DATABASE "links" TO "relay_login"`)
+}
+
+func TestDatabasesCanBeContinuedAfterAnError(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for at := 0; at < len(f.statements); at += 7 {
+		broken := append(slices.Clone(f.statements[:at]), bootstrap.Statement{SQL: "SELECT 1/0"})
+		require.ErrorContains(t, bootstrap.RunDatabases(t.Context(), f.admin, broken), "division by zero")
+	}
+	require.NoError(t, bootstrap.RunDatabases(t.Context(), f.admin, f.statements))
+	f.connect(t, "gifting-orders/database-url")
 }

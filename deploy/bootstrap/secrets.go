@@ -38,6 +38,11 @@ var (
 	errPrefix = errors.New("the prefix must be lower-case letters, digits and underscores")
 	errSecret = errors.New("no such secret, `bootstrap keys` makes it")
 	errMaker  = errors.New("bootstrap does not know how to make the secret")
+	errHosts  = errors.New("the address of PostgreSQL must be host:port, several separated by commas")
+	errParams = errors.New("the parameters of connections must be name=value, separated by &")
+	errRedis  = errors.New("the address of Redis must be a URL such as rediss://:password@host:6379")
+	errEmpty  = errors.New("the secret is empty: restore it from the vault, or remove the file to make a new one")
+	errOthers = errors.New("others may read or change the secret: chmod 600")
 )
 
 // OpenSecrets reads secrets that WriteSecrets has made.
@@ -45,8 +50,8 @@ func OpenSecrets(dir string) Secrets { return Secrets{dir: dir} }
 
 // WriteSecrets makes the missing secrets and returns their paths. It never changes one that exists.
 func WriteSecrets(dir string, stores Stores) (made []string, err error) {
-	if !prefixForm.MatchString(stores.Prefix) {
-		return nil, errPrefix
+	if err := stores.check(); err != nil {
+		return nil, err
 	}
 	s := Secrets{dir: dir}
 	for _, p := range programs.All() {
@@ -71,6 +76,28 @@ func WriteSecrets(dir string, stores Stores) (made []string, err error) {
 		}
 	}
 	return made, nil
+}
+
+// check makes sure that the URLs of databases can be built. No error repeats an address, which may have a password.
+func (s Stores) check() error {
+	if !prefixForm.MatchString(s.Prefix) {
+		return errPrefix
+	}
+	for host := range strings.SplitSeq(s.Postgres, ",") {
+		if host == "" || strings.ContainsAny(host, "/@?#%\"\\ \t\r\n") {
+			return errHosts
+		}
+	}
+	if _, err := url.ParseQuery(s.Options); err != nil || strings.ContainsAny(s.Options, "# \t\r\n") {
+		return errParams
+	}
+	if s.Redis == "" {
+		return nil
+	}
+	if u, err := url.Parse(s.Redis); err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" {
+		return errRedis
+	}
+	return nil
 }
 
 const (
@@ -154,14 +181,31 @@ func writeMissing(made []string, path, value string) ([]string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), privateFolder); err != nil {
 		return made, err
 	}
-	_, err := os.Lstat(path)
-	if err == nil {
-		return made, nil
+	err := fs.ErrExist
+	if _, missing := os.Lstat(path); errors.Is(missing, fs.ErrNotExist) {
+		err = createFile(path, []byte(value))
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrExist) {
+		return made, checkSecret(path)
+	}
+	if err != nil {
 		return made, err
 	}
-	return append(made, path), WriteFile(path, []byte(value))
+	return append(made, path), nil
+}
+
+// checkSecret refuses a secret that exists but is of no use, or no secret.
+func checkSecret(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Size() == 0:
+		return fmt.Errorf("%s: %w", path, errEmpty)
+	case info.Mode().Perm()&^Private != 0:
+		return fmt.Errorf("%s: %w", path, errOthers)
+	}
+	return nil
 }
 
 // Read returns the value of a secret setting of the program. Without a file it is empty, and an error if it is required.

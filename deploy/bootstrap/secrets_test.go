@@ -85,6 +85,9 @@ func TestSecrets(t *testing.T) {
 	t.Run("are never overwritten, and what is missing is made", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "copy")
 		require.NoError(t, os.CopyFS(other, os.DirFS(dir)))
+		for name := range first {
+			require.NoError(t, os.Chmod(filepath.Join(other, name), 0o600)) // CopyFS makes them readable for all.
+		}
 		require.NoError(t, os.Remove(filepath.Join(other, "gifting-orders", "seal-keys")))
 		made, err := bootstrap.WriteSecrets(other, bootstrap.Stores{Postgres: "elsewhere", Prefix: "other_"})
 		require.NoError(t, err)
@@ -99,4 +102,80 @@ func TestSecrets(t *testing.T) {
 		_, err := bootstrap.WriteSecrets(t.TempDir(), bootstrap.Stores{Prefix: "a; DROP"})
 		require.ErrorContains(t, err, "prefix")
 	})
+}
+
+func TestASecretOfNoUseIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		content string
+		mode    os.FileMode
+		want    string
+	}{
+		"empty, as after a copy that failed": {"", 0o600, "the secret is empty"},
+		"readable by others":                 {"k1:AAAA", 0o644, "chmod 600"},
+		"writable by a group":                {"k1:AAAA", 0o620, "chmod 600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "gifting-orders", "seal-keys")
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(tc.content), 0o600))
+			require.NoError(t, os.Chmod(path, tc.mode))
+			_, err := bootstrap.WriteSecrets(dir, stores)
+			require.ErrorContains(t, err, path+": ")
+			require.ErrorContains(t, err, tc.want)
+			kept, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, tc.content, string(kept))
+		})
+	}
+}
+
+func TestSecretsOfOneFolderAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const runs = 4
+	all := make(chan []string, runs)
+	for range runs {
+		go func() {
+			made, err := bootstrap.WriteSecrets(dir, stores)
+			if err != nil {
+				made = []string{err.Error()}
+			}
+			all <- made
+		}()
+	}
+	var made []string
+	for range runs {
+		made = append(made, <-all...)
+	}
+	files := contents(t, dir)
+	require.Len(t, made, len(files), "two runs at once made the same secret")
+	for path := range files {
+		require.Contains(t, made, filepath.Join(dir, path))
+	}
+}
+
+func TestAnAddressThatMakesNoURLIsRefusedWithoutRepeatingIt(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]bootstrap.Stores{
+		"a server with a path":       {Postgres: "secret.example.com:5432/other"},
+		"a server with a login":      {Postgres: "root:secret@db:5432"},
+		"a server with a space":      {Postgres: "db:5432, secret:5432"},
+		"a server that is missing":   {Postgres: "secret:5432,"},
+		"parameters with a fragment": {Postgres: "db:5432", Options: "sslmode=disable#secret"},
+		"parameters with a line":     {Postgres: "db:5432", Options: "sslmode=disable\nsecret"},
+		"Redis without a scheme":     {Postgres: "db:5432", Redis: "secret:6379"},
+		"Redis of another scheme":    {Postgres: "db:5432", Redis: "https://:secret@redis"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			_, err := bootstrap.WriteSecrets(dir, wrong)
+			require.ErrorContains(t, err, "must be")
+			require.NotContains(t, err.Error(), "secret")
+			require.Empty(t, contents(t, dir), "nothing was made")
+		})
+	}
 }
