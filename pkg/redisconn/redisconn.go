@@ -74,6 +74,9 @@ func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook implements redis.Hook.
 func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		if !trace.SpanFromContext(ctx).IsRecording() {
+			return next(ctx, cmd) // Without an upper-case name, which is made for each command.
+		}
 		ctx, span := Start(ctx, strings.ToUpper(cmd.FullName()))
 		err := next(ctx, cmd)
 		End(span, err)
