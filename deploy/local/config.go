@@ -39,6 +39,8 @@ type Config struct {
 	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of the Kafka brokers to use; empty: one is started."`
 	// OwnServers are the URLs of further PostgreSQL servers, by the database that each of them has alone.
 	OwnServers map[string]string
+	// Settings are further settings of the programs that read them, by variable.
+	Settings map[string]string
 
 	// Out receives messages for the user. Nil discards them.
 	Out io.Writer
