@@ -1,8 +1,11 @@
 package bench_test
 
 import (
+	"fmt"
 	"net"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -15,40 +18,41 @@ import (
 // chartRatio is telemetry.sampleRatio of the chart.
 const chartRatio = "0.1"
 
-// BenchmarkTracing compares three platforms of the same process, which place orders in turn: without tracing, with the sampling
-// of the chart, and with all traces. What receives the spans is in the process too, but does not decode them. tracing-cost is the
-// additional processor time of a request, as a share of that without tracing; 0.05 is the most that the chart's sampling may cost.
-func BenchmarkTracing(b *testing.B) {
-	type traced struct {
-		*ordersFixture
-		*side
+// exportDelay is how long a span waits at most until it is exported. With the default of 5 s, spans of one platform would be
+// exported while another one works. The shorter delay makes batches smaller, so that exporting costs more than it does elsewhere.
+const exportDelay = 250 * time.Millisecond
 
-		by    []*client
-		meter *fixture.Meter
+// BenchmarkTracing compares three platforms of the same process: without tracing, with the sampling of the chart, and with all
+// traces. A change is an order placed and read and a message posted. What receives the spans is in the process too, but does not
+// decode them.
+func BenchmarkTracing(b *testing.B) {
+	newVariant := func(name string) *variant {
+		f := newCostFixture(b)
+		by, requests := f.clients(b, clients), f.requests()[:3]
+		return &variant{
+			name: name, meter: fixture.NewMeter(b, f.Config.Name),
+			change: func(client int) error {
+				for _, r := range requests {
+					if err := r.send(by[client]); err != nil {
+						return fmt.Errorf("%s: %w", r.name, err)
+					}
+				}
+				return nil
+			},
+			after: func() {
+				f.drain(b)
+				<-time.After(exportDelay + exportDelay/5)
+			},
+		}
 	}
-	newTraced := func() traced {
-		f := newOrdersFixture(b)
-		return traced{ordersFixture: f, side: &side{clients: clients}, by: f.clients(b, clients), meter: fixture.NewMeter(b, f.Config.Name)}
-	}
-	off := newTraced()
+	off := newVariant("off")
 	discardSpans(b)
+	b.Setenv("OTEL_BSP_SCHEDULE_DELAY", strconv.FormatInt(exportDelay.Milliseconds(), 10))
 	b.Setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
 	b.Setenv("OTEL_TRACES_SAMPLER_ARG", chartRatio)
-	sampled := newTraced()
+	sampled := newVariant("sampled")
 	b.Setenv("OTEL_TRACES_SAMPLER_ARG", "1")
-	all := newTraced()
-	fixture.Once(b, func() {
-		for range iterations() {
-			for _, p := range []traced{off, sampled, all} {
-				p.measure(b, p.meter, func(i int) error { return p.send(p.by[i]) }, func() { p.drain(b) })
-			}
-			b.Logf("without %v, with the chart's sampling %v, with all %v", off.side, sampled.side, all.side)
-		}
-	})
-	b.ReportMetric(fixture.MedianRatio(sampled.used, off.used)-1, "tracing-cost")
-	b.ReportMetric(fixture.MedianRatio(all.used, off.used)-1, "tracing-cost-of-all")
-	b.ReportMetric(fixture.MedianRatio(sampled.rates, off.rates), "sampled/off")
-	b.ReportMetric(fixture.MedianRatio(all.rates, off.rates), "all/off")
+	compareCosts(b, off, sampled, newVariant("all"))
 }
 
 // discardSpans receives the spans of the platforms that the benchmark starts later.

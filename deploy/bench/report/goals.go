@@ -96,6 +96,8 @@ func Goals() []Goal {
 		most("BesideBadEndpoints", "with/without", "p99 beside bad endpoints, of that without", 2),
 		most("BesideManyDeadEndpoints", "with/without", "p99 beside many dead endpoints, of that alone", 1.5),
 		most("BesideBackup", "with/without", "p50 beside a backup, of that without", 2),
+		most("Tracing", "sampled-cost", "CPU of tracing with the chart's sampling, of that without", 0.05),
+		most("EventSealing", "sealed-cost", "CPU of sealing events, of that without", 0.03),
 		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512),
 		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5),
 		most("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth),
