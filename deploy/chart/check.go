@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/partnergifting/platform/deploy/programs"
@@ -26,7 +28,7 @@ func Check(objects Objects) []string {
 		c.programs[string(p.Name)] = p
 	}
 	for _, rule := range []func(){
-		c.labels,
+		c.labels, c.names,
 		c.restricted, c.mounts, c.authorities, c.files, c.probes, c.gracePeriods,
 		c.environments, c.secrets,
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
@@ -42,6 +44,23 @@ func Check(objects Objects) []string {
 
 func (c *checker) report(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+// names checks that names of objects are valid and that those of Services and Jobs, which are also labels of DNS or of pods, are
+// short enough.
+func (c *checker) names() {
+	for _, object := range c.objects {
+		check := validation.IsDNS1123Subdomain
+		switch object.(type) {
+		case *core.Service:
+			check = validation.IsDNS1035Label
+		case *batch.Job:
+			check = validation.IsDNS1123Label
+		}
+		for _, problem := range check(object.GetName()) {
+			c.report("%s: %s", title(object), problem)
+		}
+	}
 }
 
 // labels checks that labels are valid, because some contain values of any length.

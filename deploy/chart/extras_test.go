@@ -172,10 +172,14 @@ func TestAnEnvironmentCanComeFromAWholeObject(t *testing.T) {
 	}
 }
 
+// longestRelease is how long helm lets the name of a release be.
+const longestRelease = 53
+
 func TestNamesBeginWithALetterWhateverTheReleaseIsCalled(t *testing.T) {
 	t.Parallel()
 	for release, want := range map[string]string{
 		"gifting": "gifting", "prod": "prod-gifting", "2026": "gifting-2026", "2gifting": "gifting-2gifting", "eu.prod": "eu-prod-gifting",
+		strings.Repeat("9", longestRelease): "gifting-99999999", strings.Repeat("a", longestRelease): "aaaaaaaa", strings.Repeat("a-", 26) + "a": "a-a-a-a-",
 	} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 func TestHelmTestChecksASandboxAndMayReachItsGateway(t *testing.T) {
 	t.Parallel()
-	objects := render(t, `{"environment": "sandbox", "test": {"apiKey": {"name": "test-key"}}}`)
+	objects := render(t, `{"environment": "sandbox", "publicUrl": "https://example.com/gifts/api/public/v1", "test": {"apiKey": {"name": "test-key"}}}`)
 	var pod *core.Pod
 	admitted, policy := false, false
 	for _, object := range objects {

@@ -106,11 +106,9 @@ func TestMutationsOfTheChartAreFound(t *testing.T) {
 
 func TestRenewalsAfterTheAlertOfACertificateAreFound(t *testing.T) {
 	t.Parallel()
-	over := map[string]any{
-		"tls":        map[string]any{"certManager": map[string]any{"duration": "24h", "renewBefore": "8h"}},
-		"monitoring": map[string]any{"dashboards": map[string]any{"enabled": false}},
-	}
-	objects, err := chart.Render(dir, chartutil.CoalesceTables(over, read(t, "production")))
+	late := changed(t, "templates/certificates.yaml", "renewBefore: {{ $.Values.tls.certManager.renewBefore }}", "renewBefore: 8h")
+	over := map[string]any{"monitoring": map[string]any{"dashboards": map[string]any{"enabled": false}}}
+	objects, err := chart.Render(late, chartutil.CoalesceTables(over, read(t, "production")))
 	require.NoError(t, err)
 	require.Contains(t, chart.Check(objects), "Certificate gifting-orders is renewed after the alert on its expiry")
 }

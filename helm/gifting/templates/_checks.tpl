@@ -5,18 +5,20 @@ after the installation. files/settings.json has the types; `make configuration` 
 
 {{/* Fails with everything that is wrong with the values. */}}
 {{- define "gifting.checkValues" -}}
-{{- $wrong := concat (include "gifting.wrongPrograms" . | fromYamlArray) (include "gifting.wrongKafka" . | fromYamlArray) }}
-{{- $wrong = concat $wrong (include "gifting.wrongScaling" . | fromYamlArray) (include "gifting.wrongCertificates" . | fromYamlArray) }}
-{{- $wrong = concat $wrong (include "gifting.wrongImages" . | fromYamlArray) (include "gifting.wrongNetwork" . | fromYamlArray) }}
+{{- $wrong := list }}
+{{- range list "Programs" "Kafka" "Scaling" "Resources" "Certificates" "Images" "Network" "Addresses" "Additions" }}
+{{- $wrong = concat $wrong (include (printf "gifting.wrong%s" .) $ | fromYamlArray) }}
+{{- end }}
 {{- with $wrong }}
 {{- fail (join "; " .) }}
 {{- end }}
 {{- end }}
 
-{{/* Settings and secrets that a program does not have, values of settings, and programs that do not exist. */}}
+{{/* Settings and secrets that a program does not have, values of settings, shared databases, and programs that do not exist. */}}
 {{- define "gifting.wrongPrograms" -}}
 {{- $types := .Files.Get "files/settings.json" | fromJson }}
 {{- $programs := list }}
+{{- $databases := dict }}
 {{- $wrong := list }}
 {{- range $name, $component := include "gifting.components" . | fromYaml }}
 {{- $programs = append $programs $component.values }}
@@ -27,6 +29,11 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{- /* The services: each has a database and a gRPC server. */}}
 {{- $settings = concat $settings (list "DATABASE_MAX_CONNS" "DATABASE_STATEMENT_TIMEOUT" "GRPC_MESSAGE_BYTES" "GRPC_CALLS" "DATABASE_LOCK_TIMEOUT") }}
 {{- $secrets = append $secrets "migrationDatabaseUrl" }}
+{{- $database := printf "%s/%s" $values.secrets.databaseUrl.name $values.secrets.databaseUrl.key }}
+{{- with get $databases $database }}
+{{- $wrong = append $wrong (printf "%s.secrets.databaseUrl and %s.secrets.databaseUrl are the same, but each service has a database of its own" . $component.values) }}
+{{- end }}
+{{- $_ := set $databases $database $component.values }}
 {{- end }}
 {{- range $setting, $value := $values.settings }}
 {{- if not (has (trimPrefix "GIFTING_" $setting) $settings) }}
@@ -53,7 +60,28 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{- with include "gifting.wrongLease" (dict "settings" .Values.webhook.settings "types" $types.webhook) }}
 {{- $wrong = append $wrong . }}
 {{- end }}
+{{- with include "gifting.wrongHours" (get .Values.orders.settings "GIFTING_OPENING_HOURS") }}
+{{- $wrong = append $wrong . }}
+{{- end }}
 {{- toYaml $wrong }}
+{{- end }}
+
+{{/* Opening hours are entries separated by semicolons, each a day or a range of days with hours. Takes the text, or nothing. */}}
+{{- define "gifting.wrongHours" -}}
+{{- $day := "(Mon|Tue|Wed|Thu|Fri|Sat|Sun)" }}
+{{- $time := "(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" }}
+{{- $wrong := false }}
+{{- range . | default "Sun 00:00-24:00" | splitList ";" }}
+{{- $hours := regexFind "[0-9:]+-[0-9:]+$" (trim .) | splitList "-" }}
+{{- if not (regexMatch (printf "^%s(-%s)? %s-%s$" $day $day $time $time) (trim .)) }}
+{{- $wrong = true }}
+{{- else if ge (first $hours) (last $hours) }}
+{{- $wrong = true }}
+{{- end }}
+{{- end }}
+{{- if $wrong }}
+{{- printf "orders.settings.GIFTING_OPENING_HOURS: %q is not like Mon-Fri 09:00-17:00; Sat 10:00-14:00" . }}
+{{- end }}
 {{- end }}
 
 {{/* What is wrong with the value of a setting; empty if nothing is. Takes value, a text that is not empty, and type. */}}
@@ -64,7 +92,7 @@ after the installation. files/settings.json has the types; `make configuration` 
   "number" "^[+-]?[0-9]+$"
   "bool" "^(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)$"
   "level" "^(?i)(debug|info|warn|error)([+-][0-9]+)?$"
-  "networks" (printf "^(%s([.]%s){3}(/(3[0-2]|[12]?[0-9]))?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$" $octet $octet)
+  "networks" (printf "^(%s([.]%s){3}(/(3[0-2]|[12]?[0-9]))?|(%s)(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$" $octet $octet (include "gifting.ipv6" .))
   "zone" "^(UTC|Local|[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*)$"
   "hostports" "^([^\\s:,/@\\[\\]]+|\\[[0-9A-Fa-f:.]+\\]):[1-9][0-9]{0,4}$"
   "web" "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$" }}
@@ -101,6 +129,16 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{- end }}
 {{- end }}
 {{- $wrong }}
+{{- end }}
+
+{{/* The forms of an IPv6 address, as a regular expression. */}}
+{{- define "gifting.ipv6" -}}
+{{- $group := "[0-9A-Fa-f]{1,4}" }}
+{{- $forms := list (printf "(%s:){7}%s" $group $group) (printf "(%s:){1,7}:" $group) (printf ":(:%s){1,7}" $group) "::" }}
+{{- range $behind := untilStep 1 7 1 }}
+{{- $forms = append $forms (printf "(%s:){1,%d}(:%s){1,%d}" $group (sub 7 $behind) $group $behind) }}
+{{- end }}
+{{- join "|" $forms }}
 {{- end }}
 
 {{- define "gifting.bound" -}}
@@ -153,6 +191,9 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- if or (lt $renew 300.0) (ge $renew $duration) }}
 {{- $wrong = append $wrong "tls.certManager.renewBefore is not between five minutes and tls.certManager.duration" }}
 {{- end }}
+{{- if and .Values.monitoring.rules.enabled (le $renew 604800.0) }}
+{{- $wrong = append $wrong "tls.certManager.renewBefore is not more than 168h: the alert GiftingCertificateExpiry would fire before each renewal" }}
+{{- end }}
 {{- end }}
 {{- toYaml $wrong }}
 {{- end }}
@@ -164,11 +205,34 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- if not $images.existingClaim }}
 {{- $wrong = append $wrong "catalog.images.url is a folder, but catalog.images.existingClaim names no volume for it" }}
 {{- end }}
-{{- if not (regexMatch "^file:///var/lib/gifting/images(/[^?]*)?([?]|$)" $images.url) }}
+{{- if $images.credentialsSecret }}
+{{- $wrong = append $wrong "catalog.images.credentialsSecret needs a catalog.images.url with s3://" }}
+{{- end }}
+{{- if or (contains "/.." $images.url) (not (regexMatch "^file:///var/lib/gifting/images(/[^?]*)?([?]|$)" $images.url)) }}
 {{- $wrong = append $wrong "catalog.images.url is not in /var/lib/gifting/images, where the volume is" }}
 {{- end }}
-{{- else if $images.existingClaim }}
+{{- else }}
+{{- if $images.existingClaim }}
 {{- $wrong = append $wrong "catalog.images.existingClaim needs a catalog.images.url with file://" }}
+{{- end }}
+{{- if not (regexMatch "^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]([?]|$)" $images.url) }}
+{{- $wrong = append $wrong "catalog.images.url is not s3:// with the name of a bucket; a folder in it is the parameter prefix" }}
+{{- end }}
+{{- $known := list "accelerate" "anonymous" "dualstack" "endpoint" "fips" "hostname_immutable" "kmskeyid" "prefix" "profile"
+  "rate_limiter_capacity" "region" "request_checksum_calculation" "response_checksum_validation" "role" "ssetype" "use_path_style" }}
+{{- range regexFindAll "[?&][^=&]*" $images.url -1 }}
+{{- if not (has (substr 1 -1 .) $known) }}
+{{- $wrong = append $wrong (printf "catalog.images.url has the parameter %q, which is not one of %s" (substr 1 -1 .) (join ", " $known)) }}
+{{- end }}
+{{- end }}
+{{- with regexFind "[?&]endpoint=[^&]*" $images.url }}
+{{- $endpoint := substr 10 -1 . | replace "%3A" ":" | replace "%2F" "/" }}
+{{- if not (regexMatch "^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]+)?/?$" $endpoint) }}
+{{- $wrong = append $wrong (printf "catalog.images.url: the endpoint %q is not http or https with a host" $endpoint) }}
+{{- else if gt (include "gifting.portIn" $endpoint | int) 65535 }}
+{{- $wrong = append $wrong (printf "catalog.images.url: the endpoint %q has no port of 1 to 65535" $endpoint) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- toYaml $wrong }}
 {{- end }}
@@ -207,6 +271,19 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- if $kafka.sasl.mechanism }}
 {{- $wrong = append $wrong "kafka.sasl needs kafka.tls.enabled" }}
 {{- end }}
+{{- end }}
+{{- if eq (len (compact (values $kafka.tls.certificates))) 1 }}
+{{- $wrong = append $wrong "kafka.tls.certificates needs a Secret for events and for webhook, or for neither" }}
+{{- end }}
+{{- $types := .Files.Get "files/settings.json" | fromJson }}
+{{- $feed := get .Values.events.settings "GIFTING_KAFKA_FEED_GROUP" | default $types.events.GIFTING_KAFKA_FEED_GROUP.default }}
+{{- $reader := get .Values.webhook.settings "GIFTING_KAFKA_WEBHOOK_GROUP" | default $types.webhook.GIFTING_KAFKA_WEBHOOK_GROUP.default }}
+{{- $watched := get .Values.events.settings "GIFTING_KAFKA_WEBHOOK_GROUP" | default $types.events.GIFTING_KAFKA_WEBHOOK_GROUP.default }}
+{{- if ne $reader $watched }}
+{{- $wrong = append $wrong (printf "GIFTING_KAFKA_WEBHOOK_GROUP is %s in webhook.settings and %s in events.settings, but must be the same" $reader $watched) }}
+{{- end }}
+{{- if eq $reader $feed }}
+{{- $wrong = append $wrong (printf "events.settings.GIFTING_KAFKA_FEED_GROUP and webhook.settings.GIFTING_KAFKA_WEBHOOK_GROUP are both %s, but each needs its own" $feed) }}
 {{- end }}
 {{- range $name, $component := include "gifting.components" . | fromYaml }}
 {{- if has "kafka" $component.uses }}

@@ -39,11 +39,8 @@
 
 {{/* The memory that Go may use: 90 % of the limit, because Go does not count all memory. Takes resources. */}}
 {{- define "gifting.memory" -}}
-{{- $limit := .limits.memory -}}
-{{- $mebibytes := trimSuffix "Mi" (trimSuffix "Gi" $limit) | int -}}
-{{- if hasSuffix "Gi" $limit }}{{ $mebibytes = mul $mebibytes 1024 }}{{ end -}}
 - name: GOMEMLIMIT
-  value: {{ div (mul $mebibytes 9) 10 }}MiB
+  value: {{ div (mul (include "gifting.mebibytes" .limits.memory | int) 9) 10 }}MiB
 {{- end }}
 
 {{/* Further variables that a component needs for serve. */}}

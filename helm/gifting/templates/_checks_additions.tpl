@@ -1,0 +1,94 @@
+{{/* Checks of resources, addresses and what values add to the pods. Each is a list of what is wrong. */}}
+
+{{- define "gifting.wrongResources" -}}
+{{- $wrong := list }}
+{{- $all := dict "migrations" .Values.migrations.resources }}
+{{- range $_, $component := include "gifting.components" . | fromYaml }}
+{{- $_ := set $all $component.values (index $.Values $component.values).resources }}
+{{- end }}
+{{- range $owner, $resources := $all }}
+{{- $memory := include "gifting.mebibytes" $resources.limits.memory | int }}
+{{- if gt (include "gifting.mebibytes" $resources.requests.memory | int) $memory }}
+{{- $wrong = append $wrong (printf "%s.resources.requests.memory %s is more than limits.memory %s" $owner $resources.requests.memory $resources.limits.memory) }}
+{{- end }}
+{{- if lt $memory 32 }}
+{{- $wrong = append $wrong (printf "%s.resources.limits.memory %s is less than 32Mi, which every program needs" $owner $resources.limits.memory) }}
+{{- end }}
+{{- with get $resources.limits "cpu" }}
+{{- if gt (include "gifting.cores" $resources.requests.cpu | float64) (include "gifting.cores" . | float64) }}
+{{- $wrong = append $wrong (printf "%s.resources.requests.cpu %s is more than limits.cpu %s" $owner $resources.requests.cpu .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml $wrong }}
+{{- end }}
+
+{{/* The MiB of a quantity such as 256Mi or 1Gi. */}}
+{{- define "gifting.mebibytes" -}}
+{{- $number := trimSuffix "Mi" (trimSuffix "Gi" .) | int -}}
+{{ ternary (mul $number 1024) $number (hasSuffix "Gi" .) }}
+{{- end }}
+
+{{/* The cores of a quantity such as 0.5 or 500m. */}}
+{{- define "gifting.cores" -}}
+{{ if hasSuffix "m" . }}{{ divf (trimSuffix "m" . | float64) 1000.0 }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{- define "gifting.wrongAddresses" -}}
+{{- $wrong := list }}
+{{- range $key := list "publicUrl" "claimUrl" }}
+{{- if and (eq $.Values.environment "production") (hasPrefix "http:" (get $.Values $key)) }}
+{{- $wrong = append $wrong (printf "%s begins with http:, but production needs https:" $key) }}
+{{- end }}
+{{- end }}
+{{- $blocks := regexFindAll "-----BEGIN CERTIFICATE-----\\s+[A-Za-z0-9+/=\\s]+-----END CERTIFICATE-----" .Values.authorities.inline -1 }}
+{{- if ne (len $blocks) (len (regexFindAll "-----(BEGIN|END)" .Values.authorities.inline -1 | chunk 2)) }}
+{{- $wrong = append $wrong "authorities.inline has an incomplete certificate" }}
+{{- end }}
+{{- toYaml $wrong }}
+{{- end }}
+
+{{/* What two values set, and mounts of volumes that do not exist: Kubernetes would refuse it, or take the last. */}}
+{{- define "gifting.wrongAdditions" -}}
+{{- $wrong := list }}
+{{- range $name, $component := include "gifting.components" . | fromYaml }}
+{{- $values := index $.Values $component.values }}
+{{- $program := dict "root" $ "name" $name "component" $component "values" $values }}
+{{- $variables := concat (include "gifting.environment" $program | fromYamlArray) (include "gifting.servingEnvironment" $program | fromYamlArray) }}
+{{- range include "gifting.twice" (dict "items" $variables "by" "name") | fromYamlArray }}
+{{- $wrong = append $wrong (printf "%s: %s is set twice, or by the chart" (include "gifting.whose" (merge (dict "key" "extraEnv" "by" "name" "value" .) $program)) .) }}
+{{- end }}
+{{- range $key, $by := dict "extraVolumes" "name" "extraVolumeMounts" "mountPath" }}
+{{- range include "gifting.twice" (dict "items" (concat (get $.Values $key) (get $values $key | default list)) "by" $by) | fromYamlArray }}
+{{- $wrong = append $wrong (printf "%s: there are two with the %s %s" (include "gifting.whose" (merge (dict "key" $key "by" $by "value" .) $program)) $by .) }}
+{{- end }}
+{{- end }}
+{{- $volumes := dict }}
+{{- range concat $.Values.extraVolumes (get $values "extraVolumes" | default list) }}{{ $_ := set $volumes .name true }}{{ end }}
+{{- range concat $.Values.extraVolumeMounts (get $values "extraVolumeMounts" | default list) }}
+{{- if not (hasKey $volumes .name) }}
+{{- $wrong = append $wrong (printf "%s: extraVolumes has no volume %s" (include "gifting.whose" (merge (dict "key" "extraVolumeMounts" "by" "name" "value" .name) $program)) .name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- uniq $wrong | toYaml }}
+{{- end }}
+
+{{/* The path of the list that has an item: that of all programs, otherwise that of one. Takes key, by, value and those of a program. */}}
+{{- define "gifting.whose" -}}
+{{- $path := printf "%s.%s" .component.values .key }}
+{{- range get .root.Values .key }}{{ if eq (get . $.by) $.value }}{{ $path = $.key }}{{ end }}{{ end }}
+{{- $path }}
+{{- end }}
+
+{{/* The values of a key that more than one item has. Takes items and by. */}}
+{{- define "gifting.twice" -}}
+{{- $seen := list }}
+{{- $twice := list }}
+{{- range .items }}
+{{- $value := get . $.by }}
+{{- if has $value $seen }}{{ $twice = append $twice $value }}{{ end }}
+{{- $seen = append $seen $value }}
+{{- end }}
+{{- uniq $twice | toYaml }}
+{{- end }}
