@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/deploy/alerts"
+	"github.com/partnergifting/platform/deploy/programs"
 )
 
 const (
@@ -98,6 +99,16 @@ func TestEveryAlertHasATestThatItFiresAndOneThatItDoesNot(t *testing.T) {
 			require.True(t, fires[r.Alert+" "+r.Labels["severity"]], "%s never fires as %s", r.Alert, r.Labels["severity"])
 			require.True(t, silent[r.Alert], "%s always fires", r.Alert)
 		}
+	}
+}
+
+// A program that is forgotten here could end unnoticed.
+func TestTheEndOfEveryProgramIsTested(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("tests/missing.yaml")
+	require.NoError(t, err)
+	for _, p := range programs.All() {
+		require.Contains(t, string(text), "  - name: no instance of "+string(p.Name)+"\n")
 	}
 }
 
