@@ -20,8 +20,12 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// handshakeLogInterval is how often a refused handshake is logged for a reason. Anybody who reaches the port can cause them.
-const handshakeLogInterval = 10 * time.Second
+const (
+	// handshakeLogInterval is how often a refused handshake is logged for a reason. Anybody who reaches the port can cause them.
+	handshakeLogInterval = 10 * time.Second
+	// maxHandshakeError is how many characters of an error are logged: one that names what a client asked for can have 300 KB.
+	maxHandshakeError = 256
+)
 
 // The reasons why a handshake was refused, which are values of a label.
 const (
@@ -74,7 +78,8 @@ func (h *handshakes) refused(peer net.Addr, err error) {
 	ctx, reason := context.Background(), handshakeReason(err)
 	h.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
 	if skipped, ok := h.due(reason); ok {
-		h.log.WarnContext(ctx, "a TLS handshake was refused", "peer", peer.String(), "reason", reason, "error", err, "not_logged", skipped)
+		h.log.WarnContext(ctx, "a TLS handshake was refused", "peer", peer.String(), "reason", reason,
+			"error", fmt.Sprintf("%.*s", maxHandshakeError, err), "not_logged", skipped)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,26 @@ func TestARefusedHandshakeIsLoggedAndCounted(t *testing.T) {
 			require.Contains(t, found[0], `"peer":"127.0.0.1:`)
 		})
 	}
+}
+
+func TestALogLineOfAHandshakeIsBounded(t *testing.T) {
+	t.Parallel()
+	authority, tel, log := identitytest.New(t), telemetrytest.New(), &lines{}
+	tel.Logger = slog.New(slog.NewJSONHandler(log, nil))
+	server, err := NewServer(Config{TLS: authority.Config(t, identity.Orders)}, tel.Telemetry)
+	require.NoError(t, err)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", serve(t, server))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	protocols := slices.Repeat([]string{strings.Repeat("\x01", 200)}, 300)
+	require.Error(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: protocols}).HandshakeContext(t.Context()))
+	var found []string
+	require.Eventually(t, func() bool {
+		found = log.with("a TLS handshake was refused")
+		return len(found) == 1
+	}, 10*time.Second, 5*time.Millisecond)
+	require.Contains(t, found[0], "application protocols")
+	require.Less(t, len(found[0]), 1000)
 }
 
 func files(cfg identity.Config) (cert, key string) { return cfg.CertFile, cfg.KeyFile }
