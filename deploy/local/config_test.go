@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,6 +44,27 @@ func TestConfig(t *testing.T) {
 		require.Equal(t, slices.Compact(slices.Clone(ports)), ports)
 		require.Less(t, ports[len(ports)-1], PortSpan)
 	})
+}
+
+func TestAProgramGetsTheFurtherSettingsThatItReads(t *testing.T) {
+	t.Parallel()
+	dir, sealing := t.TempDir(), "GIFTING_EVENT_SEALING"
+	w := wiring{Config: Config{Dir: dir, Name: "gifting", Settings: map[string]string{sealing: "off", "GIFTING_LAME_DUCK": "1s"}}}
+	var err error
+	w.secrets, err = readSecrets(dir)
+	require.NoError(t, err)
+	w.certificates, err = newCertificates(dir, time.Now())
+	require.NoError(t, err)
+	w.databases, err = newDatabases("postgres://127.0.0.1/postgres", nil, "gifting", "password")
+	require.NoError(t, err)
+
+	env, err := w.environment(programs.Named(identity.Orders))
+	require.NoError(t, err)
+	require.Equal(t, "off", env[sealing])
+	require.Equal(t, "1s", env["GIFTING_LAME_DUCK"], "they win over those of the stack")
+	env, err = w.environment(programs.Named(identity.Webhook))
+	require.NoError(t, err)
+	require.NotContains(t, env, sealing)
 }
 
 func TestSecrets(t *testing.T) {
