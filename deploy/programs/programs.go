@@ -33,10 +33,10 @@ func All() []Program {
 			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock", "seal keys"},
 		}, personallinks.Migrate, personallinks.New),
 		define(Program{
-			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock"},
+			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock", "seal keys"},
 		}, events.Migrate, events.New),
 		define(Program{
-			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock"},
+			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock", "seal keys"},
 		}, webhook.Migrate, webhook.New),
 		define(Program{Name: identity.Gateway}, nil, gateway.New),
 	}

@@ -1,6 +1,8 @@
 package eventseal
 
 import (
+	"fmt"
+
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 )
@@ -14,6 +16,15 @@ type Keys struct {
 func (k Keys) Validate() error {
 	_, err := seal.ParseRing(k.Ring)
 	return settings.Invalid("EVENT_KEYS", err)
+}
+
+// Parse returns the ring.
+func (k Keys) Parse() (*seal.Ring, error) {
+	ring, err := seal.ParseRing(k.Ring)
+	if err != nil {
+		return nil, fmt.Errorf("event keys: %w", err)
+	}
+	return ring, nil
 }
 
 // Config are the settings of programs that write events.

@@ -35,9 +35,9 @@ type Reader struct {
 
 // NewReader makes a reader.
 func NewReader(keys Keys, tel *telemetry.Telemetry) (*Reader, error) {
-	ring, err := seal.ParseRing(keys.Ring)
+	ring, err := keys.Parse()
 	if err != nil {
-		return nil, fmt.Errorf("event keys: %w", err)
+		return nil, err
 	}
 	unreadable, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/eventseal").Int64Counter("gifting.events.unreadable",
 		metric.WithDescription("Attempts to open an event that failed, by cause: its key is missing in the ring, or the value is broken."))

@@ -1,10 +1,6 @@
 package eventseal
 
-import (
-	"fmt"
-
-	"github.com/partnergifting/platform/pkg/seal"
-)
+import "github.com/partnergifting/platform/pkg/seal"
 
 // Writer seals members of new events. A nil writer leaves events as they are.
 type Writer struct {
@@ -13,9 +9,9 @@ type Writer struct {
 
 // NewWriter makes a writer; nil if sealing is off.
 func NewWriter(cfg Config) (*Writer, error) {
-	ring, err := seal.ParseRing(cfg.Keys.Ring)
+	ring, err := cfg.Keys.Parse()
 	if err != nil {
-		return nil, fmt.Errorf("event keys: %w", err)
+		return nil, err
 	}
 	if cfg.Sealing == Off {
 		return nil, nil //nolint:nilnil // A nil writer seals nothing.

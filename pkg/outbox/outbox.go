@@ -13,7 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -24,6 +26,9 @@ var files embed.FS
 func Migrations() postgres.Migrations {
 	return postgres.Embedded("outbox", files)
 }
+
+// Sealed are the sealed members of the events in the outbox, for the check of the ring.
+func Sealed() ringcheck.Values { return eventseal.Stored("outbox", "data") }
 
 // Event is one change of one record.
 type Event struct {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/seal"
 )
 
@@ -15,88 +15,98 @@ const (
 	// limits of the check's statements. A key that few rows have is found by the index of a column, whatever the statistics say.
 	limits = `SET LOCAL statement_timeout = '5s'; SET LOCAL enable_seqscan = off`
 
-	// keyOf is the beginning of a sealed value that names its key. The index of a column has the same expression. A value is empty
-	// once it is erased.
-	keyOf = `CASE WHEN length(%[2]s) > 0 THEN substring(%[2]s FOR get_byte(%[2]s, 0) + 1) END`
-
 	// maxKeys bounds the list if a column holds what was never sealed.
 	maxKeys = 100
 	// listKeys jumps from one key to the next by the index, so that its work does not depend on the number of rows.
 	listKeys = `WITH RECURSIVE used (key) AS (
-  (SELECT ` + keyOf + ` FROM %[1]s WHERE %[2]s IS NOT NULL AND ` + keyOf + ` IS NOT NULL ORDER BY 1 LIMIT 1)
+  (SELECT %[2]s FROM %[1]s WHERE %[3]s AND %[2]s IS NOT NULL ORDER BY 1 LIMIT 1)
   UNION ALL
-  SELECT (SELECT ` + keyOf + ` FROM %[1]s WHERE %[2]s IS NOT NULL AND ` + keyOf + ` > used.key ORDER BY 1 LIMIT 1)
+  SELECT (SELECT %[2]s FROM %[1]s WHERE %[3]s AND %[2]s > used.key ORDER BY 1 LIMIT 1)
   FROM used WHERE used.key IS NOT NULL
 ) SELECT key FROM used WHERE key IS NOT NULL LIMIT $1`
 
 	// samples is how many values of a key are opened: one that was changed in the database says nothing about the key.
 	samples    = 20
-	readValues = `SELECT id::text, %[2]s FROM %[1]s WHERE %[2]s IS NOT NULL AND ` + keyOf + ` = $1 LIMIT $2`
+	readValues = `SELECT %[4]s FROM %[1]s WHERE %[3]s AND %[2]s = $1 LIMIT $2`
 )
 
-// find lists the keys that the database needs and the ring cannot use.
-func (c *Check) find(ctx context.Context) (unusable []problem, err error) {
-	err = pgx.BeginTxFunc(ctx, c.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+func (v Values) sql(format string) string {
+	return fmt.Sprintf(format, v.Table, v.Key, v.Where, v.Read)
+}
+
+// use is a key that a column has values of.
+type use struct{ column, keyID string }
+
+// found is what a check has seen.
+type found struct {
+	uses []use
+	// unusable lists the keys that the ring cannot use.
+	unusable []problem
+}
+
+// find lists the keys that the database needs. It returns what it found also with an error about one of the columns.
+func find(ctx context.Context, pool *pgxpool.Pool, rings []Ring) (all found, err error) {
+	var failures []error
+	for _, ring := range rings {
+		for _, values := range ring.values {
+			if err := inColumn(ctx, pool, ring, values, &all); err != nil {
+				failures = append(failures, fmt.Errorf("%s: %w", values.Name(), err))
+			}
+		}
+	}
+	return all, errors.Join(failures...)
+}
+
+// inColumn adds the keys of a column, each in a transaction of its own: a column that cannot be read says nothing about the others.
+func inColumn(ctx context.Context, pool *pgxpool.Pool, ring Ring, values Values, all *found) error {
+	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, limits); err != nil {
 			return err
 		}
-		for _, table := range c.tables {
-			for _, column := range table.Columns {
-				found, err := c.inColumn(ctx, tx, table.Name, column)
-				if err != nil {
-					return fmt.Errorf("%s.%s: %w", table.Name, column.Name, err)
-				}
-				unusable = append(unusable, found...)
+		rows, err := tx.Query(ctx, values.sql(listKeys), maxKeys)
+		if err != nil {
+			return err
+		}
+		keys, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			at := use{column: values.Name(), keyID: keyID(key)}
+			all.uses = append(all.uses, at)
+			reason, err := try(ctx, tx, ring, values, key)
+			if err != nil {
+				return err
+			}
+			if reason != nil {
+				all.unusable = append(all.unusable, problem{use: at, setting: ring.setting, reason: reason})
 			}
 		}
 		return nil
 	})
-	return unusable, err
 }
 
-func (c *Check) inColumn(ctx context.Context, tx pgx.Tx, table string, column reencrypt.Column) (unusable []problem, err error) {
-	rows, err := tx.Query(ctx, fmt.Sprintf(listKeys, table, column.Name), maxKeys)
+// try opens values of a key until one opens, and returns why none of them does.
+func try(ctx context.Context, tx pgx.Tx, ring Ring, values Values, key []byte) (reason, err error) {
+	rows, err := tx.Query(ctx, values.sql(readValues), key, samples)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	sample, err := pgx.CollectRows(rows, values.Scan)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range keys {
-		reason, err := c.try(ctx, tx, table, column, key)
-		if err != nil {
+	for _, value := range sample {
+		switch err := value(ctx, tx, ring.keys); {
+		case err == nil:
+			return nil, nil
+		case errors.Is(err, seal.ErrNoKey):
+			return ErrMissing, nil // No other value of the key opens either.
+		case errors.Is(err, seal.ErrBroken):
+			reason = ErrWrong
+		default:
 			return nil, err
 		}
-		if reason != nil {
-			unusable = append(unusable, problem{column: table + "." + column.Name, keyID: string(key[1:]), reason: reason})
-		}
 	}
-	return unusable, nil
-}
-
-// try opens values of a key and returns why none of them opens.
-func (c *Check) try(ctx context.Context, tx pgx.Tx, table string, column reencrypt.Column, key []byte) (reason, err error) {
-	rows, err := tx.Query(ctx, fmt.Sprintf(readValues, table, column.Name), key, samples)
-	if err != nil {
-		return nil, err
-	}
-	var id string
-	var value []byte
-	var opens bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &value}, func() error {
-		switch err := c.ring.Check(value, column.AssociatedData(id)); {
-		case err == nil:
-			opens = true
-		case errors.Is(err, seal.ErrNoKey):
-			reason = ErrMissing
-		default:
-			reason = ErrWrong
-		}
-		return nil
-	})
-	if opens {
-		reason = nil
-	}
-	return reason, err
+	return reason, nil
 }

@@ -19,6 +19,24 @@ func (c *Check) observe() error {
 	if err != nil {
 		return err
 	}
+	_, err = meter.Int64ObservableGauge("gifting.seal.keys.in_use",
+		metric.WithDescription("1 for each key that sealed values of a column. A key without a series is not needed by the database."),
+		metric.WithInt64Callback(c.reportUses))
+	if err != nil {
+		return err
+	}
+	for _, ring := range c.rings {
+		if ring.counted {
+			if err := count(meter, ring.keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count lets the ring count the values that it cannot open.
+func count(meter metric.Meter, ring *seal.Ring) error {
 	unreadable, err := meter.Int64Counter("gifting.seal.unreadable",
 		metric.WithDescription("Attempts to open a sealed value that failed: its key is not in the ring (missing_key), or the key does not open it (broken)."))
 	if err != nil {
@@ -31,7 +49,7 @@ func (c *Check) observe() error {
 	for _, cause := range causes {
 		unreadable.Add(context.Background(), 0, cause)
 	}
-	c.ring.OnUnreadable(func(err error) {
+	ring.OnUnreadable(func(err error) {
 		unreadable.Add(context.Background(), 1, causes[errors.Is(err, seal.ErrNoKey)])
 	})
 	return nil
@@ -40,13 +58,12 @@ func (c *Check) observe() error {
 func (c *Check) report(_ context.Context, out metric.Int64Observer) error {
 	type series struct{ column, reason string }
 	counts := map[series]int64{}
-	for _, table := range c.tables {
-		for _, column := range table.Columns {
-			name := table.Name + "." + column.Name
-			counts[series{name, "missing"}], counts[series{name, "wrong"}] = 0, 0
+	for _, ring := range c.rings {
+		for _, values := range ring.values {
+			counts[series{values.Name(), "missing"}], counts[series{values.Name(), "wrong"}] = 0, 0
 		}
 	}
-	for _, p := range c.current() {
+	for _, p := range c.current().unusable {
 		reason := "wrong"
 		if errors.Is(p.reason, ErrMissing) {
 			reason = "missing"
@@ -55,6 +72,13 @@ func (c *Check) report(_ context.Context, out metric.Int64Observer) error {
 	}
 	for s, n := range counts {
 		out.Observe(n, metric.WithAttributes(attribute.String("column", s.column), attribute.String("reason", s.reason)))
+	}
+	return nil
+}
+
+func (c *Check) reportUses(_ context.Context, out metric.Int64Observer) error {
+	for _, use := range c.current().uses {
+		out.Observe(1, metric.WithAttributes(attribute.String("column", use.column), attribute.String("key_id", use.keyID)))
 	}
 	return nil
 }

@@ -1,12 +1,13 @@
-// Package ringcheck finds out whether the ring of seal keys opens what the database holds. With a wrong or incomplete ring a
-// service would take orders that it cannot read back.
+// Package ringcheck finds out whether the rings of keys open what the database holds. With a wrong or incomplete ring a service
+// would take orders that it cannot read back.
 //
 // At the start, and then periodically, the check lists the ids of the keys that sealed the values of each column, and opens
 // some values of each. Until it has found every key once, the service is not ready and Hold keeps its server closed. So a rollout
 // with a wrong ring stops at its first instance, while those with the right ring go on. A key that is missing later, such as
 // after a restore, does not stop a service that serves: it is logged and counted, and an alert fires.
 //
-// A check that fails, such as at its time limit, says nothing about the ring and keeps no service from starting.
+// A check that fails, such as at its time limit, says nothing about the ring and keeps no service from starting. The keys in use
+// are a metric too: an old key without a series is needed by no value of the database.
 package ringcheck
 
 import (
@@ -22,15 +23,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Reasons why a service is not ready.
 var (
-	ErrMissing = errors.New("the ring lacks the key: append it to GIFTING_SEAL_KEYS")
-	ErrWrong   = errors.New("the ring has other bytes for the key: correct the key of this id in GIFTING_SEAL_KEYS")
+	ErrMissing = errors.New("the ring lacks the key: append it to")
+	ErrWrong   = errors.New("the ring has other bytes for the key: correct the key of this id in")
 )
 
 const (
@@ -39,37 +38,35 @@ const (
 	timeout  = 10 * time.Second
 )
 
-// Check compares a ring with a database. It is safe for concurrent use.
+// Check compares rings with a database. It is safe for concurrent use.
 type Check struct {
-	pool   *pgxpool.Pool
-	ring   *seal.Ring
-	tables []reencrypt.Table
-	tel    *telemetry.Telemetry
+	pool  *pgxpool.Pool
+	rings []Ring
+	tel   *telemetry.Telemetry
 	// opened is closed when the service may serve.
 	opened chan struct{}
 
-	mu       sync.Mutex
-	unusable []problem
+	mu   sync.Mutex
+	last found
 }
 
 // problem is a key that the ring cannot use, but a column needs.
 type problem struct {
-	column, keyID string
+	use
+	setting string
 	// reason is ErrMissing or ErrWrong.
 	reason error
 }
 
 func (p problem) Error() string {
-	return fmt.Sprintf("%s has values sealed with key %q, but %s", p.column, p.keyID, p.reason)
+	return fmt.Sprintf("%s has values sealed with key %q, but %s %s", p.column, p.keyID, p.reason, p.setting)
 }
 
 func (p problem) Unwrap() error { return p.reason }
 
-// New checks the sealed columns of the tables for the first time. It also counts the values that the ring cannot open in use.
-func New(
-	ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, tel *telemetry.Telemetry, tables ...reencrypt.Table,
-) (*Check, error) {
-	c := &Check{pool: pool, ring: ring, tables: tables, tel: tel, opened: make(chan struct{})}
+// New checks the rings for the first time. It also counts the values that a ring of seal keys cannot open in use.
+func New(ctx context.Context, pool *pgxpool.Pool, tel *telemetry.Telemetry, rings ...Ring) (*Check, error) {
+	c := &Check{pool: pool, rings: rings, tel: tel, opened: make(chan struct{})}
 	if err := c.observe(); err != nil {
 		return nil, fmt.Errorf("metrics of seal keys: %w", err)
 	}
@@ -93,7 +90,7 @@ func (c *Check) Ready(context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return joined(c.unusable)
+	return joined(c.last.unusable)
 }
 
 // Hold starts the part only when the service may serve.
@@ -114,31 +111,44 @@ func (c *Check) Hold(part daemon.Part) daemon.Part {
 func (c *Check) Run(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	found, err := c.find(limited)
-	if err != nil {
-		if len(c.current()) == 0 {
-			c.open()
-		}
-		return fmt.Errorf("check seal keys: %w", err)
-	}
-	c.log(ctx, c.replace(found), found)
-	if len(found) == 0 {
+	now, err := find(limited, c.pool, c.rings)
+	before := c.replace(now, err == nil)
+	c.log(ctx, before.unusable, now.unusable, err == nil)
+	if len(c.current().unusable) == 0 {
 		c.open()
+	}
+	if err != nil {
+		return fmt.Errorf("check seal keys: %w", err)
 	}
 	return nil
 }
 
-func (c *Check) current() []problem {
+func (c *Check) current() found {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.unusable
+	return c.last
 }
 
-func (c *Check) replace(found []problem) (before []problem) {
+// replace stores what a check has seen. If it is not complete, what was seen before may still be true.
+func (c *Check) replace(now found, complete bool) (before found) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before, c.unusable = c.unusable, found
+	before = c.last
+	if !complete {
+		now = found{uses: union(before.uses, now.uses), unusable: union(before.unusable, now.unusable)}
+	}
+	c.last = now
 	return before
+}
+
+func union[T comparable](a, b []T) []T {
+	all := slices.Clone(a)
+	for _, one := range b {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // open lets the service serve. Only Run calls it, which never runs twice at once: New calls it before Part.
@@ -151,14 +161,14 @@ func (c *Check) open() {
 }
 
 // log reports what has changed.
-func (c *Check) log(ctx context.Context, before, found []problem) {
-	for _, p := range found {
+func (c *Check) log(ctx context.Context, before, now []problem, complete bool) {
+	for _, p := range now {
 		if !slices.Contains(before, p) {
 			c.tel.Logger.LogAttrs(ctx, slog.LevelError, "a seal key is missing or wrong",
 				slog.String("column", p.column), slog.String("seal_key_id", p.keyID), slog.String("error", p.Error()))
 		}
 	}
-	if len(before) > 0 && len(found) == 0 {
+	if complete && len(before) > 0 && len(now) == 0 {
 		c.tel.Logger.InfoContext(ctx, "all seal keys that the database needs are in the ring")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -39,6 +40,7 @@ type Service struct {
 	// maintenance, by the clock, creates and drops the feed's partitions.
 	maintenance daemon.Part
 	clock       *retentionclock.Clock
+	keys        *ringcheck.Check
 }
 
 // Migrate brings the service's database up to date.
@@ -96,6 +98,13 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	ring, err := cfg.EventKeys.Parse()
+	if err != nil {
+		return err
+	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, ringcheck.EventKeys(ring, store.Sealed())); err != nil {
+		return err
+	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
 	}
@@ -129,13 +138,14 @@ const confirmInterval = time.Second
 // Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	err := daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "rpc", Run: s.rpc.Run},
-		daemon.Metrics(s.tel, s.rpc.Ready, s.pool.Ping, s.topic.Ready),
+		s.keys.Hold(daemon.Part{Name: "rpc", Run: s.rpc.Run}),
+		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping, s.topic.Ready),
 		daemon.Part{Name: "topic", Run: s.topic.Run},
 		daemon.Part{Name: "relay", Run: s.relay.Run},
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)
 		}},
+		s.keys.Part(),
 		s.clock.Part(s.tel),
 		s.maintenance,
 	)

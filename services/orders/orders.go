@@ -137,7 +137,11 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err := s.openRegister(ctx); err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+	eventKeys, err := cfg.Events.Keys.Parse()
+	if err != nil {
+		return err
+	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring), ringcheck.EventKeys(eventKeys, outbox.Sealed())); err != nil {
 		return err
 	}
 	events, err := eventseal.NewWriter(cfg.Events)
@@ -224,8 +228,20 @@ func (s *Service) close(ctx context.Context) {
 	}
 }
 
+// sealKeys says what the ring must open. Reencrypt covers the same columns.
+func sealKeys(ring *seal.Ring) ringcheck.Ring {
+	return ringcheck.SealKeys(ring, ringcheck.Columns(store.SealedColumns())...)
+}
+
 // Reencrypt seals all delivery details again with the first of the seal keys while the service runs. After success no order
 // needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
+	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
+		return err
+	}
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return err
+	}
+	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
 }

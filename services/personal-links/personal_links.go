@@ -143,7 +143,11 @@ func (s *Service) assemble(ctx context.Context) error {
 	if s.pool, err = postgres.OpenObserved(ctx, s.cfg.Database, s.tel); err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+	eventKeys, err := s.cfg.Events.Keys.Parse()
+	if err != nil {
+		return err
+	}
+	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring), ringcheck.EventKeys(eventKeys, outbox.Sealed())); err != nil {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
@@ -237,6 +241,11 @@ func (s *Service) close(ctx context.Context) {
 	}
 }
 
+// sealKeys says what the ring must open. Reencrypt covers the same columns.
+func sealKeys(ring *seal.Ring) ringcheck.Ring {
+	return ringcheck.SealKeys(ring, append(ringcheck.Columns(store.SealedColumns()), server.SealedAnswers())...)
+}
+
 // Reencrypt seals all sealed values of the links and the stored responses again with the first of the seal keys while the service
 // runs. After success no value needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
@@ -252,5 +261,8 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	return server.ReencryptAnswers(ctx, store.New(pool, ring, nil), ring, out)
+	if err := server.ReencryptAnswers(ctx, pool, ring, out); err != nil {
+		return err
+	}
+	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
 }

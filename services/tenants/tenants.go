@@ -114,7 +114,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, ring, s.tel, store.SealedColumns()); err != nil {
+	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring)); err != nil {
 		return err
 	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
@@ -185,8 +185,20 @@ func (s *Service) close() error {
 	return errors.Join(err, s.versions.Close())
 }
 
+// sealKeys says what the ring must open. Reencrypt covers the same columns.
+func sealKeys(ring *seal.Ring) ringcheck.Ring {
+	return ringcheck.SealKeys(ring, ringcheck.Columns(store.SealedColumns())...)
+}
+
 // Reencrypt seals all signing secrets again with the first of the seal keys while the service runs. After success no secret needs
 // another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	return reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out)
+	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
+		return err
+	}
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return err
+	}
+	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -58,6 +59,7 @@ type Service struct {
 	clock   daemon.Part
 	answers daemon.Part
 	log     daemon.Part
+	keys    *ringcheck.Check
 }
 
 // Migrate brings the service's database up to date.
@@ -93,7 +95,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 			Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
 		}),
 	}
-	if err := s.assemble(cfg); err != nil {
+	if err := s.assemble(ctx, cfg); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -101,13 +103,16 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 }
 
 // assemble makes the parts in the order of their dependencies.
-func (s *Service) assemble(cfg Config) error {
+func (s *Service) assemble(ctx context.Context, cfg Config) error {
 	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
 	deliveries := store.New(s.pool)
 	client := webhookclient.New(s.client, now)
 
 	reader, err := eventseal.NewReader(cfg.EventKeys, s.tel)
 	if err != nil {
+		return err
+	}
+	if err := s.checkKeys(ctx, cfg.EventKeys); err != nil {
 		return err
 	}
 	s.sender, err = sender.New(sender.Deps{
@@ -163,14 +168,25 @@ func (s *Service) assemble(cfg Config) error {
 	return nil
 }
 
+// checkKeys compares the event ring with the events that have deliveries.
+func (s *Service) checkKeys(ctx context.Context, keys eventseal.Keys) error {
+	ring, err := keys.Parse()
+	if err != nil {
+		return err
+	}
+	s.keys, err = ringcheck.New(ctx, s.pool, s.tel, ringcheck.EventKeys(ring, store.Sealed()))
+	return err
+}
+
 // Run serves and delivers until ctx ends, then finishes the attempts in flight.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close()
 	return daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "rpc", Run: s.server.Run},
-		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping),
+		s.keys.Hold(daemon.Part{Name: "rpc", Run: s.server.Run}),
+		daemon.Metrics(s.tel, s.keys.Ready, s.server.Ready, s.pool.Ping),
 		daemon.Part{Name: "fan-out", Run: s.changes.Run},
 		daemon.Part{Name: "sender", Run: s.sender.Run},
+		s.keys.Part(),
 		s.clock,
 		s.answers,
 		s.log,

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -52,17 +55,17 @@ func (a answers) open(s *sealed, into proto.Message) error {
 // answerPasses bounds how often the answers are read again because a pass found something to do.
 const answerPasses = 5
 
-// ReencryptAnswers seals the stored answers again with the first key of the store's ring while the service runs. After success none
+// ReencryptAnswers seals the stored answers again with the first key of the ring while the service runs. After success none
 // needs another key.
-func ReencryptAnswers(ctx context.Context, links *store.Store, ring *seal.Ring, out io.Writer) error {
-	tenants, err := links.Tenants(ctx)
+func ReencryptAnswers(ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, out io.Writer) error {
+	tenants, err := store.Tenants(ctx, pool)
 	if err != nil {
 		return err
 	}
-	r := &answersRing{ring: ring, tenants: tenants, tenantOf: map[int32]string{}}
+	r := &reencryption{ring: ring, owners: newOwners(tenants)}
 	for range answerPasses {
 		r.broken = 0
-		n, err := idempotency.Rewrite(ctx, links.Pool(), r.reencrypt)
+		n, err := idempotency.Rewrite(ctx, pool, r.replace)
 		if err != nil {
 			return err
 		}
@@ -78,33 +81,65 @@ func ReencryptAnswers(ctx context.Context, links *store.Store, ring *seal.Ring, 
 	return reencrypt.ErrNeverDone
 }
 
-// answersRing finds the tenant that an answer was sealed for, because its row has only the API key. A key has one tenant.
-type answersRing struct {
-	ring     *seal.Ring
-	tenants  []string
-	tenantOf map[int32]string
-	broken   int
+type reencryption struct {
+	ring   *seal.Ring
+	owners *owners
+	broken int
 }
 
-func (r *answersRing) reencrypt(keyID int32, old *sealed) (*sealed, bool) {
+func (r *reencryption) replace(keyID int32, old *sealed) (*sealed, bool) {
 	if !r.ring.Stale(old.GetValue()) {
 		return nil, false
 	}
-	candidates := r.tenants
-	if known, ok := r.tenantOf[keyID]; ok {
+	plain, associated, err := r.owners.open(r.ring, keyID, old.GetValue())
+	if err != nil {
+		r.broken++
+		return nil, false
+	}
+	return wrapperspb.Bytes(r.ring.Seal(plain, associated)), true
+}
+
+// SealedAnswers are the stored answers, for the check of the ring.
+func SealedAnswers() ringcheck.Values {
+	known := newOwners(nil)
+	return idempotency.Sealed(func(ctx context.Context, tx pgx.Tx, ring *seal.Ring, keyID int32, sealed []byte) error {
+		_, _, err := known.open(ring, keyID, sealed)
+		if !errors.Is(err, seal.ErrBroken) {
+			return err
+		}
+		// Of a tenant that is not known yet.
+		if known.tenants, err = store.Tenants(ctx, tx); err != nil {
+			return err
+		}
+		_, _, err = known.open(ring, keyID, sealed)
+		return err
+	})
+}
+
+// owners finds the tenant that an answer was sealed for, because its row has only the API key. A key has one tenant.
+type owners struct {
+	tenants []string
+	of      map[int32]string
+}
+
+func newOwners(tenants []string) *owners { return &owners{tenants: tenants, of: map[int32]string{}} }
+
+// open returns the answer and its associated data. It fails with seal.ErrNoKey, or with seal.ErrBroken if it opens for no tenant.
+func (o *owners) open(ring *seal.Ring, keyID int32, sealed []byte) (plain []byte, associated string, err error) {
+	candidates := o.tenants
+	if known, ok := o.of[keyID]; ok {
 		candidates = []string{known}
 	}
+	if err := ring.Check(sealed, ""); errors.Is(err, seal.ErrNoKey) {
+		return nil, "", err
+	}
 	for _, tenantID := range candidates {
-		a := answers{ring: r.ring, tenantID: tenantID}
-		plain, err := r.ring.Open(old.GetValue(), a.associatedData())
-		if errors.Is(err, seal.ErrNoKey) {
-			break
-		}
-		if err == nil {
-			r.tenantOf[keyID] = tenantID
-			return wrapperspb.Bytes(r.ring.Seal(plain, a.associatedData())), true
+		associated = answers{tenantID: tenantID}.associatedData()
+		if ring.Check(sealed, associated) == nil {
+			o.of[keyID] = tenantID
+			plain, err = ring.Open(sealed, associated)
+			return plain, associated, err
 		}
 	}
-	r.broken++
-	return nil, false
+	return nil, "", seal.ErrBroken
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/ringcheck"
+	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
 	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -96,6 +98,35 @@ func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 	require.Equal(t, "Marked reason", *link.Reason)
 }
 
+func TestTheStoredAnswersNeedTheirKey(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	keys := func(text string) ringcheck.Ring {
+		ring, err := seal.ParseRing(text)
+		require.NoError(t, err)
+		return ringcheck.SealKeys(ring, server.SealedAnswers())
+	}
+	const a, b = "YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=", "YmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmI="
+	require.NoError(t, ringchecktest.Ready(t, f.pool, keys("k2:"+b)))
+	_, err := f.client.CreatePersonalLinks(f.post("c"), f.toCampaign(ann(), ann()))
+	require.NoError(t, err)
+	gone := f.toCampaign(ann())
+	gone.CampaignId = new(newID())
+	_, err = f.client.CreatePersonalLinks(f.post("p"), gone)
+	require.Error(t, err, "a stored problem is not sealed")
+
+	require.NoError(t, ringchecktest.Ready(t, f.pool, keys("k2:"+b+",k1:"+a)))
+	err = ringchecktest.Ready(t, f.pool, keys("k2:"+b))
+	require.ErrorIs(t, err, ringcheck.ErrMissing)
+	require.ErrorContains(t, err, `idempotency_answers.answer has values sealed with key "k1"`)
+	require.ErrorIs(t, ringchecktest.Ready(t, f.pool, keys("k1:"+b)), ringcheck.ErrWrong)
+
+	_, err = f.pool.Exec(t.Context(), `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer)
+SELECT key_id, idempotency_key || n, fingerprint, answer FROM idempotency_answers, generate_series(1, 10000) n`)
+	require.NoError(t, err)
+	require.Less(t, ringchecktest.RowsRead(t, f.pool, keys("k1:"+a), "idempotency_answers"), 100)
+}
+
 func TestReencryptedAnswersAreRepeatedUnderTheNewKeyAlone(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -116,7 +147,7 @@ func TestReencryptedAnswersAreRepeatedUnderTheNewKeyAlone(t *testing.T) {
 		ring, err := seal.ParseRing(keys)
 		require.NoError(t, err)
 		f.ring = ring
-		return server.ReencryptAnswers(t.Context(), store.New(f.pool, ring, nil), ring, io.Discard)
+		return server.ReencryptAnswers(t.Context(), f.pool, ring, io.Discard)
 	}
 	require.ErrorIs(t, reencryptWith(newKey), reencrypt.ErrBroken)
 	require.NoError(t, reencryptWith(newKey+","+oldKey))

@@ -54,11 +54,21 @@ func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int)
 	return int(tag.RowsAffected()), nil
 }
 
-const selectTenants = `SELECT DISTINCT tenant_id::text FROM link_batches UNION SELECT DISTINCT tenant_id::text FROM links`
+// selectTenants jumps from one tenant to the next by the primary keys.
+const selectTenants = `WITH RECURSIVE of_batches (id) AS (
+  (SELECT tenant_id FROM link_batches ORDER BY tenant_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT b.tenant_id FROM link_batches b WHERE b.tenant_id > t.id ORDER BY b.tenant_id LIMIT 1) FROM of_batches t WHERE t.id IS NOT NULL
+), of_links (id) AS (
+  (SELECT tenant_id FROM links ORDER BY tenant_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT l.tenant_id FROM links l WHERE l.tenant_id > t.id ORDER BY l.tenant_id LIMIT 1) FROM of_links t WHERE t.id IS NOT NULL
+)
+SELECT id::text FROM of_batches WHERE id IS NOT NULL UNION SELECT id::text FROM of_links WHERE id IS NOT NULL`
 
-// Tenants returns the ids of all tenants that have had links. It reads every row.
-func (s *Store) Tenants(ctx context.Context) ([]string, error) {
-	rows, _ := s.pool.Query(ctx, selectTenants)
+// Tenants returns the ids of all tenants that have had links.
+func Tenants(ctx context.Context, db postgres.Querier) ([]string, error) {
+	rows, _ := db.Query(ctx, selectTenants)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("list tenants: %w", err)

@@ -4,8 +4,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/tenantdata"
 )
+
+// Sealed are the sealed members of events with deliveries, for the check of the ring.
+func Sealed() ringcheck.Values { return eventseal.Stored("events", "body") }
 
 // TenantData describes all rows of tenants.
 func TenantData(pool *pgxpool.Pool, events *eventseal.Reader) tenantdata.Database {

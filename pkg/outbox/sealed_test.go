@@ -1,0 +1,91 @@
+package outbox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/ringcheck"
+	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
+)
+
+func TestTheOutboxNeedsTheKeysOfItsEvents(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, outbox.Migrations())
+	check := func(ids ...string) error { return ringchecktest.Ready(t, pool, eventKeys(t, ids...)) }
+	require.NoError(t, check("b"), "an empty outbox needs no key")
+	for _, id := range []string{"a", strings.Repeat("c", 32)} { // The shortest and the longest id.
+		at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+		message, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(id)), at, "x")
+		appendEvent(t, pool, at, message)
+		require.ErrorContains(t, check("b"), fmt.Sprintf("outbox.data has values sealed with key %q, but the ring lacks the key: append it to GIFTING_EVENT_KEYS", id))
+	}
+	require.NoError(t, check("b", "a", strings.Repeat("c", 32)))
+}
+
+func TestAKeyWithOtherBytesIsWrongForTheOutbox(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, outbox.Migrations())
+	at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+	link, err := eventsealtest.Writer(t, eventsealtest.Keys("a")).Seal(at, []byte(`{"claimUrl":"https://g"}`), eventseal.ClaimURL)
+	require.NoError(t, err)
+	appendEvent(t, pool, at, link)
+	other := eventseal.Keys{Ring: "a" + strings.TrimPrefix(eventsealtest.Keys("b").Ring, "b")}
+	ring, err := other.Parse()
+	require.NoError(t, err)
+	require.ErrorIs(t, ringchecktest.Ready(t, pool, ringcheck.EventKeys(ring, outbox.Sealed())), ringcheck.ErrWrong)
+}
+
+// The index calls the function on every insert, whatever tenants have named their fields.
+func TestAnEventThatLooksSealedIsStoredAndNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, outbox.Migrations())
+	for _, data := range []string{
+		`{}`, `{"variations":{"$sealed":"red"}}`, `{"body":"{\"$sealed\":\"x\"}"}`, `{"claimUrl":null}`, "", "\x00\xff",
+	} {
+		appendEvent(t, pool, eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
+	}
+	require.NoError(t, ringchecktest.Ready(t, pool, eventKeys(t, "a")))
+	for _, data := range []string{`{"body":{"$sealed":"`, `{"body":{"$sealed":"é\"}}`, `{"claimUrl":{"$sealed":"A"}}`, `{"claimUrl":{"$sealed":"////"}}`} {
+		appendEvent(t, pool, eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
+	}
+}
+
+func TestTheCheckReadsFewRowsOfALargeOutbox(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, outbox.Migrations())
+	at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+	message, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("a")), at, "x")
+	const fill = `INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
+SELECT $1, $2, $2, $2, 'order.message_added', now(), CASE WHEN n % 2 = 0 THEN $3::bytea ELSE '{}' END FROM generate_series(1, 20000) n`
+	_, err := pool.Exec(t.Context(), fill, at.EventID, at.TenantID, message)
+	require.NoError(t, err)
+	require.Less(t, ringchecktest.RowsRead(t, pool, eventKeys(t, "a"), "outbox"), 100)
+}
+
+func eventKeys(t *testing.T, ids ...string) ringcheck.Ring {
+	t.Helper()
+	ring, err := eventsealtest.Keys(ids...).Parse()
+	require.NoError(t, err)
+	return ringcheck.EventKeys(ring, outbox.Sealed())
+}
+
+func appendEvent(t *testing.T, pool postgres.Querier, at eventseal.Place, data []byte) {
+	t.Helper()
+	b := &pgx.Batch{}
+	outbox.Append(t.Context(), b, outbox.Event{
+		ID: at.EventID, TenantID: at.TenantID, BrandID: at.TenantID, SubjectID: at.TenantID, Type: "order.message_added",
+		OccurredAt: time.Now(), Data: data,
+	})
+	require.NoError(t, pool.SendBatch(t.Context(), b).Close())
+}

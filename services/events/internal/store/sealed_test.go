@@ -1,0 +1,96 @@
+package store
+
+import (
+	"io"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/ringcheck"
+	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
+)
+
+func eventKeys(t *testing.T, ids ...string) ringcheck.Ring {
+	t.Helper()
+	ring, err := eventsealtest.Keys(ids...).Parse()
+	require.NoError(t, err)
+	return ringcheck.EventKeys(ring, Sealed())
+}
+
+// message is a change with a message, sealed with the key.
+func message(t *testing.T, offset int64, key string) Change {
+	t.Helper()
+	c := changes(tenantA, offset, 1)[0]
+	at := eventseal.Place{TenantID: c.GetTenantId(), EventID: c.GetEventId()}
+	c.Data, _ = eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(key)), at, "x")
+	return c
+}
+
+func TestTheFeedNeedsTheKeysOfItsEventsUntilTheyAreDropped(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	appendAt(t, s, today, batch(0, changes(tenantA, 0, 1)))
+	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b")), "events without sealed members need no key")
+	appendAt(t, s, today, batch(0, []Change{message(t, 1, "a")}))
+	appendAt(t, s, today.AddDate(0, 0, 3), batch(0, []Change{message(t, 2, "b")}))
+	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b", "a")))
+	err := ringchecktest.Ready(t, s.pool, eventKeys(t, "b"))
+	require.ErrorIs(t, err, ringcheck.ErrMissing)
+	require.ErrorContains(t, err, `feed.data has values sealed with key "a"`)
+
+	_, err = at(today.AddDate(0, 0, 3), s).DropOlder(t.Context(), 0)
+	require.NoError(t, err)
+	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b")))
+}
+
+// The partitions of a feed from before get the index too.
+func TestTheMigrationFindsTheKeysOfEventsFromBefore(t *testing.T) {
+	t.Parallel()
+	before := Migrations()
+	files := fstest.MapFS{}
+	for _, name := range []string{"00001_feed.sql", "00002_offsets_and_epochs.sql"} {
+		content, err := fs.ReadFile(before.Files, name)
+		require.NoError(t, err)
+		files[name] = &fstest.MapFile{Data: content}
+	}
+	before.Files = files
+	s := at(today, New(pgtest.New(t, before)))
+	require.NoError(t, Offsets{s}.Move(t.Context(), 0, never, 0))
+	appendAt(t, s, today, batch(0, []Change{message(t, 0, "a")}))
+	appendAt(t, s, today.AddDate(0, 0, 1), batch(0, []Change{message(t, 1, "c")}))
+	migrate := func() error {
+		return postgres.Migrate(t.Context(), postgres.Config{URL: s.pool.Config().ConnString()}, io.Discard, Migrations())
+	}
+	require.NoError(t, migrate())
+	appendAt(t, s, today.AddDate(0, 0, 2), batch(0, []Change{message(t, 2, "b")}))
+
+	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "a", "b", "c")))
+	for _, missing := range [][]string{{"a", "b"}, {"b", "c"}, {"a", "c"}} {
+		require.ErrorIs(t, ringchecktest.Ready(t, s.pool, eventKeys(t, missing...)), ringcheck.ErrMissing)
+	}
+	var valid, indexes int
+	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE indisvalid), count(*) FROM pg_index
+WHERE indexrelid::regclass::text LIKE '%event_key%' OR indexrelid::regclass::text LIKE '%event_seal_key%'`).Scan(&valid, &indexes))
+	require.Equal(t, 4, indexes)
+	require.Equal(t, indexes, valid)
+}
+
+func TestTheCheckReadsFewRowsOfALargeFeed(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	require.NoError(t, s.EnsureDays(t.Context(), 3))
+	place := eventseal.Place{TenantID: tenantA, EventID: uuid.NewString()}
+	sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("a")), place, "x")
+	_, err := s.pool.Exec(t.Context(), `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
+SELECT $1, $3::date + n % 3, n, gen_random_uuid(), 'order.message_added', $1, $1, 0, now(), now(), CASE WHEN n % 2 = 0 THEN $2::bytea ELSE '{}' END
+FROM generate_series(1, 20000) n`, tenantA, sealed, today)
+	require.NoError(t, err)
+	require.Less(t, ringchecktest.RowsRead(t, s.pool, eventKeys(t, "a"), "feed%"), 100)
+}
