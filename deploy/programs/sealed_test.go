@@ -1,0 +1,149 @@
+package programs_test
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+)
+
+// What a column of bytes holds.
+const (
+	// The ring of GIFTING_SEAL_KEYS opens it. It is re-encrypted.
+	sealed = "sealed"
+	// Members of events, which the ring of GIFTING_EVENT_KEYS opens. They are not re-encrypted, but deleted.
+	events = "events"
+	// A hash, MAC or key of a record, which nothing opens.
+	digest = "digest"
+	// Answers that other services store in plain text. They have no personal data, and no claim URL.
+	plain = "plain"
+	// Messages and responses as they came, which are never opened.
+	foreign = "foreign"
+)
+
+// columns lists the columns of bytes, and those that are named as if they were sealed, in the databases of all programs.
+var columns = map[string]map[string]string{
+	"catalog": {
+		"skus.variations_key":          digest,
+		"reservations.reservation_key": digest,
+	},
+	"events": {"feed.data": events},
+	"links": {
+		"idempotency_answers.answer":      sealed,
+		"idempotency_answers.fingerprint": digest,
+		"links.claim_url_sealed":          sealed,
+		"links.details_sealed":            sealed,
+		"links.reason_sealed":             sealed,
+		"links.token_hash":                digest,
+		"outbox.data":                     events,
+	},
+	"orders": {
+		"idempotency_answers.answer":      plain,
+		"idempotency_answers.fingerprint": digest,
+		"orders.details_sealed":           sealed,
+		"outbox.data":                     events,
+	},
+	"tenants": {
+		"api_keys.hash":                    digest,
+		"api_keys.previous_webhook_secret": sealed,
+		"api_keys.webhook_secret":          sealed,
+		"person_requests.subject_mac":      digest,
+	},
+	"webhook": {
+		"attempts.response_body":          foreign,
+		"events.body":                     events,
+		"idempotency_answers.answer":      plain,
+		"idempotency_answers.fingerprint": digest,
+		"rejected_messages.value":         foreign,
+	},
+}
+
+// A new column of bytes must be named above. If it is sealed, its keys must be checked at start and periodically, and package
+// ringcheck refuses a re-encryption that leaves one of these out.
+func TestEverySealedColumnIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, p := range programs.All() {
+		if p.Database == "" {
+			continue
+		}
+		t.Run(string(p.Name), func(t *testing.T) {
+			t.Parallel()
+			env := environment(t, p)
+			require.NoError(t, p.Migrate(t.Context(), env))
+			require.ElementsMatch(t, slices.Collect(maps.Keys(columns[p.Database])), columnsOfBytes(t, env["GIFTING_DATABASE_URL"]),
+				"say in this test what each column holds")
+			var want []string
+			for column, holds := range columns[p.Database] {
+				if holds == sealed || holds == events {
+					want = append(want, column)
+				}
+			}
+			require.ElementsMatch(t, want, checked(t, p, env))
+		})
+	}
+}
+
+// environment has all required settings of the program.
+func environment(t *testing.T, p programs.Program) map[string]string {
+	t.Helper()
+	ring := "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+	known := map[string]string{
+		"GIFTING_DATABASE_URL": pgtest.NewURL(t), "GIFTING_SEAL_KEYS": ring, "GIFTING_EVENT_KEYS": ring,
+		"GIFTING_KAFKA_BROKERS": "127.0.0.1:1", "GIFTING_OUTBOX_SOURCES": "orders=postgres://127.0.0.1:1/x",
+		"GIFTING_CLAIM_URL": "https://gifts.example.com/c", "GIFTING_PUBLIC_URL": "https://api.example.com",
+		"GIFTING_IMAGES_URL": "file://" + t.TempDir(),
+	}
+	env := map[string]string{}
+	for _, field := range p.Fields {
+		if !field.Required {
+			continue
+		}
+		value := known[field.Variable]
+		if strings.HasSuffix(field.Variable, "_ADDR") {
+			value = "127.0.0.1:1"
+		}
+		require.NotEmpty(t, value, field.Variable)
+		env[field.Variable] = value
+	}
+	return env
+}
+
+func columnsOfBytes(t *testing.T, database string) []string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	rows, err := conn.Query(t.Context(), `SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped
+  AND (a.atttypid = 'bytea'::regtype OR a.attname ~ 'seal|secret|cipher|encrypt')`)
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return found
+}
+
+// checked lists the columns whose keys the program checks.
+func checked(t *testing.T, p programs.Program, env map[string]string) (found []string) {
+	t.Helper()
+	tel := telemetrytest.New()
+	runner, err := p.Open(t.Context(), env, tel.Telemetry)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_ = runner.Run(ctx) // It closes the program.
+	for labels := range tel.Values(t, "gifting.seal.keys.unusable") {
+		if column, missing := strings.CutSuffix(strings.TrimPrefix(labels, "column="), ",reason=missing"); missing {
+			found = append(found, column)
+		}
+	}
+	return found
+}
