@@ -23,8 +23,8 @@ const chartRatio = "0.1"
 const exportDelay = 250 * time.Millisecond
 
 // BenchmarkTracing compares three platforms of the same process: without tracing, with the sampling of the chart, and with all
-// traces. A change is an order placed, another one read, and a message posted. What receives the spans is in the process too, but does not
-// decode them.
+// traces. A change is an order placed, another one read, and a message posted. What receives the spans is in the process too, but
+// does not decode them.
 func BenchmarkTracing(b *testing.B) {
 	newVariant := func(name string) *variant {
 		f := newCostFixture(b)
