@@ -2,7 +2,9 @@ package giftingctl
 
 import (
 	"errors"
-	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,34 +27,49 @@ Every command can be repeated: what exists is kept, what is missing is made. dep
 }
 
 func (a *app) bootstrapKeys() *cobra.Command {
-	var dir string
+	var dir, redis string
 	var stores bootstrap.Stores
 	c := &cobra.Command{
 		Use: "keys", Short: "Make the secrets of all programs: keys, and URLs with passwords", Args: cobra.NoArgs,
 		Long: `keys makes a folder for each Secret of the chart, with a file for each of its keys that only you may read. A file that exists
 is never changed: data that was sealed with a lost key can never be read again. Store a copy apart from the databases.`,
 		RunE: func(*cobra.Command, []string) error {
-			made, err := bootstrap.WriteSecrets(dir, stores)
-			for _, path := range made {
-				a.note("Made " + path)
+			if redis != "" {
+				text, err := parser{a.In}.content(redis)
+				if err != nil {
+					return usage(err)
+				}
+				stores.Redis = strings.TrimSpace(string(text))
 			}
-			return err
+			made, err := bootstrap.WriteSecrets(dir, stores)
+			return errors.Join(a.made(made), err)
 		},
 	}
 	flags := c.Flags()
+	flags.StringVar(&redis, "redis-file", "", "the same from a file, so that no password is on the command line; - is the standard input")
 	flags.StringVar(&dir, "dir", "secrets", "the folder")
 	flags.StringVar(&stores.Postgres, "postgres", "", "host:port of PostgreSQL, several separated by commas")
 	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
 	flags.StringVar(&stores.Redis, "redis", "", "URL of Redis; empty: each gateway counts requests on its own")
 	flags.StringVar(&stores.Prefix, "prefix", "", "what the names of databases and roles begin with, such as sandbox_")
 	must(c.MarkFlagRequired("postgres"))
+	c.MarkFlagsMutuallyExclusive("redis", "redis-file")
 	return c
 }
 
-var errRun = errors.New("--url needs --run")
+// made reports the files that were made, also before an error.
+func (a *app) made(paths []string) error {
+	var lines []string
+	for _, path := range paths {
+		lines = append(lines, "Made "+path)
+	}
+	return a.done(map[string][]string{"made": append([]string{}, paths...)}, lines...)
+}
+
+var errRun = errors.New("--url and --url-file need --run")
 
 func (a *app) bootstrapDatabases() *cobra.Command {
-	var dir, address string
+	var dir, address, file string
 	var only []string
 	var run bool
 	c := &cobra.Command{
@@ -64,14 +81,27 @@ needs CREATEDB and CREATEROLE.
 <database>_migrate owns the database and migrates it, <database> serves, relay_login reads the outboxes as a member of
 gifting_relay.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if address != "" && !run {
+			if address+file != "" && !run {
 				return usage(errRun)
 			}
 			statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir), only...)
-			if err != nil || !run {
-				return errors.Join(err, bootstrap.PrintDatabases(a.Out, statements))
+			if err != nil {
+				return err
 			}
-			return bootstrap.RunDatabases(c.Context(), address, statements)
+			if !run {
+				return a.printDatabases(statements)
+			}
+			if file != "" {
+				text, err := parser{a.In}.content(file)
+				if err != nil {
+					return usage(err)
+				}
+				address = strings.TrimSpace(string(text))
+			}
+			if err := bootstrap.RunDatabases(c.Context(), address, statements); err != nil {
+				return err
+			}
+			return a.done(map[string]int{"statements": len(statements)}, "The databases and roles exist.")
 		},
 	}
 	flags := c.Flags()
@@ -79,7 +109,22 @@ gifting_relay.`,
 	flags.StringSliceVar(&only, "only", nil, "only these databases, if they have a server of their own: tenants, catalog, orders, links, events, webhook")
 	flags.BoolVar(&run, "run", false, "execute the SQL instead of printing it")
 	flags.StringVar(&address, "url", "", "URL of the administrator")
+	flags.StringVar(&file, "url-file", "", "the same from a file, so that no password is on the command line; - is the standard input")
+	c.MarkFlagsMutuallyExclusive("url", "url-file")
 	return c
+}
+
+// printDatabases prints the SQL, as JSON in one text.
+func (a *app) printDatabases(statements []bootstrap.Statement) error {
+	var sql strings.Builder
+	if err := bootstrap.PrintDatabases(&sql, statements); err != nil {
+		return err
+	}
+	if a.output == asJSON {
+		return a.printValue(map[string]string{"sql": sql.String()})
+	}
+	_, err := io.WriteString(a.Out, sql.String())
+	return err
 }
 
 func (a *app) bootstrapCertificates() *cobra.Command {
@@ -89,15 +134,16 @@ func (a *app) bootstrapCertificates() *cobra.Command {
 		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it again to
 renew those in the last third of their life. Running programs notice changed files. Keep ca.key apart: it can make any caller.`,
 		RunE: func(*cobra.Command, []string) error {
-			if days < 1 {
+			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
 				return usage(errDays)
 			}
-			files.Life = time.Duration(days) * 24 * time.Hour
+			files.Life = time.Duration(days) * day
 			made, err := files.Make(time.Now())
+			var paths []string
 			for _, name := range made {
-				a.note(fmt.Sprintf("Made %s", files.Cert(name)))
+				paths = append(paths, files.Cert(name))
 			}
-			return err
+			return errors.Join(a.made(paths), err)
 		},
 	}
 	flags := c.Flags()
@@ -108,7 +154,7 @@ renew those in the last third of their life. Running programs notice changed fil
 	return c
 }
 
-var errDays = errors.New("--days must be at least 1")
+var errDays = errors.New("--days must be from 1 to 3650")
 
 func (a *app) bootstrapMachines() *cobra.Command {
 	var file, out string
@@ -123,10 +169,11 @@ and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in /etc/sys
 				return usage(err)
 			}
 			written, err := plan.Write(out, from)
-			for name, count := range written {
-				a.note("Made " + strconv.Itoa(count) + " files for " + strings.Join([]string{out, name}, "/"))
+			var lines []string
+			for _, name := range slices.Sorted(maps.Keys(written)) {
+				lines = append(lines, "Made "+strconv.Itoa(written[name])+" files for "+strings.Join([]string{out, name}, "/"))
 			}
-			return err
+			return errors.Join(a.done(written, lines...), err)
 		},
 	}
 	flags := c.Flags()

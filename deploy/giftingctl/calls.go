@@ -31,6 +31,8 @@ type call struct {
 	columns []string
 	// once says what only this response shows.
 	once string
+	// secretURL is the field of a URL, of which a dry run shows the host only.
+	secretURL string
 	// document is the field of the response that goes to a file.
 	document string
 }
@@ -94,7 +96,7 @@ var calls = []call{
 	},
 	{
 		use: "keys set-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, short: "Set where webhooks of a key go",
-		args: []string{"key_id", "url"},
+		args: []string{"key_id", "url"}, secretURL: "url",
 	},
 	{
 		use: "keys remove-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, short: "Stop the webhooks of a key",

@@ -46,8 +46,7 @@ scope orders and at least one brand, and its tenant no custom field that every o
 			if err != nil {
 				return err
 			}
-			a.note("The order " + order + " was placed and cancelled.")
-			return nil
+			return a.done(map[string]string{"order": order}, "The order "+order+" was placed and cancelled.")
 		},
 	}
 	command.Flags().StringVar(&url, "url", "", "base address of the API, with its path")

@@ -51,31 +51,35 @@ type Actor struct {
 
 var (
 	errNoContexts  = errors.New("there is no file of contexts")
+	errNoHome      = errors.New("name the file of contexts by --config or GIFTINGCTL_CONFIG: HOME is not set")
 	errNoContext   = errors.New("no context is chosen")
 	errContext     = errors.New("there is no such context")
 	errCertificate = errors.New("the context has no certificate")
 )
 
 // DefaultPath is the file of contexts without --config: that of GIFTINGCTL_CONFIG, else giftingctl.yaml in the user's folder of
-// settings.
+// settings. Without a home it is empty: a file in the current folder could be that of an attacker.
 func DefaultPath() string {
 	if path := os.Getenv("GIFTINGCTL_CONFIG"); path != "" {
 		return path
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "giftingctl.yaml"
+		return ""
 	}
 	return filepath.Join(home, ".config", "giftingctl.yaml")
 }
 
 // readConfig reads the file of contexts. A member that it does not know is an error.
 func readConfig(path string) (*Config, error) {
+	if path == "" {
+		return nil, usage(errNoHome)
+	}
 	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
 	}
-	if err != nil {
+	if err = errors.Join(err, checkConfig(path)); err != nil {
 		return nil, usage(err)
 	}
 	c := &Config{path: path}

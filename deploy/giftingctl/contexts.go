@@ -1,6 +1,9 @@
 package giftingctl
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -8,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/pkg/certfile"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -62,7 +67,10 @@ func (a *app) useContext(name string) error {
 	if cfg.Current, _, err = cfg.named(name); err != nil {
 		return err
 	}
-	return cfg.Write(cfg.path)
+	if err := cfg.Write(cfg.path); err != nil {
+		return err
+	}
+	return a.done(map[string]string{"current": name}, "Commands use "+name+" from now on.")
 }
 
 func (a *app) showContext(string) error {
@@ -75,13 +83,18 @@ func (a *app) showContext(string) error {
 		return err
 	}
 	certificate, err := certfile.Certificate(files.CertFile, files.KeyFile, time.Now())
-	if err != nil {
+	if err = errors.Join(err, checkKey(files.KeyFile)); err != nil {
 		return usage(err)
+	}
+	files.TrustDomain = cmp.Or(files.TrustDomain, bootstrap.TrustDomain)
+	caller, err := identity.Of(certificate.Leaf, files.TrustDomain)
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", files.CertFile, err))
 	}
 	rows := [][]string{
 		{"file", c.config.path},
 		{"name", c.name},
-		{"caller", certificate.Leaf.URIs[0].String()},
+		{"caller", caller.URI(files.TrustDomain)},
 		{"valid until", certificate.Leaf.NotAfter.UTC().Format(time.RFC3339)},
 		{"ca", files.CAFile},
 		{"actor", strings.TrimSpace(c.Actor.Kind + " " + c.Actor.ID)},

@@ -70,6 +70,9 @@ func (a *app) dial(c chosen, service identity.Name) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkKey(files.KeyFile); err != nil {
+		return nil, usage(err)
+	}
 	made := &connection{addr: addr, app: a}
 	made.conn, err = rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: files}, telemetry.Discard(), made.remember)
 	if err != nil {
@@ -96,8 +99,8 @@ func (c *connection) call(ctx context.Context, method string, req, resp proto.Me
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return &refusal{status: status.FromContextError(ctx.Err())}
+	if ended := ctx.Err(); ended != nil {
+		return &refusal{status: status.FromContextError(ended), interrupted: errors.Is(ended, context.Canceled)}
 	}
 	return &refusal{status: c.status}
 }

@@ -19,7 +19,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		return usage(errOut)
 	}
 	mode := os.O_CREATE | os.O_EXCL
-	if f := c.pages(); f != nil && len(f.values) > 0 {
+	if c.cursor(req) != "" {
 		mode = os.O_APPEND
 	}
 	file, err := os.OpenFile(c.out, os.O_WRONLY|mode, 0o600)
@@ -34,8 +34,8 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		c.continued(req)
 		return err
 	}
-	c.app.note(fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, progress.done))
-	return nil
+	return c.app.done(map[string]any{"file": c.out, "bytes": progress.done},
+		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, progress.done))
 }
 
 // write writes all pages. After an error the request has the cursor of the page that is missing.
@@ -54,7 +54,9 @@ func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Mes
 		if next == "" {
 			return nil
 		}
-		req.ProtoReflect().Set(c.pages().last(), protoreflect.ValueOfString(next))
+		if err := c.turn(req, next); err != nil {
+			return err
+		}
 	}
 }
 
@@ -72,8 +74,8 @@ func writePage(file *os.File, content []byte) error {
 
 // continued says how to go on after an error. An export whose first page failed leaves no file.
 func (c *callCommand) continued(req proto.Message) {
-	if c.pages() != nil && req.ProtoReflect().Has(c.pages().last()) {
-		c.app.note("The file goes on with --after " + req.ProtoReflect().Get(c.pages().last()).String())
+	if cursor := c.cursor(req); cursor != "" {
+		c.app.note("The file goes on with --" + c.pages().name + " " + cursor)
 		return
 	}
 	_ = os.Remove(c.out) // It is empty. Otherwise the next attempt says that it exists.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -23,6 +24,7 @@ type importCommand struct {
 	app *app
 
 	format, report, reportFormat string
+	dryRun                       bool
 }
 
 func (a *app) catalogCommand() *cobra.Command {
@@ -37,6 +39,7 @@ func (a *app) catalogCommand() *cobra.Command {
 	flags.StringVar(&i.format, "format", "", "json, ndjson or csv; default: by the ending of the file")
 	flags.StringVar(&i.report, "report", "-", "where the report goes; - is the standard output")
 	flags.StringVar(&i.reportFormat, "report-format", "", "ndjson or csv; default: by the ending of the report, else ndjson")
+	flags.BoolVar(&i.dryRun, "dry-run", false, "read the whole file, report the rows that cannot be read, and send nothing")
 	must(command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(command.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions(formats[1:], cobra.ShellCompDirectiveNoFileComp)))
 	group := &cobra.Command{Use: "catalog", Short: about["catalog"], RunE: requireSub}
@@ -55,6 +58,9 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	progress := i.app.bar("imported", size)
+	if i.report == "-" && i.app.OutTerminal {
+		progress.to = io.Discard // The report shows the progress.
+	}
 	rows, err := importer.Read(counted{file, progress}, format)
 	if err != nil {
 		return usage(err)
@@ -64,11 +70,14 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer conn.close()
-	to, report, err := i.openReport()
+	to, report, err := i.openReport(file)
 	if err != nil {
 		return usage(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
+	if i.dryRun {
+		return i.try(ctx, rows, report, progress)
+	}
 	totals, err := importer.Import{
 		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn.conn), Report: report, Progress: i.progress(), Clock: time.Now,
 	}.Run(ctx)
@@ -76,11 +85,43 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	if i.app.Terminal {
 		i.app.note(totals.String())
 	}
+	if i.app.output == asJSON && i.report != "-" {
+		err = errors.Join(i.app.printValue(totals), err)
+	}
 	return i.outcome(conn, totals, err)
 }
 
-// outcome is the error of an import. After one of a call the same command continues.
+// try reads the file as an import would. The catalog may still refuse rows that can be read.
+func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, progress *bar) error {
+	totals := importer.Totals{}
+	for ctx.Err() == nil {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.Join(report.Flush(), err)
+		}
+		totals.Rows++
+		if len(row.Violations) == 0 {
+			continue
+		}
+		totals.Rejected++
+		if err := report.Write(importer.Refused(row)); err != nil {
+			return err
+		}
+	}
+	progress.end()
+	i.app.note(fmt.Sprintf("%d rows, of which %d cannot be read. Nothing was sent.", totals.Rows, totals.Rejected))
+	return errors.Join(report.Flush(), i.outcome(nil, totals, ctx.Err()))
+}
+
+// outcome is the error of an import. After one of a call, or Ctrl-C, the same command continues.
 func (i *importCommand) outcome(conn *connection, totals importer.Totals, err error) error {
+	if errors.Is(err, context.Canceled) {
+		i.app.note("Stopped: " + err.Error() + ". The same command continues the import.")
+		return &refusal{status: status.FromContextError(context.Canceled), interrupted: true}
+	}
 	if _, failed := problem.As(err); failed {
 		i.app.note(err.Error() + ". The same command continues the import.")
 		return &refusal{status: conn.status}
@@ -138,7 +179,9 @@ type nopCloser struct{ io.Writer }
 // Close implements io.Closer.
 func (nopCloser) Close() error { return nil }
 
-func (i *importCommand) openReport() (io.WriteCloser, importer.Report, error) {
+var errSameFile = errors.New("the report would replace the file of the gifts")
+
+func (i *importCommand) openReport(gifts io.Reader) (io.WriteCloser, importer.Report, error) {
 	format := importer.Format(i.reportFormat)
 	if format == "" {
 		format = importer.NDJSON
@@ -148,6 +191,9 @@ func (i *importCommand) openReport() (io.WriteCloser, importer.Report, error) {
 	}
 	var to io.WriteCloser = nopCloser{i.app.Out}
 	if i.report != "-" {
+		if same(gifts, i.report) {
+			return nil, nil, errSameFile
+		}
 		file, err := os.Create(i.report)
 		if err != nil {
 			return nil, nil, fmt.Errorf("create the report: %w", err)
@@ -159,6 +205,17 @@ func (i *importCommand) openReport() (io.WriteCloser, importer.Report, error) {
 		return nil, nil, errors.Join(err, to.Close())
 	}
 	return to, report, nil
+}
+
+// same reports that the path is that of an open file.
+func same(open io.Reader, path string) bool {
+	file, ok := open.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	other, missing := os.Stat(path)
+	return err == nil && missing == nil && os.SameFile(info, other)
 }
 
 const importHelp = `Imports gifts into the running catalog service. A gift replaces the gift with the same id as a whole. A gift that is already

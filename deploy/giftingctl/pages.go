@@ -1,6 +1,7 @@
 package giftingctl
 
 import (
+	"errors"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -32,6 +33,26 @@ func (c *callCommand) next(resp proto.Message) string {
 		return ""
 	}
 	return resp.ProtoReflect().Get(fd).String()
+}
+
+// cursor is the cursor in a request; empty for the first page.
+func (c *callCommand) cursor(req proto.Message) string {
+	if c.pages() == nil {
+		return ""
+	}
+	return req.ProtoReflect().Get(c.pages().last()).String()
+}
+
+var errSamePage = errors.New("the service returned the cursor of the same page again")
+
+// turn makes the request ask for the next page.
+func (c *callCommand) turn(req proto.Message, next string) error {
+	fd := c.pages().last()
+	if c.cursor(req) == next {
+		return errSamePage
+	}
+	req.ProtoReflect().Set(fd, protoreflect.ValueOfString(next))
+	return nil
 }
 
 func clearPage(resp proto.Message) { resp.ProtoReflect().Clear(cursorOf(resp)) }

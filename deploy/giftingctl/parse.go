@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -19,11 +20,12 @@ import (
 )
 
 var (
-	errChoice  = errors.New("is none of")
-	errPair    = errors.New("is not name=value")
-	errMember  = errors.New("is not a name of the list")
-	errTime    = errors.New("is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z")
-	errSeveral = errors.New("only one can be set of")
+	errChoice   = errors.New("is none of")
+	errPair     = errors.New("is not name=value")
+	errMember   = errors.New("is not a name of the list")
+	errTime     = errors.New("is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z")
+	errDuration = errors.New("is too long")
+	errSeveral  = errors.New("only one can be set of")
 )
 
 // parser turns texts of the command line into values of a request.
@@ -201,7 +203,11 @@ const day = 24 * time.Hour
 // duration reads a duration that may be in days.
 func duration(text string) (time.Duration, error) {
 	if number, ok := strings.CutSuffix(text, "d"); ok {
-		days, err := strconv.Atoi(number)
+		const most = int64(math.MaxInt64 / day)
+		days, err := strconv.ParseInt(number, 10, 64)
+		if err == nil && (days > most || days < -most) {
+			err = fmt.Errorf("%q %w", text, errDuration)
+		}
 		return time.Duration(days) * day, err
 	}
 	return time.ParseDuration(text)

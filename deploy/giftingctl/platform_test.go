@@ -2,6 +2,7 @@ package giftingctl_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,7 @@ func TestPlatform(t *testing.T) {
 	t.Run("a dry run sends nothing", f.testDryRun)
 	t.Run("a service that cannot be reached", f.testUnreachable)
 	t.Run("gifts are imported", f.testImport)
+	t.Run("images and logos are stored", func(t *testing.T) { f.testImages(t, tenant) })
 	t.Run("pages", f.testPages)
 	t.Run("an export is written for its reader alone, and continues", f.testExports)
 }
@@ -216,6 +218,25 @@ func (f fixture) testExports(t *testing.T) {
 	again := f.run(t, args...)
 	require.Equal(t, 2, again.code, "a file is not overwritten")
 	require.Regexp(t, `(?m)^caller +spiffe://partner-gifting/backoffice$`, f.ok(t, "context", "show").out)
+}
+
+func (f fixture) testImages(t *testing.T, tenant string) {
+	const image = "../local/seed/images/ball.jpg"
+	gift := f.json(t, "images", "upload", image, "--context", "operator")
+	require.Regexp(t, `^[0-9a-f]{32}$`, member(t, gift, "fileId"))
+	brand := member(t, f.json(t, "brands", "put", "--tenant", tenant, "--name", "Logo", "--slug", "logo"), "brand", "id")
+	logo := member(t, f.json(t, "brands", "upload-logo", brand, image, "--tenant", tenant), "url")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, logo, nil)
+	require.NoError(t, err)
+	served, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, served.Body.Close())
+	require.Equal(t, http.StatusOK, served.StatusCode)
+	refused := f.run(t, "images", "upload", "platform_test.go", "--context", "operator")
+	require.Equal(t, 1, refused.code)
+	require.Regexp(t, `^giftingctl: .* \([a-z_]+\): `, refused.err)
+	missing := f.run(t, "images", "upload", "none.png", "--context", "operator")
+	require.Equal(t, 2, missing.code)
 }
 
 func (f fixture) testImport(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -40,12 +39,7 @@ func (a *app) printJSON(m proto.Message) error {
 	if err != nil {
 		return err
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, raw, "", "  "); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(a.Out, indented.String())
-	return err
+	return a.printRaw(raw)
 }
 
 // onlyList is the list that a response consists of, beside the cursor of a page.
@@ -146,7 +140,10 @@ func text(fd protoreflect.FieldDescriptor, value protoreflect.Value) string {
 func scalar(fd protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	switch fd.Kind() { //nolint:exhaustive // The others have a text of their own.
 	case protoreflect.EnumKind:
-		name, _ := enumname.Of(fd.Enum()).Name(value.Enum())
+		name, known := enumname.Of(fd.Enum()).Name(value.Enum())
+		if !known && value.Enum() != 0 {
+			name = fmt.Sprint(value.Enum()) // Of a newer service.
+		}
 		return word(name)
 	case protoreflect.BytesKind:
 		if !utf8.Valid(value.Bytes()) {
@@ -164,15 +161,62 @@ func scalar(fd protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	return value.String()
 }
 
-// printRows prints rows in columns, below their names.
+// printRows prints rows in columns, below their names. As JSON it prints an object for each row, with the names as members. Rows
+// without names are one object of name and value.
 func (a *app) printRows(names []string, rows [][]string) error {
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	if a.output == asJSON {
+		return a.printValue(objects(names, rows))
+	}
 	if names != nil {
-		_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(names, "\t"))) // Flush returns its error.
+		rows = append([][]string{strings.Split(strings.ToUpper(strings.Join(names, "\t")), "\t")}, rows...)
 	}
-	for _, row := range rows {
-		line := strings.Join(row, "\t")
-		_, _ = fmt.Fprintln(w, strings.ReplaceAll(line, "\n", " "))
+	return printTable(a.Out, rows)
+}
+
+func objects(names []string, rows [][]string) any {
+	record, list := map[string]string{}, make([]map[string]string, len(rows))
+	for i, row := range rows {
+		if names == nil {
+			record[row[0]] = row[1]
+			continue
+		}
+		list[i] = map[string]string{}
+		for j, name := range names {
+			list[i][name] = row[j]
+		}
 	}
-	return w.Flush()
+	if names == nil {
+		return record
+	}
+	return list
+}
+
+// printValue prints any value as JSON.
+func (a *app) printValue(value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return a.printRaw(raw)
+}
+
+// printRaw prints JSON for people and programs.
+func (a *app) printRaw(raw []byte) error {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, raw, "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.Out, escapeJSON(indented.Bytes()))
+	return err
+}
+
+// done reports the result of a command that calls no service: a line for each thing for people, one object as JSON.
+func (a *app) done(result any, lines ...string) error {
+	for _, line := range lines {
+		a.note(line)
+	}
+	if a.output != asJSON {
+		return nil
+	}
+	return a.printValue(result)
 }

@@ -19,6 +19,8 @@ const (
 	exitRefused     = 1
 	exitUsage       = 2
 	exitUnavailable = 3
+	// exitInterrupted is what shells report after Ctrl-C.
+	exitInterrupted = 130
 )
 
 // usageError is an error in the command or its context.
@@ -33,6 +35,8 @@ type refusal struct {
 	status *status.Status
 	// repeat are the flags with which the same call can be made again.
 	repeat string
+	// interrupted means that the user has stopped the command. The call may have been carried out if it changes something.
+	interrupted, changes bool
 }
 
 // Error implements error.
@@ -59,6 +63,11 @@ func (r *refusal) shown() shown {
 		s.Title, s.Errors, s.Status = problem.Lookup(known.Code).Title, known.Violations, known.CurrentStatus
 	case s.Code != "":
 		s.Title = sentence(s.Code)
+	case r.interrupted:
+		s.Code, s.Title, s.Detail = "interrupted", "Interrupted", "the command was stopped"
+		if r.changes {
+			s.Detail += "; the service may have carried it out"
+		}
 	case r.unreachable():
 		s.Code, s.Title = string(problem.ServiceUnavailable), problem.Lookup(problem.ServiceUnavailable).Title
 	default:
@@ -83,19 +92,28 @@ func (a *app) report(err error) int {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return a.reportRefusal(refused)
 	}
-	a.note("giftingctl: " + err.Error())
+	code, shows := exitRefused, shown{Code: "failed", Title: "Failed", Detail: err.Error()}
 	if _, ok := errors.AsType[usageError](err); ok {
-		return exitUsage
+		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
 	}
-	return exitRefused
+	if a.output == asJSON {
+		a.noteJSON(shows)
+	} else {
+		a.note("giftingctl: " + err.Error())
+	}
+	return code
+}
+
+func (a *app) noteJSON(s shown) {
+	content, err := json.Marshal(s)
+	must(err)
+	a.note(escapeJSON(content))
 }
 
 func (a *app) reportRefusal(r *refusal) int {
 	s := r.shown()
 	if a.output == asJSON {
-		content, err := json.Marshal(s)
-		must(err)
-		a.note(string(content))
+		a.noteJSON(s)
 	} else {
 		a.note(fmt.Sprintf("giftingctl: %s (%s): %s", s.Title, s.Code, s.Detail))
 		for _, v := range s.Errors {
@@ -105,14 +123,20 @@ func (a *app) reportRefusal(r *refusal) int {
 			a.note("  The status is " + word(s.Status) + ".")
 		}
 	}
-	if !r.unreachable() {
+	if !r.unreachable() && !r.interrupted {
 		return exitRefused
 	}
 	if r.repeat != "" {
 		a.note("Nothing is done twice if you repeat the command with " + r.repeat)
 	}
+	if r.interrupted {
+		return exitInterrupted
+	}
+	if s.Code == string(problem.ServiceUnavailable) && len(r.status.Details()) == 0 {
+		a.note("If this stays so, check the addresses, ca, certificate and key of the context: giftingctl context show")
+	}
 	return exitUnavailable
 }
 
 // note prints a line that is not part of the result.
-func (a *app) note(line string) { _, _ = io.WriteString(a.Err, line+"\n") }
+func (a *app) note(line string) { _, _ = io.WriteString(a.Err, visible(line)+"\n") }

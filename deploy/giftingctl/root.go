@@ -17,8 +17,8 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Terminal reports that Err is a terminal, on which progress is shown.
-	Terminal bool
+	// Terminal reports that Err is a terminal, on which progress is shown. OutTerminal is the same of Out.
+	Terminal, OutTerminal bool
 }
 
 // app is one run of the program.
@@ -48,8 +48,9 @@ func (a *app) groups() []*cobra.Command {
 }
 
 // Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call, 2 if the command
-// or its context is wrong, 3 if a service could not be reached.
+// or its context is wrong, 3 if a service could not be reached, 130 if the context ended.
 func Run(ctx context.Context, args []string, std Streams) int {
+	std.In = interruptible{ctx, std.In}
 	a := &app{Streams: std}
 	root := a.root()
 	root.SetArgs(args)
@@ -69,7 +70,7 @@ func (a *app) root() *cobra.Command {
 A context says where the services are and who calls them: giftingctl context --help.
 
 The exit code is 0, or 1 if the platform refused the call, 2 if the command or its context is wrong, 3 if a service could not
-be reached; then the same command can be repeated.`,
+be reached; then the same command can be repeated. It is 130 after Ctrl-C.`,
 		Version: version.String(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}

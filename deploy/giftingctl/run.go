@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	}
 	resp, err := c.send(command.Context(), conn, req)
 	if err != nil {
-		return c.repeatable(err)
+		return c.repeatable(req, err)
 	}
 	if err := c.app.print(resp, c.columns); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (c *callCommand) show(req proto.Message, of chosen) error {
 	if err != nil {
 		return err
 	}
-	if err := c.app.printJSON(req); err != nil {
+	if err := c.app.printJSON(c.withoutSecrets(req)); err != nil {
 		return err
 	}
 	c.app.note(fmt.Sprintf("Not sent: %s to %s at %s, context %s.", c.method[1:], serviceOf(c.method), addr, of.name))
@@ -79,14 +80,40 @@ func (c *callCommand) send(ctx context.Context, conn *connection, req proto.Mess
 			clearPage(whole)
 			return whole, nil
 		}
-		f := c.pages()
-		req.ProtoReflect().Set(f.last(), protoreflect.ValueOfString(next))
+		if err := c.turn(req, next); err != nil {
+			return nil, err
+		}
 	}
 }
 
-// repeatable adds the id that makes a repeated call safe.
-func (c *callCommand) repeatable(err error) error {
-	if refused, ok := errors.AsType[*refusal](err); ok && c.fresh != "" && !slices.Contains(c.args, c.fresh) {
+// withoutSecrets returns the request without the part of a URL that may be a secret of its receiver.
+func (c *callCommand) withoutSecrets(req proto.Message) proto.Message {
+	if c.secretURL == "" {
+		return req
+	}
+	shown := proto.Clone(req).ProtoReflect()
+	fd := shown.Descriptor().Fields().ByName(protoreflect.Name(c.secretURL))
+	if !shown.Has(fd) {
+		return req
+	}
+	hidden := "…"
+	if u, err := url.Parse(shown.Get(fd).String()); err == nil && u.Host != "" {
+		hidden = u.Scheme + "://" + u.Host + "/…"
+	}
+	shown.Set(fd, protoreflect.ValueOfString(hidden))
+	return shown.Interface()
+}
+
+// repeatable adds how the command can be repeated: from the page that failed, or with the id that makes a repeated call safe.
+func (c *callCommand) repeatable(req proto.Message, err error) error {
+	refused, ok := errors.AsType[*refusal](err)
+	if ok {
+		refused.changes = !c.reads
+	}
+	if cursor := c.cursor(req); c.all && !c.reads && cursor != "" {
+		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.pages().name, cursor))
+	}
+	if ok && c.fresh != "" && !slices.Contains(c.args, c.fresh) {
 		refused.repeat = "--" + c.named(c.fresh).name + " " + c.named(c.fresh).values[0]
 	}
 	return err

@@ -107,6 +107,11 @@ func (r *run) checkUnique(row *Row) {
 	r.lines[id] = int32(row.Line) //nolint:gosec // A file of two billion lines has too many rows.
 }
 
+// Refused is the entry of a row with violations.
+func Refused(row Row) Entry {
+	return Entry{Line: row.Line, ID: row.Gift.GetId(), Outcome: Rejected, Errors: fieldErrors(row.Violations)}
+}
+
 // flush imports the batch and reports it.
 func (r *run) flush(ctx context.Context) error {
 	if len(r.batch) == 0 {
@@ -117,7 +122,7 @@ func (r *run) flush(ctx context.Context) error {
 		return fmt.Errorf("import of the rows from line %d: %w", r.batch[0].Line, err)
 	}
 	for _, row := range r.batch {
-		entry := Entry{Line: row.Line, ID: row.Gift.GetId(), Outcome: Rejected, Errors: fieldErrors(row.Violations)}
+		entry := Refused(row)
 		if len(row.Violations) == 0 {
 			entry.Outcome, entry.Errors = outcome(results[0])
 			results = results[1:]
@@ -184,6 +189,9 @@ var errAnswer = errors.New("the catalog returned a wrong number of results")
 
 // send imports the valid rows of the batch. While the catalog is unavailable it tries again: a repeated import changes nothing.
 func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // Also a batch without a valid row ends an import that was interrupted.
+	}
 	req := &catalogv1.ImportProductsRequest{}
 	for _, row := range r.batch {
 		if len(row.Violations) == 0 {
