@@ -38,6 +38,42 @@ func pages(t *testing.T) (found []string) {
 type example struct {
 	script string
 	want   []string
+	// whole is set for a command of a recorded session: the lines are all of its output, up to what differs from run to run.
+	whole bool
+}
+
+// differs is what a command prints anew with each run: speeds, ids, secrets, references, times, numbers, and the spaces that follow
+// from their lengths.
+var differs = regexp.MustCompile(`; \d+ s, \d+ rows/s|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|gft_\S+|[0-9a-f]{64}|` +
+	`\bG(-[0-9A-Z]{5}){2}|\d+(-\d+-\d+T[0-9:]+Z)?| {2,}`)
+
+func comparable(output string) string {
+	return strings.TrimSpace(differs.ReplaceAllStringFunc(output, func(found string) string {
+		switch {
+		case strings.HasPrefix(found, ";"):
+			return "" // A terminal has a bar in place of the speed.
+		case strings.TrimSpace(found) == "":
+			return "  "
+		}
+		return "0"
+	}))
+}
+
+// session reads a recorded session of a terminal: commands after $, which go on after >, each with its output.
+func session(block []string) (found []example) {
+	for _, line := range block {
+		if command, begins := strings.CutPrefix(line, "$ "); begins {
+			found = append(found, example{script: command, whole: true})
+			continue
+		}
+		last := &found[len(found)-1]
+		if more, goesOn := strings.CutPrefix(line, "> "); goesOn && len(last.want) == 0 {
+			last.script += "\n" + more
+		} else {
+			last.want = append(last.want, line)
+		}
+	}
+	return found
 }
 
 // fails reports whether the page shows an error as the output.
@@ -63,6 +99,8 @@ func examplesIn(page string) (found []example) {
 			switch {
 			case fence == "```sh" && !strings.HasPrefix(before, "<!-- not run: "):
 				found = append(found, example{script: strings.Join(block, "\n")})
+			case fence == "```console" && strings.HasPrefix(block[0], "$ "):
+				found = append(found, session(block)...)
 			case fence == "```text" && len(found) > 0:
 				found[len(found)-1].want = block
 			}
@@ -139,8 +177,15 @@ func runExamples(t *testing.T, shell, dir string, examples []example) {
 	outputs := strings.Split(string(output), end)
 	require.Len(t, outputs, len(examples)+1, "%s", output)
 	for i, one := range examples {
+		if one.whole {
+			printed := outputs[i]
+			if i > 0 {
+				_, printed, _ = strings.Cut(printed, "\n") // The exit code of the example before.
+			}
+			require.Equal(t, comparable(strings.Join(one.want, "\n")), comparable(printed), one.script)
+		}
 		for _, line := range one.want {
-			require.Contains(t, outputs[i], line, one.script)
+			require.True(t, one.whole || strings.Contains(outputs[i], line), "%s\n%s\nhas no %s", one.script, outputs[i], line)
 		}
 		require.Equal(t, !one.fails(), strings.HasPrefix(outputs[i+1], "0\n"), "%s\n%s", one.script, outputs[i])
 	}
@@ -187,9 +232,16 @@ func (s stack) likeRepository(t *testing.T) string {
 func TestExamplesAreReadFromAPage(t *testing.T) {
 	t.Parallel()
 	page := "# Title\n\n1. List:\n\n   ```sh\n   make a\n   make b\n   ```\n\nIt prints:\n\n```text\nCode: NotFound\n```\n\n<!-- not run: it needs a cluster -->\n\n" +
-		"```sh\nhelm install\n```\n\n```json\n{}\n```\n\n```sh\nlast\n```\n"
+		"```sh\nhelm install\n```\n\n```json\n{}\n```\n\n```sh\nlast\n```\n\n```console\n$ one \\\n> two\nid  7\n\nend\n$ three\n```\n\n```console\nmake x\n```\n"
 	found := examplesIn(page)
-	require.Equal(t, []example{{"make a\nmake b", []string{"Code: NotFound"}}, {script: "last"}}, found)
+	require.Equal(t, []example{{script: "make a\nmake b", want: []string{"Code: NotFound"}}, {script: "last"}, {"one \\\ntwo", []string{"id  7", "", "end"}, true}, {script: "three", whole: true}}, found)
 	require.True(t, found[0].fails())
 	require.False(t, found[1].fails())
+}
+
+func TestOutputsAreComparedUpToWhatDiffers(t *testing.T) {
+	t.Parallel()
+	const printed = "id  5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77\napi key     gft_sbx_abc\nat 2026-01-31T12:00:00Z, 12 rows; 3 s, 4 rows/s"
+	require.Equal(t, "id  0\napi key  0\nat 0, 0 rows", comparable(printed+"\n"))
+	require.NotEqual(t, comparable("name  Fjord"), comparable("name  Berg"))
 }
