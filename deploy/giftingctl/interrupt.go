@@ -7,7 +7,7 @@ import (
 
 // interruptible is a reader of a terminal or pipe whose Read returns when the context ends. What is read after that is lost.
 type interruptible struct {
-	ctx  context.Context //nolint:containedctx // The standard input lives as long as the command.
+	ctx  context.Context // The standard input lives as long as the command.
 	from io.Reader
 }
 

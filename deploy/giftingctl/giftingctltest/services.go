@@ -85,7 +85,7 @@ func (s *Services) handle(_ any, stream grpc.ServerStream) error {
 	}
 	of, ok := found.(protoreflect.MethodDescriptor)
 	if !ok {
-		return fmt.Errorf("%s is no method", method) //nolint:err113 // Only a test sees it.
+		return fmt.Errorf("%s is no method", method) // Only a test sees it.
 	}
 	req, err := message(of.Input())
 	if err != nil {
