@@ -55,8 +55,12 @@
 {{- $values := index $.Values $component.values }}
 {{- $program := dict "root" $ "name" $name "component" $component "values" $values }}
 {{- $variables := concat (include "gifting.environment" $program | fromYamlArray) (include "gifting.servingEnvironment" $program | fromYamlArray) }}
+{{- $added := dict }}
+{{- range concat $.Values.extraEnv (get $values "extraEnv" | default list) }}{{ $_ := set $added .name true }}{{ end }}
 {{- range include "gifting.twice" (dict "items" $variables "by" "name") | fromYamlArray }}
+{{- if hasKey $added . }}
 {{- $wrong = append $wrong (printf "%s: %s is set twice, or by the chart" (include "gifting.whose" (merge (dict "key" "extraEnv" "by" "name" "value" .) $program)) .) }}
+{{- end }}
 {{- end }}
 {{- range $key, $by := dict "extraVolumes" "name" "extraVolumeMounts" "mountPath" }}
 {{- range include "gifting.twice" (dict "items" (concat (get $.Values $key) (get $values $key | default list)) "by" $by) | fromYamlArray }}
