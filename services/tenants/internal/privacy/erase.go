@@ -42,7 +42,7 @@ type Coordinator struct {
 func New(deps Deps) *Coordinator { return &Coordinator{deps: deps} }
 
 // Erase erases what is stored about a person, or continues the request with the id. The request may still be pending.
-func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by *commonv1.Actor) (store.PersonRequest, error) {
+func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by store.By) (store.PersonRequest, error) {
 	r, err := c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
 	if errors.Is(err, store.ErrNotFound) {
 		r, err = c.record(ctx, s, requestID, by)
@@ -69,14 +69,15 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 // text is the subject without ambiguity. Its tenant is in it, so that equal persons of two tenants have different fingerprints.
 func (s Subject) text() string { return s.TenantID + "\n" + s.Kind + "\n" + s.ID }
 
-// record finds the person's records and commits the request. Of two concurrent calls with one id, the first counts.
-func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, by *commonv1.Actor) (r store.PersonRequest, err error) {
+// record finds the person's records and commits the request, with the check that the actor may make it: finding takes calls of other
+// services, in which the actor can lose the permission. Of two concurrent calls with one id, the first counts.
+func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, by store.By) (r store.PersonRequest, err error) {
 	f, err := c.find(ctx, s)
 	if err == nil {
 		err = f.refuseInFlight()
 	}
 	if err == nil {
-		err = c.deps.Store.RecordPersonRequest(ctx, c.request(s, requestID, store.ErasePerson, by, f), retryAfter)
+		err = c.deps.Store.RecordPersonRequest(ctx, by, c.request(s, requestID, store.ErasePerson, f), retryAfter)
 	}
 	if err != nil {
 		return r, err
@@ -84,10 +85,10 @@ func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, b
 	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
 }
 
-func (c *Coordinator) request(s Subject, id, action string, by *commonv1.Actor, f found) store.PersonRequest {
+func (c *Coordinator) request(s Subject, id, action string, f found) store.PersonRequest {
 	return store.PersonRequest{
 		TenantID: s.TenantID, ID: id, Action: action, SubjectKind: s.Kind, SubjectMAC: c.deps.Ring.MAC(s.text()),
-		ActorKind: by.GetKind(), ActorID: by.GetId(), LinkIDs: f.links, OrderIDs: f.orders,
+		LinkIDs: f.links, OrderIDs: f.orders,
 	}
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -138,6 +139,13 @@ func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
 	steps := call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{Actor: backoffice(), TenantId: id}).GetOffboarding().GetSteps()
 	require.Len(t, steps, 2, "one for all pages")
 	require.Equal(t, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_EXPORT, steps[1].GetAction())
+	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"s":1}`))
+	for range 2 {
+		call(t, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{Actor: staff, TenantId: id, After: &forged})
+	}
+	steps = call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{Actor: backoffice(), TenantId: id}).GetOffboarding().GetSteps()
+	require.Len(t, steps, 3, "who begins with a cursor is on record too")
+	require.Equal(t, staff.GetId(), steps[2].GetActor().GetId())
 	for _, after := range []string{"x", strings.Repeat("A", 8)} {
 		req.After = &after
 		invalid(t, f.offboarding.ExportTenant, req, "after invalid")

@@ -33,10 +33,12 @@ type personRequest interface {
 
 const maxRecipientID = 128
 
-// admit checks the request and refuses an actor who may not ask for a person.
-func (p *persons) admit(ctx context.Context, method string, req personRequest, errs *fields.Errors) (privacy.Subject, error) {
+// admit checks the request and refuses an actor who may not ask for a person. What follows checks it again, in its transaction.
+func (p *persons) admit(
+	ctx context.Context, method string, req personRequest, errs *fields.Errors,
+) (s privacy.Subject, by store.By, err error) {
 	tenantID, by := admit(method, req.GetActor(), req.GetTenantId(), errs)
-	s := privacy.Subject{TenantID: tenantID}
+	s.TenantID = tenantID
 	switch {
 	case req.GetExternalRecipientId() != "":
 		errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
@@ -49,25 +51,22 @@ func (p *persons) admit(ctx context.Context, method string, req personRequest, e
 		errs.Add("subject", problem.FieldRequired, "is required")
 	}
 	if err := errs.Err(); err != nil {
-		return s, err
+		return s, by, err
 	}
-	if err := p.store.Permit(ctx, tenantID, by); err != nil {
-		return s, refused(err)
-	}
-	return s, nil
+	return s, by, refused(p.store.Permit(ctx, tenantID, by))
 }
 
 // ErasePerson erases what is stored about a person.
 func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonRequest) (*tenantsv1.ErasePersonResponse, error) {
 	errs := fields.FromContext(ctx)
 	requestID := errs.RequiredUUID("requestId", req.GetRequestId())
-	subject, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, req, errs)
+	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, req, errs)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.privacy.Erase(ctx, subject, requestID, req.GetActor())
+	r, err := p.privacy.Erase(ctx, subject, requestID, by)
 	if err != nil {
-		return nil, err
+		return nil, refused(err)
 	}
 	completed := r.CompletedAt != nil
 	erasure := &tenantsv1.Erasure{
@@ -92,10 +91,13 @@ func erasureState(completed bool) tenantsv1.ErasureState {
 
 // ExportPerson returns what is stored about a person.
 func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonRequest) (*tenantsv1.ExportPersonResponse, error) {
-	subject, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, fields.FromContext(ctx))
+	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	exported, err := p.privacy.Export(ctx, subject, req.GetActor())
-	return &tenantsv1.ExportPersonResponse{Document: exported}, err
+	exported, err := p.privacy.Export(ctx, subject, by)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return &tenantsv1.ExportPersonResponse{Document: exported}, nil
 }

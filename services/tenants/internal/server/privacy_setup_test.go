@@ -28,8 +28,19 @@ type records struct {
 	// fail makes every change fail, before or after its effect.
 	failBefore, failAfter error
 	erasures              int
-	// during is called once before the next erasure.
-	during func()
+	// during is called once before the next erasure or export, and reading before the next search.
+	during, reading func()
+}
+
+// interrupt calls *what once.
+func (r *records) interrupt(what *func()) {
+	r.mu.Lock()
+	do := *what
+	*what = nil
+	r.mu.Unlock()
+	if do != nil {
+		do()
+	}
 }
 
 func (r *records) add(added record) *record {
@@ -59,6 +70,7 @@ func (r *records) present(found *record) *privacyv1.PersonRecord {
 func (r *records) FindPersonRecords(
 	_ context.Context, req *privacyv1.FindPersonRecordsRequest, _ ...grpc.CallOption,
 ) (*privacyv1.FindPersonRecordsResponse, error) {
+	r.interrupt(&r.reading)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	resp := &privacyv1.FindPersonRecordsResponse{}
@@ -78,13 +90,7 @@ func (r *records) FindPersonRecords(
 func (r *records) ErasePersonRecords(
 	_ context.Context, req *privacyv1.ErasePersonRecordsRequest, _ ...grpc.CallOption,
 ) (*privacyv1.ErasePersonRecordsResponse, error) {
-	r.mu.Lock()
-	during := r.during
-	r.during = nil
-	r.mu.Unlock()
-	if during != nil {
-		during()
-	}
+	r.interrupt(&r.during)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failBefore != nil {
@@ -116,6 +122,7 @@ func (r *records) ErasePersonRecords(
 func (r *records) ExportPersonRecords(
 	_ context.Context, req *privacyv1.ExportPersonRecordsRequest, _ ...grpc.CallOption,
 ) (*privacyv1.ExportPersonRecordsResponse, error) {
+	r.interrupt(&r.during)
 	document, err := json.Marshal(req.GetRecordIds())
 	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
 }

@@ -246,12 +246,11 @@ func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
 	tenant := f.tenant()
 	link := f.links.add(record{tenant: tenant, id: newID(), recipient: player})
 	f.links.failBefore = problem.Unavailable()
-	stuck, fine := eraseRecipient(tenant), eraseRecipient(tenant)
+	other := f.orders.add(record{tenant: tenant, id: newID()})
+	stuck, fine := eraseRecipient(tenant), eraseOrder(tenant, other.id)
 	f.erase(stuck)
 	f.erase(fine)
 	f.links.failBefore = nil
-	_, err := f.pool.Exec(t.Context(), "UPDATE person_requests SET actor_id = 'x', order_ids = '{}', link_ids = '{}' WHERE id = $1", fine.GetRequestId())
-	require.NoError(t, err)
 	f.links.set(func() { link.inFlight = true }) // The fake refuses it.
 	f.makeDue()
 	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
@@ -341,6 +340,46 @@ func TestOnlyAdministratorsAndTheOperatorMayAskForAPerson(t *testing.T) {
 	}
 }
 
+func TestWhoLosesThePermissionMeanwhileGetsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		remove func(f *fixture, remove func())
+		export bool
+		// recorded is how many requests are in the audit.
+		recorded int
+	}{
+		"an erasure while the records are found": {func(f *fixture, remove func()) { f.orders.reading = remove }, false, 0},
+		"an export while the records are found":  {func(f *fixture, remove func()) { f.orders.reading = remove }, true, 0},
+		"an export while the records are read":   {func(f *fixture, remove func()) { f.orders.during = remove }, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			tenant := f.tenant()
+			link, claimed, _ := f.person(tenant)
+			by := f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true)
+			c.remove(f, func() {
+				call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenant, Member: &tenantsv1.TeamMember{
+					Id: by.GetId(), Name: "n", Email: "n@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR,
+				}})
+			})
+			if c.export {
+				refused(t, problem.NotFound, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
+					Actor: by, TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_ExternalRecipientId{ExternalRecipientId: player},
+				})
+			} else {
+				req := eraseRecipient(tenant)
+				req.Actor = by
+				refused(t, problem.NotFound, f.privacy.ErasePerson, req)
+			}
+			require.False(t, link.erased || claimed.erased)
+			var recorded int
+			require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests WHERE tenant_id = $1", tenant).Scan(&recorded))
+			require.Equal(t, c.recorded, recorded)
+		})
+	}
+}
+
 func TestRequestsForPersonsAreChecked(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -378,7 +417,9 @@ ALTER TABLE person_requests ENABLE TRIGGER USER`)
 	f.erase(recent)
 	for _, sql := range []string{
 		"DELETE FROM person_requests WHERE id = '" + recent.GetRequestId() + "'", "TRUNCATE person_requests",
-		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NOT NULL", "DELETE FROM person_requests WHERE completed_at IS NULL",
+		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NOT NULL",
+		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NULL",
+		"UPDATE person_requests SET link_ids = ARRAY[gen_random_uuid()] WHERE completed_at IS NULL", "DELETE FROM person_requests WHERE completed_at IS NULL",
 	} {
 		_, err := f.pool.Exec(t.Context(), sql)
 		require.ErrorContains(t, err, "append-only", sql)

@@ -3,11 +3,13 @@ package server_test
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
@@ -194,6 +196,47 @@ func TestPutTeamMember(t *testing.T) {
 			"member.email required", "member.role invalid")
 		invalid(t, f.ops.PutTeamMember, put(tenant, nil), "member required")
 	})
+}
+
+func TestTheLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const administrator, coordinator = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR
+	change := func(by *commonv1.Actor, tenant, id string, role tenantsv1.TeamRole, active bool) error {
+		_, err := f.ops.PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{Actor: by, TenantId: tenant, Member: &tenantsv1.TeamMember{
+			Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: active,
+		}})
+		return err
+	}
+	t.Run("whether it leaves or takes another role", func(t *testing.T) {
+		tenant := f.tenant()
+		ann := f.member(tenant, administrator, true)
+		f.member(tenant, administrator, false)
+		f.member(f.tenant(), administrator, true)
+		version := f.settings(tenant).GetVersion()
+		require.True(t, problem.Is(change(ann, tenant, ann.GetId(), administrator, false), problem.NotEditable))
+		require.True(t, problem.Is(change(ann, tenant, ann.GetId(), coordinator, true), problem.NotEditable))
+		require.Equal(t, version, f.settings(tenant).GetVersion())
+		require.NoError(t, change(staff, tenant, ann.GetId(), coordinator, true), "the operator may")
+	})
+	for name, other := range map[string]bool{"two who leave at once": false, "two who remove each other at once": true} {
+		t.Run(name, func(t *testing.T) {
+			tenant := f.tenant()
+			both := []*commonv1.Actor{f.member(tenant, administrator, true), f.member(tenant, administrator, true)}
+			results := make([]error, 2)
+			var group sync.WaitGroup
+			for i, by := range both {
+				removed := by
+				if other {
+					removed = both[1-i]
+				}
+				group.Go(func() { results[i] = change(by, tenant, removed.GetId(), administrator, false) })
+			}
+			group.Wait()
+			require.Len(t, f.settings(tenant).GetTeam(), 1)
+			require.NotEqual(t, results[0] == nil, results[1] == nil, "%v", results)
+		})
+	}
 }
 
 func TestPutTenant(t *testing.T) {

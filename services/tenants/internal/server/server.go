@@ -110,6 +110,8 @@ func refused(err error) error {
 		return problem.New(problem.NotEditable, "The tenant is off-boarded.")
 	case errors.Is(err, store.ErrErasing):
 		return problem.New(problem.NotEditable, "The erasure of the tenant has begun.")
+	case errors.Is(err, store.ErrLastAdministrator):
+		return problem.New(problem.NotEditable, "The team would have no active Administrator: name another one first.")
 	case errors.Is(err, store.ErrTypeFixed):
 		return invalid("field.type", problem.FieldInvalid, "cannot be changed once the field exists")
 	default:

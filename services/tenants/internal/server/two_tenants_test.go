@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -71,9 +71,8 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 		return r
 	}
 	for _, tenantID := range []string{other, mine} {
-		require.NoError(t, s.RecordPersonRequest(t.Context(), store.PersonRequest{
+		require.NoError(t, s.RecordPersonRequest(t.Context(), store.By{Actor: staff, Needs: actor.Permission{Operator: true}}, store.PersonRequest{
 			TenantID: tenantID, ID: id, Action: store.ErasePerson, SubjectKind: "ORDER", SubjectMAC: []byte(tenantID),
-			ActorKind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, ActorID: "b",
 		}, time.Hour))
 		require.Equal(t, []byte(tenantID), read(tenantID).SubjectMAC)
 	}

@@ -119,10 +119,15 @@ func (s *Store) CancelOffboarding(ctx context.Context, tenantID string, by *comm
 	return version, translate(err)
 }
 
-const selectKeyIDs = `SELECT id FROM api_keys WHERE tenant_id = $1`
+const (
+	selectKeyIDs = `SELECT id FROM api_keys WHERE tenant_id = $1`
 
-// BeginExport returns the ids of the tenant's keys and, for the first page, records who exports. It fails with ErrErasing once the
-// erasure has begun.
+	selectExporting = `SELECT EXISTS (SELECT FROM offboarding_steps WHERE tenant_id = $1 AND action = 'EXPORT'
+  AND actor_kind = $2 AND actor_id = $3 AND at > clock_timestamp() - interval '1 day')`
+)
+
+// BeginExport returns the ids of the tenant's keys and records who exports: for the first page, and for another one unless the actor
+// is on record for the last day, because a cursor proves no earlier page. It fails with ErrErasing once the erasure has begun.
 func (s *Store) BeginExport(ctx context.Context, tenantID string, by *commonv1.Actor, first bool) (keyIDs []int32, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		var version int64
@@ -140,8 +145,18 @@ func (s *Store) BeginExport(ctx context.Context, tenantID string, by *commonv1.A
 		if err == nil {
 			keyIDs, err = pgx.CollectRows(rows, pgx.RowTo[int32])
 		}
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		recorded := false
+		if !first {
+			err := tx.QueryRow(ctx, selectExporting, tenantID, enumname.String(by.GetKind()), by.GetId()).Scan(&recorded)
+			if err != nil {
+				return fmt.Errorf("find step: %w", err)
+			}
+		}
+		if recorded {
+			return nil
 		}
 		return recordStep(ctx, tx, tenantID, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_EXPORT, by)
 	})

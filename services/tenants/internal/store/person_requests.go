@@ -65,10 +65,14 @@ WHERE completed_at IS NULL`
   SELECT tenant_id, id FROM person_requests WHERE completed_at < clock_timestamp() - $1::interval ORDER BY completed_at LIMIT $2)`
 )
 
-// RecordPersonRequest records a request, unless one with its id is recorded. The worker takes it over after the given time.
-func (s *Store) RecordPersonRequest(ctx context.Context, r PersonRequest, takeOver time.Duration) error {
-	_, err := s.pool.Exec(ctx, insertPersonRequest, r.TenantID, r.ID, r.Action, r.SubjectKind, r.SubjectMAC,
-		enumname.String(r.ActorKind), r.ActorID, list(r.LinkIDs), list(r.OrderIDs), takeOver)
+// RecordPersonRequest records a request of an actor who may make it, unless one with its id is recorded. From then on it is done even
+// if the actor loses the permission. The worker takes it over after the given time.
+func (s *Store) RecordPersonRequest(ctx context.Context, by By, r PersonRequest, takeOver time.Duration) error {
+	_, err := s.change(ctx, r.TenantID, by, func(tx pgx.Tx) (changed bool, err error) {
+		_, err = tx.Exec(ctx, insertPersonRequest, r.TenantID, r.ID, r.Action, r.SubjectKind, r.SubjectMAC,
+			enumname.String(by.Actor.GetKind()), by.Actor.GetId(), list(r.LinkIDs), list(r.OrderIDs), takeOver)
+		return false, err // The settings, which have the version, are the same.
+	})
 	if err != nil {
 		return fmt.Errorf("record request for a person: %w", err)
 	}

@@ -196,7 +196,11 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, email = excluded
 WHERE (m.name, m.email, m.role, m.active)
   IS DISTINCT FROM (excluded.name, excluded.email, excluded.role, excluded.active)`
 
-// PutTeamMember creates or replaces a member of the tenant's team.
+// selectLed reports whether the team has an Administrator who may act.
+const selectLed = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 AND role = 'ADMINISTRATOR' AND active)`
+
+// PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the team
+// without an Administrator, after which only the service operator could change anything. The operator may.
 func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *tenantsv1.TeamMember) (version int64, err error) {
 	role := enumname.String(m.GetRole())
 	e := edit[memberState]{
@@ -204,7 +208,18 @@ func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *te
 		after: memberState{role, m.GetActive()},
 	}
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
-		return e.put(ctx, tx, tenantID, upsertMember, tenantID, m.GetId(), m.GetName(), m.GetEmail(), role, m.GetActive())
+		changed, err := e.put(ctx, tx, tenantID, upsertMember, tenantID, m.GetId(), m.GetName(), m.GetEmail(), role, m.GetActive())
+		if err != nil || !by.Needs.NeedsTeam(by.Actor) {
+			return changed, err
+		}
+		var led bool
+		if err := tx.QueryRow(ctx, selectLed, tenantID).Scan(&led); err != nil {
+			return false, fmt.Errorf("find Administrator: %w", err)
+		}
+		if !led {
+			return false, ErrLastAdministrator
+		}
+		return changed, nil
 	})
 }
 

@@ -31,6 +31,8 @@ var (
 	ErrSlugTaken  = errors.New("another brand of the tenant has this slug")
 	ErrEmailTaken = errors.New("another team member of the tenant has this e-mail address")
 	ErrTypeFixed  = errors.New("the type of a custom field cannot change")
+	// ErrLastAdministrator means that the team would have no active Administrator.
+	ErrLastAdministrator = errors.New("the team would have no Administrator")
 )
 
 // Store of one database.

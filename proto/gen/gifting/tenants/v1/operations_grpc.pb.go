@@ -52,7 +52,8 @@ type TenantOperationsServiceClient interface {
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
-	// Puts a member of the tenant's team. Only active members may act.
+	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
+	// active Administrator. The service operator's team may.
 	PutTeamMember(ctx context.Context, in *PutTeamMemberRequest, opts ...grpc.CallOption) (*PutTeamMemberResponse, error)
 	// Puts an order field of the tenant.
 	PutCustomField(ctx context.Context, in *PutCustomFieldRequest, opts ...grpc.CallOption) (*PutCustomFieldResponse, error)
@@ -245,7 +246,8 @@ type TenantOperationsServiceServer interface {
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
-	// Puts a member of the tenant's team. Only active members may act.
+	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
+	// active Administrator. The service operator's team may.
 	PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error)
 	// Puts an order field of the tenant.
 	PutCustomField(context.Context, *PutCustomFieldRequest) (*PutCustomFieldResponse, error)
