@@ -126,14 +126,14 @@ func (a *app) reportRefusal(r *refusal) int {
 	if !r.unreachable() && !r.interrupted {
 		return exitRefused
 	}
+	if s.Code == string(problem.ServiceUnavailable) && len(r.status.Details()) == 0 {
+		a.note("If this stays so, check the addresses, ca, certificate and key of the context: giftingctl context show")
+	}
 	if r.repeat != "" {
 		a.note("Nothing is done twice if you repeat the command with " + r.repeat)
 	}
 	if r.interrupted {
 		return exitInterrupted
-	}
-	if s.Code == string(problem.ServiceUnavailable) && len(r.status.Details()) == 0 {
-		a.note("If this stays so, check the addresses, ca, certificate and key of the context: giftingctl context show")
 	}
 	return exitUnavailable
 }
