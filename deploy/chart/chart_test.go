@@ -25,7 +25,7 @@ func read(t *testing.T, set string) map[string]any {
 	return values
 }
 
-var sets = []string{"small", "production", "airgapped"}
+var sets = []string{"small", "production", "airgapped", "every"}
 
 func TestTheChartKeepsTheRulesWithEverySetOfValues(t *testing.T) {
 	t.Parallel()

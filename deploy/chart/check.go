@@ -34,7 +34,7 @@ func Check(objects Objects) []string {
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
 		c.defaultDeny, c.policies, c.graph, c.internet,
 		c.certificates, c.renewals,
-		c.hooks,
+		c.hooks, c.helmTests,
 	} {
 		rule()
 	}

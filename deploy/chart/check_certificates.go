@@ -18,7 +18,7 @@ import (
 func (c *checker) certificates() {
 	made := of[*certmanager.Certificate](c.objects)
 	for _, p := range c.pods {
-		if p.job {
+		if !p.serves() {
 			continue
 		}
 		secret := mounted(p, "/etc/gifting/tls")

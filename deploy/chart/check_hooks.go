@@ -11,6 +11,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // hooks checks the jobs that migrate the databases before an installation and an upgrade. A hook sees no object of its release,
@@ -53,6 +54,9 @@ func (c *checker) hooks() {
 	}
 }
 
+// hookAnnotation names the events of a hook.
+const hookAnnotation = "helm.sh/hook"
+
 // helmWaits is how long helm waits for a hook unless it is told otherwise.
 const helmWaits = 5 * time.Minute
 
@@ -70,7 +74,7 @@ func mounts(volumes []core.Volume, object meta.Object) bool {
 }
 
 func (c *checker) hook(object meta.Object) {
-	events := strings.Split(object.GetAnnotations()["helm.sh/hook"], ",")
+	events := strings.Split(object.GetAnnotations()[hookAnnotation], ",")
 	if !slices.Contains(events, "pre-install") || !slices.Contains(events, "pre-upgrade") {
 		c.report("%s is not a hook before installation and upgrade", title(object))
 	}
@@ -79,8 +83,35 @@ func (c *checker) hook(object meta.Object) {
 	}
 }
 
+// helmTests checks that a pod of its own is a test of helm, and that the policies for it exist before.
+func (c *checker) helmTests() {
+	for _, p := range of[*core.Pod](c.objects) {
+		if p.Annotations[hookAnnotation] != "test" {
+			c.report("Pod %s is not a test of helm", p.Name)
+		}
+		if deadline := p.Spec.ActiveDeadlineSeconds; deadline == nil || time.Duration(*deadline)*time.Second >= helmWaits {
+			c.report("Pod %s may still run when helm no longer waits for it", p.Name)
+		}
+		for _, policy := range c.networkPolicies() {
+			form, err := meta.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+			if err != nil || !form.Matches(labels.Set(p.Labels)) || policy.Annotations[hookAnnotation] == "" {
+				continue
+			}
+			if policy.Annotations[hookAnnotation] != "test" {
+				c.report("%s does not exist while Pod %s runs", title(policy), p.Name)
+			}
+			c.before(policy, p)
+		}
+	}
+}
+
 func (c *checker) earlier(needed, object meta.Object) {
 	c.hook(needed)
+	c.before(needed, object)
+}
+
+// before checks that a hook exists before another one, and until that has ended.
+func (c *checker) before(needed, object meta.Object) {
 	if needed.GetAnnotations()["helm.sh/hook-delete-policy"] != "before-hook-creation" {
 		c.report("%s may be deleted while %s runs", title(needed), title(object))
 	}

@@ -5,6 +5,7 @@ package chart
 import (
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,10 @@ func (c *checker) peers(policy *networking.NetworkPolicy, peers []networking.Net
 		if peer.PodSelector == nil || peer.NamespaceSelector != nil {
 			continue
 		}
-		if p, ok := c.one(title(policy), c.selected(peer.PodSelector)); ok {
+		selected := c.selected(peer.PodSelector)
+		if len(selected) == 1 && selected[0].test {
+			found = append(found, selected[0])
+		} else if p, ok := c.one(title(policy), selected); ok {
 			found = append(found, p)
 		}
 	}
@@ -113,6 +117,11 @@ func (c *checker) graph() {
 				for _, caller := range c.peers(policy, rule.From) {
 					admitted[caller.owner+" -> "+p.owner] = true
 				}
+				for call := range calls {
+					if letsAnyoneCall(rule) && strings.HasSuffix(call, " -> "+p.owner) {
+						admitted[call] = true
+					}
+				}
 			}
 		}
 	}
@@ -123,6 +132,12 @@ func (c *checker) graph() {
 	c.missing("is let out but not called", allowed, calls)
 	c.missing("is called but not let in", calls, admitted)
 	c.missing("is let in but not called", admitted, calls)
+}
+
+// letsAnyoneCall reports whether a rule names no peer and a port at which the program is called.
+func letsAnyoneCall(rule networking.NetworkPolicyIngressRule) bool {
+	called := func(port networking.NetworkPolicyPort) bool { return port.Port == nil || port.Port.StrVal != "metrics" }
+	return len(rule.From) == 0 && slices.ContainsFunc(rule.Ports, called)
 }
 
 // missing reports the members of set that are not in other.
@@ -136,6 +151,13 @@ func (c *checker) missing(what string, set, other map[string]bool) {
 
 // addresses returns the addresses that a program calls; an address to listen on has no host.
 func addresses(p pod) []string {
+	if p.test {
+		called, err := url.Parse(p.flag("url"))
+		if err != nil {
+			return []string{p.flag("url")}
+		}
+		return []string{called.Host}
+	}
 	var all []string
 	for _, v := range p.container.Env {
 		if !p.job && strings.HasPrefix(v.Name, "GIFTING_") && strings.HasSuffix(v.Name, "_ADDR") && !strings.HasPrefix(v.Value, ":") {

@@ -95,14 +95,18 @@ func (c *checker) mounts() {
 	}
 }
 
-// files checks that the files that settings name are in a mounted folder. Jobs migrate and do not read them.
+// files checks that the files that settings name are in a mounted folder. Jobs migrate and do not read them. The test names its
+// key in an argument.
 func (c *checker) files() {
 	for _, p := range c.pods {
 		for _, v := range p.container.Env {
 			inFolder := func(mount core.VolumeMount) bool { return path.Dir(v.Value) == mount.MountPath }
-			if !p.job && strings.HasSuffix(v.Name, "_FILE") && !slices.ContainsFunc(p.container.VolumeMounts, inFolder) {
+			if p.serves() && strings.HasSuffix(v.Name, "_FILE") && !slices.ContainsFunc(p.container.VolumeMounts, inFolder) {
 				c.report("%s: %s names %s, which is not mounted", p.owner, v.Name, v.Value)
 			}
+		}
+		if key := p.flag("key-file"); p.test && mounted(p, path.Dir(key)) == "" {
+			c.report("%s: --key-file names %s, which is not mounted", p.owner, key)
 		}
 	}
 }
@@ -110,7 +114,7 @@ func (c *checker) files() {
 // probes checks that the probes of every server use existing ports.
 func (c *checker) probes() {
 	for _, p := range c.pods {
-		if p.job {
+		if !p.serves() {
 			continue
 		}
 		for name, probe := range map[string]*core.Probe{
@@ -130,7 +134,7 @@ func (c *checker) probes() {
 // gracePeriods checks that programs have enough time to finish their calls.
 func (c *checker) gracePeriods() {
 	for _, p := range c.pods {
-		if p.job {
+		if !p.serves() {
 			continue
 		}
 		var needed time.Duration

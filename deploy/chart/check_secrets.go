@@ -5,18 +5,33 @@ package chart
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
+
+	core "k8s.io/api/core/v1"
 )
 
-// environments checks that environments have only known settings, all required ones, and secrets only by reference.
+// environments checks that environments have only known settings, all required ones, secrets only by reference, and no variable
+// twice.
 func (c *checker) environments() {
 	for _, p := range c.pods {
+		whole := func(from core.EnvFromSource) bool { return from.SecretRef != nil }
+		if slices.ContainsFunc(p.container.EnvFrom, whole) {
+			c.report("%s takes its environment from a whole Secret", p.owner)
+		}
+		names := map[string]bool{}
+		for _, v := range p.container.Env {
+			if names[v.Name] {
+				c.report("%s: the variable %s is given twice", p.owner, v.Name)
+			}
+			names[v.Name] = true
+		}
+		if p.test && p.program() == "giftingctl" {
+			continue // It has no settings.
+		}
 		known, found := c.programs[p.program()]
 		if !found {
 			c.report("%s runs %v, which is not a program of the platform", p.owner, p.container.Command)
 			continue
-		}
-		if len(p.container.EnvFrom) > 0 {
-			c.report("%s takes its environment from a whole object", p.owner)
 		}
 		for _, problem := range known.Check(p.variables()) {
 			c.report("%s: %s", p.owner, problem)

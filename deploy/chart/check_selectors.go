@@ -37,7 +37,7 @@ func (c *checker) selectedBy(selector map[string]string) []pod {
 
 // one reports pods that do not belong to exactly one Deployment.
 func (c *checker) one(who string, found []pod) (pod, bool) {
-	if len(found) != 1 || found[0].job {
+	if len(found) != 1 || !found[0].serves() {
 		c.report("%s selects the pods of %d owners, not of one deployment", who, len(found))
 		return pod{}, false
 	}
@@ -77,7 +77,7 @@ func (c *checker) services() {
 		}
 	}
 	for _, p := range c.pods {
-		if !p.job && !reached[p.owner] {
+		if p.serves() && !reached[p.owner] {
 			c.report("no Service leads to %s", p.owner)
 		}
 	}

@@ -4,6 +4,7 @@ package chart
 
 import (
 	"slices"
+	"strings"
 
 	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
@@ -13,10 +14,10 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// pod is the pod of a Deployment or a Job. It has one container, which runs one program.
+// pod is the pod of a Deployment or a Job, or that of `helm test`. It has one container, which runs one program.
 type pod struct {
 	owner     string
-	job       bool
+	job, test bool
 	labels    labels.Set
 	spec      core.PodSpec
 	container core.Container
@@ -30,11 +31,17 @@ func pods(objects Objects) []pod {
 	for _, j := range of[*batch.Job](objects) {
 		all = append(all, pod{owner: title(j), job: true, labels: j.Spec.Template.Labels, spec: j.Spec.Template.Spec})
 	}
+	for _, p := range of[*core.Pod](objects) {
+		all = append(all, pod{owner: title(p), test: true, labels: p.Labels, spec: p.Spec})
+	}
 	for i := range all {
 		all[i].container = all[i].spec.Containers[0]
 	}
 	return all
 }
+
+// serves reports whether the pod runs until it is stopped.
+func (p pod) serves() bool { return !p.job && !p.test }
 
 // port finds a port of the pod by name.
 func (p pod) port(name string) (core.ContainerPort, bool) {
@@ -63,6 +70,16 @@ func (p pod) value(name string) string {
 	return ""
 }
 
+// flag returns the value of an argument --name=value.
+func (p pod) flag(name string) string {
+	for _, arg := range p.container.Args {
+		if value, found := strings.CutPrefix(arg, "--"+name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
 func (p pod) variables() []programs.Variable {
 	var all []programs.Variable
 	for _, v := range p.container.Env {
@@ -79,10 +96,13 @@ type Environment struct {
 	Variables []programs.Variable
 }
 
-// Environments returns the environments of all pods.
+// Environments returns the environments of all pods that run programs of the platform.
 func Environments(objects Objects) []Environment {
 	var all []Environment
 	for _, p := range pods(objects) {
+		if p.test {
+			continue
+		}
 		all = append(all, Environment{Owner: p.owner, Program: p.program(), Variables: p.variables()})
 	}
 	return all

@@ -83,7 +83,7 @@ program starts: their checksum restarts it.
 */}}
 {{- define "gifting.podAnnotations" -}}
 {{- $annotations := merge (dict) (get .values "podAnnotations" | default dict) .root.Values.podAnnotations -}}
-{{- if not (hasKey . "migration") }}
+{{- if and (hasKey . "component") (not (hasKey . "migration")) }}
 {{- with .root.Values.authorities.inline }}{{ $_ := set $annotations "checksum/authorities" (sha256sum .) }}{{ end -}}
 {{- with .root.Values.restartedAt }}{{ $_ := set $annotations "gifting/restarted-at" . }}{{ end -}}
 {{- if .root.Values.rollOnChange }}{{ $_ := set $annotations "checksum/references" (include "gifting.references" . | sha256sum) }}{{ end -}}
