@@ -89,7 +89,7 @@ giftingctl: ## Build .local/bin/giftingctl, the command line for operators and i
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/apiserver; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
@@ -154,6 +154,12 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 .PHONY: browser
 browser: chromium $(AXE) ## Test the gift site in Chromium, phone and desktop; screenshots in .local/giftsite
 	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL)/giftsite go test -tags browser -count=1 -timeout 9m ./deploy/giftsite/...
+
+# Applies the chart with every set of values to a kube-apiserver that is built from Go modules, with Debian's etcd. There is no
+# cluster: objects are validated, admitted and stored. It is not part of `make lint`, because the first build takes ten minutes.
+.PHONY: chart-apply
+chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API server: no error, no warning, no upgrade that it refuses
+	@PATH="$(BIN):$$PATH" go test -count=1 -tags manifests,apiserver -timeout 15m -run '^TestAnAPIServer' ./deploy/chart
 
 .PHONY: clean
 clean: deps-stop ## Remove .local: the built programs and the data of the local stack
@@ -275,6 +281,14 @@ $(BIN)/.gremlins: .tools/mutants/go.mod .tools/mutants/go.sum
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/mutants install tool
 	@touch $@
 
+# The server reports the version of its module, by which it knows the API versions that are deprecated.
+$(BIN)/kube-apiserver: .tools/apiserver/go.mod .tools/apiserver/go.sum
+	@echo "building kube-apiserver"
+	@mkdir -p $(BIN)
+	@version=$$(GOWORK=off go -C .tools/apiserver list -m -f '{{.Version}}' k8s.io/kubernetes) && \
+		GOWORK=off go -C .tools/apiserver build -ldflags "-X k8s.io/component-base/version.gitVersion=$$version" -o $@ k8s.io/kubernetes/cmd/kube-apiserver
+	@touch $@
+
 # google/api/*.proto come from a pinned Go module and are not committed.
 GOOGLEAPIS := $(LOCAL)/googleapis
 .PHONY: googleapis
@@ -323,6 +337,14 @@ $(BIN)/shellcheck:
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install shellcheck" >&2; exit 1; }; \
 		apt-get update -q && cd $(LOCAL)/shellcheck && apt-get download -q -o APT::Sandbox::User=root shellcheck && \
 			dpkg -x shellcheck_*.deb . && mv usr/bin/shellcheck $@ && rm -rf $(LOCAL)/shellcheck; \
+	fi
+
+$(BIN)/etcd:
+	@mkdir -p $(BIN) $(LOCAL)/etcd
+	@if found=$$(command -v etcd); then ln -sf "$$found" $@; else \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install etcd" >&2; exit 1; }; \
+		apt-get update -q && cd $(LOCAL)/etcd && apt-get download -q -o APT::Sandbox::User=root etcd-server && \
+			dpkg -x etcd-server_*.deb . && mv usr/bin/etcd $@ && rm -rf $(LOCAL)/etcd; \
 	fi
 
 .PHONY: chromium

@@ -74,15 +74,20 @@ func RenderAs(dir, release string, values map[string]any) (Objects, error) {
 
 // Upgrade renders the chart in a cluster that has objects, which the chart can look up.
 func Upgrade(dir string, values map[string]any, cluster engine.ClientProvider) (Objects, error) {
-	loaded, complete, err := load(dir, chartutil.ReleaseOptions{Name: Release, Namespace: Release, Revision: 2, IsUpgrade: true}, values)
-	if err != nil {
-		return nil, err
-	}
-	files, err := engine.RenderWithClientProvider(loaded, complete, cluster)
+	files, err := Files(dir, chartutil.ReleaseOptions{Name: Release, Namespace: Release, Revision: 2, IsUpgrade: true}, values, cluster)
 	if err != nil {
 		return nil, err
 	}
 	return decodeAll(files)
+}
+
+// Files renders the chart in a cluster and returns the text of each file, which is not decoded.
+func Files(dir string, release chartutil.ReleaseOptions, values map[string]any, cluster engine.ClientProvider) (map[string]string, error) {
+	loaded, complete, err := load(dir, release, values)
+	if err != nil {
+		return nil, err
+	}
+	return engine.RenderWithClientProvider(loaded, complete, cluster)
 }
 
 func load(dir string, options chartutil.ReleaseOptions, values map[string]any) (*helmchart.Chart, chartutil.Values, error) {
