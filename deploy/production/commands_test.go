@@ -35,9 +35,9 @@ func commands(t *testing.T, page, text, more string) []string {
 	require.GreaterOrEqual(t, at, 0)
 	dir, settings := t.TempDir(), t.TempDir()
 	for _, name := range []string{"rsync", "make", "systemctl", "curl", "journalctl", "systemd-run"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(recorder), 0o700)) //nolint:gosec // It is a program.
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(recorder), 0o700))
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte(remote), 0o700)) //nolint:gosec // It is a program.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte(remote), 0o700))
 	for name, address := range map[string]string{"orders": "10.0.1.11:8093", "gateway": "10.0.1.11:8090", "orders-migrate": ""} {
 		require.NoError(t, os.WriteFile(filepath.Join(settings, name+".env"), []byte(`GIFTING_METRICS_ADDR="`+address+"\"\n"), 0o600))
 	}
