@@ -23,6 +23,7 @@ const storeVariable = "IMAGES_TEST_STORE"
 
 // TestAProcessThatStoresFiles is the process that TestS3BehindAPrivateAuthority starts.
 func TestAProcessThatStoresFiles(t *testing.T) {
+	t.Parallel()
 	address := os.Getenv(storeVariable)
 	if address == "" {
 		t.Skip("runs only as a process of TestS3BehindAPrivateAuthority")
@@ -49,7 +50,7 @@ func TestS3BehindAPrivateAuthority(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProcessThatStoresFiles$") //nolint:gosec // This test.
+			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProcessThatStoresFiles$")
 			command.Env = append(os.Environ(), storeVariable+"="+tc.address, "SSL_CERT_DIR="+tc.folders, "SSL_CERT_FILE=/none",
 				"AWS_CA_BUNDLE=", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
 			output, err := command.CombinedOutput()
