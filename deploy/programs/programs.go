@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/gateway"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog"
@@ -23,22 +25,22 @@ import (
 // All returns the programs in the order in which they start: callees before callers.
 func All() []Program {
 	return []Program{
-		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.New),
-		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance", "retention clock"}}, catalog.Migrate, catalog.New),
+		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.Compare, tenants.New),
+		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance", "retention clock"}}, catalog.Migrate, catalog.Compare, catalog.New),
 		define(Program{
 			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
 			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock", "seal keys"},
-		}, orders.Migrate, orders.New),
+		}, orders.Migrate, orders.Compare, orders.New),
 		define(Program{
 			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock", "seal keys"},
-		}, personallinks.Migrate, personallinks.New),
+		}, personallinks.Migrate, personallinks.Compare, personallinks.New),
 		define(Program{
 			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock", "seal keys"},
-		}, events.Migrate, events.New),
+		}, events.Migrate, events.Compare, events.New),
 		define(Program{
 			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock", "seal keys"},
-		}, webhook.Migrate, webhook.New),
-		define(Program{Name: identity.Gateway}, nil, gateway.New),
+		}, webhook.Migrate, webhook.Compare, webhook.New),
+		define(Program{Name: identity.Gateway}, nil, nil, gateway.New),
 	}
 }
 
@@ -71,7 +73,7 @@ type Program struct {
 	Load func(env map[string]string) error
 	// Migrate brings the database up to date; without a database it does nothing.
 	Migrate func(ctx context.Context, env map[string]string) error
-	// Open builds the program with the settings in env.
+	// Open builds the program with the settings in env, and reports as its command does whether the database is ahead.
 	Open func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error)
 }
 
@@ -103,6 +105,7 @@ func (p Program) Main() string {
 func define[C any, R Runner](
 	p Program,
 	migrate func(context.Context, C, io.Writer) error,
+	compare func(context.Context, C) (postgres.Difference, error),
 	open func(context.Context, C, *telemetry.Telemetry) (R, error),
 ) Program {
 	fields, err := settings.Fields(new(C))
@@ -133,6 +136,15 @@ func define[C any, R Runner](
 		cfg, err := load(env)
 		if err != nil {
 			return nil, err
+		}
+		if compare != nil {
+			difference, err := compare(ctx, cfg)
+			if err != nil {
+				return nil, err
+			}
+			if err := daemon.ReportAhead(ctx, tel, difference.Ahead); err != nil {
+				return nil, err
+			}
 		}
 		return open(ctx, cfg, tel)
 	}

@@ -101,7 +101,7 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
 	}
 	if p.Migrate != nil {
-		if err := reportAhead(ctx, tel, ahead); err != nil {
+		if err := ReportAhead(ctx, tel, ahead); err != nil {
 			return err
 		}
 	}
@@ -193,8 +193,8 @@ func (p Program[C, S]) upToDate(ctx context.Context, cfg C) (ahead []string, err
 	return difference.Ahead, nil
 }
 
-// reportAhead reports migrations of the database that only a later version knows, as of the start of the program.
-func reportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
+// ReportAhead reports migrations of the database that only a later version knows, as of the start of the program.
+func ReportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
 	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Int64Gauge("gifting.database.ahead",
 		metric.WithDescription("Migrations of the database that this version did not know when it started."))
 	if err != nil {
