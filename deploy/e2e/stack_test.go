@@ -40,6 +40,7 @@ func TestStack(t *testing.T) {
 	t.Run("an order reaches the feed and the receiver", s.testOrder)
 	t.Run("people work on an order", s.testPeople)
 	t.Run("strangers", s.testStrangers)
+	t.Run("the operations plane", s.testPlane)
 	t.Run("a gift is claimed in the browser", s.testGiftSite)
 	t.Run("a person is erased", s.testErasure)
 	t.Run("the feed shows the current state of every order", s.testFeed)
