@@ -49,6 +49,7 @@ var columns = map[string]map[string]string{
 	"orders": {
 		"idempotency_answers.answer":      plain,
 		"idempotency_answers.fingerprint": digest,
+		"order_messages.body_sealed":      sealed,
 		"orders.details_sealed":           sealed,
 		"outbox.data":                     events,
 	},

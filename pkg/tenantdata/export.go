@@ -117,12 +117,15 @@ func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.Ra
 		if err := json.Unmarshal(row["id"], &id); err != nil {
 			return fmt.Errorf("id: %w", err)
 		}
-		plain, err := d.open(row[column.Name], column.AssociatedData(id))
+		text, err := d.open(row[column.Name], column.AssociatedData(id))
 		if err != nil {
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 		delete(row, column.Name)
-		row[strings.TrimSuffix(column.Name, "_sealed")] = plain
+		name := strings.TrimSuffix(column.Name, "_sealed")
+		if row[name], err = inClear(row[name], text); err != nil {
+			return fmt.Errorf("%s: %w", column.Name, err)
+		}
 	}
 	for _, column := range t.Bytes {
 		text, err := bytesOf(row[column])
@@ -156,17 +159,28 @@ func (d *Database) openEvent(ctx context.Context, row map[string]json.RawMessage
 	return d.Events.Open(ctx, at, text)
 }
 
-// open opens a sealed value. One that is erased or absent is null.
-func (d *Database) open(value json.RawMessage, associated string) (json.RawMessage, error) {
+// open opens a sealed value; nil if it is erased or absent.
+func (d *Database) open(value json.RawMessage, associated string) ([]byte, error) {
 	sealed, err := bytesOf(value)
 	if err != nil || len(sealed) == 0 {
-		return json.RawMessage("null"), err
-	}
-	plain, err := d.Ring.Open(sealed, associated)
-	if err != nil {
 		return nil, err
 	}
-	return readable(plain)
+	return d.Ring.Open(sealed, associated)
+}
+
+// inClear is what is exported for a sealed column. beside is the value of a column for the same text in clear, which is the text if it
+// is not sealed; nil if the table has no such column.
+func inClear(beside json.RawMessage, text []byte) (json.RawMessage, error) {
+	switch {
+	case text == nil && beside == nil:
+		return json.RawMessage("null"), nil
+	case text == nil:
+		return beside, nil
+	case beside != nil:
+		return json.Marshal(string(text))
+	default:
+		return readable(text)
+	}
 }
 
 // bytesOf reads a value of type bytea, which to_jsonb writes as \x and hex digits.

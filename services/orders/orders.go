@@ -230,18 +230,38 @@ func (s *Service) close(ctx context.Context) {
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
 func sealKeys(ring *seal.Ring) ringcheck.Ring {
-	return ringcheck.SealKeys(ring, ringcheck.Columns(store.SealedColumns())...)
+	var values []ringcheck.Values
+	for _, table := range store.SealedColumns() {
+		values = append(values, ringcheck.Columns(table)...)
+	}
+	return ringcheck.SealKeys(ring, values...)
 }
 
-// Reencrypt seals all delivery details again with the first of the seal keys while the service runs. After success no order
-// needs another key.
+// Reencrypt seals all delivery details and messages again with the first of the seal keys while the service runs. After success no
+// order needs another key. Messages in plain text, which earlier versions stored, are sealed first, unless sealing is off.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
-		return err
-	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
 		return err
 	}
+	if cfg.Events.Sealing != eventseal.Off {
+		if err := sealMessages(ctx, cfg.Database, ring, out); err != nil {
+			return err
+		}
+	}
+	for _, table := range store.SealedColumns() {
+		if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
+			return err
+		}
+	}
 	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
+}
+
+func sealMessages(ctx context.Context, database postgres.Config, ring *seal.Ring, out io.Writer) error {
+	pool, err := postgres.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return store.New(pool, ring, nil).SealMessages(ctx, out)
 }

@@ -47,7 +47,10 @@ func TestReencryptNeedsOnlyTheDatabaseAndTheKeys(t *testing.T) {
 	require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
 	var out bytes.Buffer
 	require.NoError(t, orders.Reencrypt(t.Context(), cfg, &out))
-	require.Equal(t, "checked 0 of about 0 orders, re-encrypted 0 values\n", out.String())
+	require.Equal(t, `sealed 0 messages that were in plain text
+checked 0 of about 0 orders, re-encrypted 0 values
+checked 0 of about 0 order_messages, re-encrypted 0 values
+`, out.String())
 
 	cfg.SealKeys = "k1"
 	require.ErrorIs(t, orders.Reencrypt(t.Context(), cfg, &out), seal.ErrRing)
@@ -72,7 +75,10 @@ func TestNoOrderIsTakenWithAnIncompleteKeyRing(t *testing.T) {
 			keys := cfg.SealKeys
 			cfg.SealKeys = tc.ring
 			metrics := testenv.FreeAddr(t)
-			require.Contains(t, readiness(t, cfg, metrics), `orders.details_sealed has values sealed with key "k1", but `+tc.want.Error())
+			reason := readiness(t, cfg, metrics)
+			for _, column := range []string{"orders.details_sealed", "order_messages.body_sealed"} {
+				require.Contains(t, reason, column+` has values sealed with key "k1", but `+tc.want.Error())
+			}
 			cfg.SealKeys = keys
 			require.Empty(t, readiness(t, cfg, metrics))
 		})
@@ -91,7 +97,12 @@ func storeSealedOrder(t *testing.T, cfg orders.Config) {
 	_, err = conn.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind,
   product_name, budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 VALUES ($1, $1, 'r', 'e', 'API', $1, 'REQUESTED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $2, now(), now())`,
-		id, ring.Seal([]byte(`{}`), store.SealedColumns().Columns[0].AssociatedData(id)))
+		id, ring.Seal([]byte(`{}`), store.SealedColumns()[0].Columns[0].AssociatedData(id)))
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), `INSERT INTO order_messages
+  (tenant_id, order_id, id, author_kind, author_id, author_name, body, body_sealed, body_bytes, created_at)
+VALUES ($1, $1, $1, 'SYSTEM', '', '', '[sealed]', $2, 5, now())`,
+		id, ring.Seal([]byte("Hello"), store.SealedColumns()[1].Columns[0].AssociatedData(id)))
 	require.NoError(t, err)
 }
 

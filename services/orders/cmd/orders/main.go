@@ -19,7 +19,7 @@ func main() {
 		Migrate:   orders.Migrate,
 		Compare:   orders.Compare,
 		Tasks: []daemon.Task[orders.Config]{
-			{Name: "re-encrypt", Short: "re-encrypt all delivery details under the first of the seal keys", Run: orders.Reencrypt},
+			{Name: "re-encrypt", Short: "re-encrypt all delivery details and messages under the first of the seal keys", Run: orders.Reencrypt},
 			{Name: "reconcile", Short: orders.ReconcileShort, RunWith: reconcile},
 		},
 	}))

@@ -65,10 +65,10 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 	var client string
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
-	}.Posting(message, func() error { return nil }, s.now)
+	}.Posting(s.store, message, func() error { return nil }, s.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
-		store.QueueFindMessage(b, message.Record.GetId(), &posted)
+		s.store.QueueFindMessage(b, message.Record.GetId(), &posted)
 		if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
 			store.QueueFindClient(b, tenantID, orderID, &client)
 		}

@@ -52,7 +52,9 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	require.NoError(t, err)
 	newKey := "n2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32)))
 	keys := newKey + ",k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
-	note(reencrypt.Run(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, store.SealedColumns(), &reported))
+	for _, table := range store.SealedColumns() {
+		note(reencrypt.Run(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, table, &reported))
+	}
 	f.requireOpens(t, newKey)
 	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: retention.MinAudit}))
 	note(f.reservations.Reconcile(t.Context()))
@@ -76,7 +78,7 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	require.Positive(t, f.count(t, "outbox"))
 }
 
-// requireOpens checks that the key alone opens the details of every order.
+// requireOpens checks that the key alone opens the details and messages of every order.
 func (f *fixture) requireOpens(t *testing.T, key string) {
 	t.Helper()
 	ring, err := seal.ParseRing(key)
@@ -86,6 +88,11 @@ func (f *fixture) requireOpens(t *testing.T, key string) {
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	for _, id := range ids {
+		_, messages, err := store.New(f.pool, ring, nil).Messages(t.Context(), tenantID, id, true)
+		require.NoError(t, err)
+		for _, m := range messages {
+			require.Equal(t, "Marked message", m.Record.GetBody())
+		}
 		file, err := store.New(f.pool, ring, nil).GetFile(t.Context(), tenantID, id)
 		require.NoError(t, err)
 		details, err := file.Details()
@@ -124,6 +131,12 @@ func (f *fixture) everythingPersonal(t *testing.T, note func(err error)) {
 		note(err)
 	}
 	_, err = f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
+	note(err)
+	_, err = f.postMessage(t, newID(), id, "Marked message")
+	note(err)
+	_, err = f.AddInternalNote(t.Context(), &ordersv1.AddInternalNoteRequest{
+		Actor: operator(), TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "Marked message",
+	})
 	note(err)
 	_, err = f.DispatchOrder(t.Context(), &ordersv1.DispatchOrderRequest{
 		Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel("T-1"),

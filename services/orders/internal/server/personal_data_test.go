@@ -140,6 +140,8 @@ func TestAnErasureDecidesOnEveryColumn(t *testing.T) {
 		require.Equal(t, events, f.count(t, "outbox"))
 		for _, m := range f.rowsOf(t, "order_messages", tenantID) {
 			require.Equal(t, "[erased]", m["body"])
+			require.Nil(t, m["body_sealed"])
+			require.Nil(t, m["body_bytes"])
 		}
 	})
 }
@@ -172,7 +174,9 @@ func TestAnOrderInFlightRefusesTheErasureOfAll(t *testing.T) {
 	require.NotContains(t, p.Detail, done.GetId())
 	require.Equal(t, open.GetId(), p.OrderID)
 	require.Equal(t, player, f.read(t, done.GetId()).GetExternalRecipientId())
-	require.Equal(t, "Marked note", f.rowsOf(t, "order_messages", tenantID)[1]["body"])
+	_, messages, err := f.store.Messages(t.Context(), tenantID, done.GetId(), true)
+	require.NoError(t, err)
+	require.Equal(t, "Marked note", messages[1].Record.GetBody())
 }
 
 func TestAPersonIsFoundByEachOfItsNames(t *testing.T) {

@@ -76,7 +76,7 @@ func setup(t *testing.T) *fixture {
 	f := setupAlone(t)
 	pgtest.Twin(t, f.pool, map[string]string{
 		"orders":         "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); twin.version := NEW.version + 1000;",
-		"order_messages": "twin.id := gen_random_uuid(); twin.body := 'twin';",
+		"order_messages": "twin.id := gen_random_uuid(); twin.body := 'twin'; twin.body_sealed := NULL; twin.body_bytes := NULL;",
 		"order_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})
 	return f

@@ -16,15 +16,15 @@ import (
 
 const (
 	insertMessage = `INSERT INTO order_messages
-  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at, body_sealed, body_bytes)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-	selectPosted = `SELECT count(*) FILTER (WHERE internal = $3), COALESCE(sum(octet_length(body)) FILTER (WHERE internal = $3), 0),
-  max(created_at) FROM order_messages WHERE tenant_id = $1 AND order_id = $2`
+	selectPosted = `SELECT count(*) FILTER (WHERE internal = $3),
+  COALESCE(sum(COALESCE(body_bytes, octet_length(body))) FILTER (WHERE internal = $3), 0), max(created_at) FROM order_messages WHERE tenant_id = $1 AND order_id = $2`
 
 	selectBrand = `SELECT brand_id FROM orders WHERE tenant_id = $1 AND id = $2`
 
-	messageColumns = `id, author_kind, author_id, author_name, internal, body, created_at`
+	messageColumns = `id, author_kind, author_id, author_name, internal, body, body_sealed, created_at`
 
 	selectVisibleMessages = `SELECT ` + messageColumns + ` FROM order_messages
 WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq`
@@ -33,9 +33,9 @@ WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq`
 WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq`
 )
 
-// Posting returns the action with the steps that post the message. check returns the errors of the request, which are reported
-// only if the order exists.
-func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time.Time) Action[R] {
+// Posting returns the action with the steps that post the message in the store. check returns the errors of the request, which are
+// reported only if the order exists.
+func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now func() time.Time) Action[R] {
 	var before rules.Posted
 	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
 		before = rules.Posted{}
@@ -56,8 +56,9 @@ func (a Action[R]) Posting(m *rules.Message, check func() error, now func() time
 	}
 	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
+		body := s.storeBody(r.GetId(), r.GetBody())
 		b.Queue(insertMessage, r.GetId(), before.TenantID, before.Record.GetId(), enumname.String(r.GetAuthor().GetKind()),
-			m.AuthorID, r.GetAuthor().GetName(), m.Internal, r.GetBody(), r.GetCreatedAt().AsTime())
+			m.AuthorID, r.GetAuthor().GetName(), m.Internal, body.text, r.GetCreatedAt().AsTime(), body.sealed, body.bytes)
 	}
 	return a
 }
@@ -73,7 +74,7 @@ func (s *Store) Messages(
 	b := &pgx.Batch{}
 	b.Queue(selectBrand, tenantID, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&brandID) })
 	b.Queue(statement, tenantID, orderID).Query(func(rows pgx.Rows) (err error) {
-		messages, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Message, error) { return scanMessage(row) })
+		messages, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Message, error) { return s.scanMessage(row) })
 		return err
 	})
 	err = s.pool.SendBatch(ctx, b).Close()
@@ -87,13 +88,18 @@ func (s *Store) Messages(
 }
 
 // scanMessage reads messageColumns, and the further columns of the statement into more.
-func scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
+func (s *Store) scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message, error) {
 	m := &rules.Message{Record: &ordersv1.OrderMessage{Author: &ordersv1.MessageAuthor{}}}
 	r := m.Record
+	var sealed []byte
 	into := []any{
-		&r.Id, postgres.ScanEnum(&r.Author.Kind), &m.AuthorID, &r.Author.Name, &m.Internal, &r.Body, postgres.ScanTime(&r.CreatedAt),
+		&r.Id, postgres.ScanEnum(&r.Author.Kind), &m.AuthorID, &r.Author.Name, &m.Internal, &r.Body, &sealed,
+		postgres.ScanTime(&r.CreatedAt),
 	}
-	return m, row.Scan(append(into, more...)...)
+	if err := row.Scan(append(into, more...)...); err != nil {
+		return nil, err
+	}
+	return m, s.openBody(r, sealed)
 }
 
 // ErrMessageIDTaken means that another message has the id.
@@ -109,13 +115,13 @@ type PostedMessage struct {
 const selectMessage = `SELECT ` + messageColumns + `, tenant_id, order_id FROM order_messages WHERE id = $1`
 
 // QueueFindMessage adds the look-up of a message by its id; into gets nil if there is none.
-func QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
+func (s *Store) QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
 	*into = nil
 	b.Queue(selectMessage, id).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*PostedMessage, error) {
 			p := &PostedMessage{}
 			var err error
-			p.Message, err = scanMessage(row, &p.TenantID, &p.OrderID)
+			p.Message, err = s.scanMessage(row, &p.TenantID, &p.OrderID)
 			return p, err
 		})
 		if len(found) == 1 {

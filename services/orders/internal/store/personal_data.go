@@ -22,7 +22,7 @@ const (
 ) of_person ORDER BY id LIMIT $5`
 
 	// The name of a client of the tenant is erased too: the client may be the person.
-	eraseMessages = `UPDATE order_messages SET body = $3,
+	eraseMessages = `UPDATE order_messages SET body = $3, body_sealed = NULL, body_bytes = NULL,
   author_id = CASE author_kind WHEN 'TENANT_CLIENT' THEN '' ELSE author_id END,
   author_name = CASE author_kind WHEN 'TENANT_CLIENT' THEN $3 ELSE author_name END
 WHERE tenant_id = $1 AND order_id = ANY($2) AND body <> $3`

@@ -97,7 +97,9 @@ func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, erro
 // associatedData binds the sealed details to their column and order.
 func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
 
-// SealedColumns are the columns that hold sealed values.
-func SealedColumns() reencrypt.Table {
+func sealedOrders() reencrypt.Table {
 	return reencrypt.Table{Name: "orders", Columns: []reencrypt.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
 }
+
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() []reencrypt.Table { return []reencrypt.Table{sealedOrders(), sealedMessages()} }

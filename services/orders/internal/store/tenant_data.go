@@ -13,7 +13,10 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 		Pool: pool, Ring: ring,
 		Tables: []tenantdata.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
-			{Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}},
+			{
+				Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}, Omit: []string{"body_bytes"},
+				Sealed: sealedMessages().Columns,
+			},
 			// They name only orders, so each is erased in the statement that erases its order.
 			{
 				Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true, ErasedWith: "orders",
@@ -21,7 +24,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
   UNION ALL SELECT stock_hold_id FROM orders WHERE tenant_id = $1::uuid AND stock_hold_id IS NOT NULL)`,
 			},
 			{
-				Name: "orders", Key: []string{"id uuid"}, Sealed: SealedColumns().Columns,
+				Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns,
 				With: "DELETE FROM reservation_outcomes WHERE order_id = ANY(ARRAY(SELECT unnest(ARRAY[id, stock_hold_id]) FROM erased))",
 			},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.

@@ -23,7 +23,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	require.NoError(t, err)
 	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		order, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
-		sealed := ring.Seal([]byte(`{"client": {"name": "Ada"}}`), store.SealedColumns().Columns[0].AssociatedData(order))
+		sealed := ring.Seal([]byte(`{"client": {"name": "Ada"}}`), store.SealedColumns()[0].Columns[0].AssociatedData(order))
 		for sql, args := range map[string][]any{
 			`INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind, product_name,
 			   budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
