@@ -1,9 +1,9 @@
 package e2e_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,21 +47,26 @@ func (s stack) testGiftSite(t *testing.T) {
 		require.Contains(t, refused.Body, `id="`+field+`-error"`)
 		require.Equal(t, 1, strings.Count(refused.Body, `aria-invalid="true"`), field)
 	}
+	// One link may use up only a part of what its address may send, so some of them are refused.
+	statuses := make([]int, 50)
 	var group errgroup.Group
-	for range 50 {
+	for i := range statuses {
 		request := s.claimForm(t, address, "city", "Visby")
 		group.Go(func() error {
 			response, err := http.DefaultTransport.RoundTrip(request)
-			if err == nil && response.StatusCode != http.StatusSeeOther {
-				err = fmt.Errorf("answered %d", response.StatusCode)
+			if err != nil {
+				return err
 			}
-			if response != nil {
-				_ = response.Body.Close()
-			}
-			return err
+			statuses[i] = response.StatusCode
+			return response.Body.Close()
 		})
 	}
 	require.NoError(t, group.Wait())
+	claimed := slices.DeleteFunc(statuses, func(status int) bool { return status == http.StatusTooManyRequests })
+	require.Greater(t, len(claimed), 5)
+	for _, status := range claimed {
+		require.Equal(t, http.StatusSeeOther, status)
+	}
 	list := s.Get(t, key, "/orders?limit=100")
 	require.Equal(t, 1, strings.Count(list.Body, `"personalLinkId":"`+link["id"].(string)+`"`))
 	page := harness.Visit(t, address)
