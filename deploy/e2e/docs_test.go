@@ -47,7 +47,7 @@ type example struct {
 var differs = regexp.MustCompile(`; \d+ s, \d+ rows/s|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|gft_\S+|[0-9a-f]{64}|` +
 	`\bG(-[0-9A-Z]{5}){2}|\d+(-\d+-\d+T[0-9:]+Z)?| {2,}`)
 
-func comparable(output string) string {
+func masked(output string) string {
 	return strings.TrimSpace(differs.ReplaceAllStringFunc(output, func(found string) string {
 		switch {
 		case strings.HasPrefix(found, ";"):
@@ -182,7 +182,7 @@ func runExamples(t *testing.T, shell, dir string, examples []example) {
 			if i > 0 {
 				_, printed, _ = strings.Cut(printed, "\n") // The exit code of the example before.
 			}
-			require.Equal(t, comparable(strings.Join(one.want, "\n")), comparable(printed), one.script)
+			require.Equal(t, masked(strings.Join(one.want, "\n")), masked(printed), one.script)
 		}
 		for _, line := range one.want {
 			require.True(t, one.whole || strings.Contains(outputs[i], line), "%s\n%s\nhas no %s", one.script, outputs[i], line)
@@ -242,6 +242,6 @@ func TestExamplesAreReadFromAPage(t *testing.T) {
 func TestOutputsAreComparedUpToWhatDiffers(t *testing.T) {
 	t.Parallel()
 	const printed = "id  5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77\napi key     gft_sbx_abc\nat 2026-01-31T12:00:00Z, 12 rows; 3 s, 4 rows/s"
-	require.Equal(t, "id  0\napi key  0\nat 0, 0 rows", comparable(printed+"\n"))
-	require.NotEqual(t, comparable("name  Fjord"), comparable("name  Berg"))
+	require.Equal(t, "id  0\napi key  0\nat 0, 0 rows", masked(printed+"\n"))
+	require.NotEqual(t, masked("name  Fjord"), masked("name  Berg"))
 }

@@ -50,7 +50,7 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		}, 2, "tls.key: no such file"},
 		"with a key that others may read": {func(t *testing.T, dir string) {
 			t.Helper()
-			require.NoError(t, os.Chmod(filepath.Join(dir, "tls.key"), 0o640))
+			require.NoError(t, os.Chmod(filepath.Join(dir, "tls.key"), 0o640)) //nolint:gosec // Others may read it, which is the test.
 		}, 2, "others may read this private key: chmod 600"},
 		"of another authority": {func(t *testing.T, dir string) {
 			t.Helper()
@@ -65,7 +65,7 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		}, 3, "certificate signed by unknown authority"},
 		"in a file of contexts that others may change": {func(t *testing.T, dir string) {
 			t.Helper()
-			require.NoError(t, os.Chmod(filepath.Join(dir, "giftingctl.yaml"), 0o666))
+			require.NoError(t, os.Chmod(filepath.Join(dir, "giftingctl.yaml"), 0o666)) //nolint:gosec // Others may change it, which is the test.
 		}, 2, "others may change it"},
 	} {
 		t.Run(name, func(t *testing.T) {
