@@ -1,4 +1,4 @@
-package programs_test
+package migrations_test
 
 import (
 	"context"
