@@ -87,6 +87,15 @@ giftingctl: ## Build .local/bin/giftingctl, the command line for operators and i
 	@mkdir -p $(BIN)
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./deploy/cmd/giftingctl
 
+.PHONY: release
+release: ## Build giftingctl for Linux and macOS into .local/release, with checksums
+	@rm -rf $(LOCAL)/release && mkdir -p $(LOCAL)/release
+	@for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do \
+		CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath -ldflags "-s -w $(STAMP)" \
+			-o $(LOCAL)/release/giftingctl-$$target ./deploy/cmd/giftingctl || exit 1; \
+	done
+	@cd $(LOCAL)/release && sha256sum giftingctl-* | tee SHA256SUMS
+
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
 	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/apiserver; do \

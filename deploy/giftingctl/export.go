@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/partnergifting/platform/pkg/progress"
 )
 
 var errOut = errors.New("name the file to write: --out FILE")
@@ -27,19 +29,19 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		return usage(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	progress := c.app.bar("written", 0)
-	err = c.write(ctx, conn, req, file, progress)
-	progress.end()
+	shown := c.app.bar("bytes written", 0)
+	err = c.write(ctx, conn, req, file, shown)
+	shown.End()
 	if err != nil {
 		c.continued(req)
 		return err
 	}
-	return c.app.done(map[string]any{"file": c.out, "bytes": progress.done},
-		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, progress.done))
+	return c.app.done(map[string]any{"file": c.out, "bytes": shown.Done()},
+		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, shown.Done()))
 }
 
 // write writes all pages. After an error the request has the cursor of the page that is missing.
-func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, progress *bar) error {
+func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *progress.Bar) error {
 	for {
 		resp := newMessage(method(c.method).Output())
 		if err := conn.call(ctx, c.method, req, resp); err != nil {
@@ -49,7 +51,7 @@ func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Mes
 		if err := writePage(file, content); err != nil {
 			return err
 		}
-		progress.add(len(content))
+		shown.Add(len(content))
 		next := c.next(resp)
 		if next == "" {
 			return nil

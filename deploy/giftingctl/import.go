@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/progress"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/importer"
 )
@@ -57,11 +58,11 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 		return usage(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	progress := i.app.bar("imported", size)
+	shown := i.app.bar("imported", size)
 	if i.report == "-" && i.app.OutTerminal {
-		progress.to = io.Discard // The report shows the progress.
+		shown = nil // The report shows the progress.
 	}
-	rows, err := importer.Read(counted{file, progress}, format)
+	rows, err := importer.Read(counted{file, shown}, format)
 	if err != nil {
 		return usage(err)
 	}
@@ -76,12 +77,12 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	if i.dryRun {
-		return i.try(ctx, rows, report, progress)
+		return i.try(ctx, rows, report, shown)
 	}
 	totals, err := importer.Import{
 		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn.conn), Report: report, Progress: i.progress(), Clock: time.Now,
 	}.Run(ctx)
-	progress.end()
+	shown.End()
 	if i.app.Terminal {
 		i.app.note(totals.String())
 	}
@@ -92,7 +93,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 }
 
 // try reads the file as an import would. The catalog may still refuse rows that can be read.
-func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, progress *bar) error {
+func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, shown *progress.Bar) error {
 	totals := importer.Totals{}
 	for ctx.Err() == nil {
 		row, err := rows.Next()
@@ -111,7 +112,7 @@ func (i *importCommand) try(ctx context.Context, rows importer.Rows, report impo
 			return err
 		}
 	}
-	progress.end()
+	shown.End()
 	i.app.note(fmt.Sprintf("%d rows, of which %d cannot be read. Nothing was sent.", totals.Rows, totals.Rejected))
 	return errors.Join(report.Flush(), i.outcome(nil, totals, ctx.Err()))
 }
@@ -144,13 +145,13 @@ func (i *importCommand) progress() io.Writer {
 type counted struct {
 	io.Reader
 
-	progress *bar
+	shown *progress.Bar
 }
 
 // Read implements io.Reader.
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.progress.add(n)
+	c.shown.Add(n)
 	return n, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/seal"
 )
 
@@ -114,6 +115,7 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("estimate rows: %w", err)
 	}
 	var total counts
+	bar, lines := progress.New(progress.OnTerminal(r.out), r.table.Name+" checked", estimate), progress.Lines(r.out)
 	for at := r.table.start(); ; {
 		last, c, err := r.step(ctx, at)
 		if err != nil {
@@ -121,10 +123,13 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 		}
 		total.rows, total.values = total.rows+c.rows, total.values+c.values
 		total.missed, total.broken = total.missed+c.missed, total.broken+c.broken
-		r.report("checked %d of about %d %s, re-encrypted %d values\n", total.rows, max(estimate, total.rows), r.table.Name, total.values)
+		bar.Add(c.rows)
 		if c.rows < r.batch {
+			bar.End()
+			r.report(r.out, total, estimate)
 			break
 		}
+		r.report(lines, total, estimate)
 		at = last
 	}
 	done = total.values+total.missed == 0
@@ -135,7 +140,9 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 }
 
 // report is about progress only, so a failure to write it is ignored.
-func (r *run) report(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
+func (r *run) report(to io.Writer, total counts, estimate int) {
+	_, _ = fmt.Fprintf(to, "checked %d of about %d %s, re-encrypted %d values\n", total.rows, max(estimate, total.rows), r.table.Name, total.values)
+}
 
 // step re-encrypts the next batch of rows after a position and returns the position of its last row.
 func (r *run) step(ctx context.Context, after position) (last position, c counts, err error) {
@@ -155,7 +162,7 @@ func (r *run) step(ctx context.Context, after position) (last position, c counts
 		for i, old := range values {
 			if len(old) > 0 && !changes[i].add(r.ring, r.table.Columns[i], last, old) {
 				c.broken++
-				r.report("%s of %s %s does not open\n", r.table.Columns[i].Name, r.table.Name, last.id)
+				_, _ = fmt.Fprintf(r.out, "%s of %s %s does not open\n", r.table.Columns[i].Name, r.table.Name, last.id)
 			}
 		}
 		return nil

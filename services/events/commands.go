@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/feed"
@@ -50,6 +52,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		}
 		s := store.New(pool)
 		r.Store, r.Retention = s, cfg.Retention+lag
+		r.Progress = progress.New(progress.OnTerminal(os.Stderr), "changes read", 0)
 		var results []feed.Redriven
 		if *outboxes {
 			var partitions int
@@ -60,6 +63,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		} else {
 			results, err = r.Topic(ctx, cfg.Kafka, cfg.KafkaTopic)
 		}
+		r.Progress.End()
 		return errors.Join(err, report(out, results, *asJSON))
 	})
 }

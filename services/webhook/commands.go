@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -102,7 +104,9 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		if err != nil {
 			return err
 		}
-		done, err := r.run(ctx, eventsv1.NewFeedEventsServiceClient(events), fan)
+		bar := progress.New(progress.OnTerminal(os.Stderr), "events read", 0)
+		done, err := r.run(ctx, eventsv1.NewFeedEventsServiceClient(events), fan, bar)
+		bar.End()
 		return errors.Join(err, r.report(out, done))
 	})
 }
@@ -122,7 +126,9 @@ func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServ
 	return nil
 }
 
-func (r redrive) run(ctx context.Context, events eventsv1.FeedEventsServiceClient, fan *fanout.FanOut) (total fanout.Redriven, err error) {
+func (r redrive) run(
+	ctx context.Context, events eventsv1.FeedEventsServiceClient, fan *fanout.FanOut, bar *progress.Bar,
+) (total fanout.Redriven, err error) {
 	req := &eventsv1.ListFeedEventsRequest{RecordedFrom: timestamppb.New(r.from), RecordedBefore: timestamppb.New(r.to)}
 	if r.tenant != "" {
 		req.TenantId = &r.tenant
@@ -132,6 +138,7 @@ func (r redrive) run(ctx context.Context, events eventsv1.FeedEventsServiceClien
 		if err != nil {
 			return total, err
 		}
+		bar.Add(len(page.GetChanges()))
 		done, err := fan.Redrive(ctx, page.GetChanges(), r.key, r.dryRun)
 		total.Events, total.Missing = total.Events+done.Events, total.Missing+done.Missing
 		total.Deliveries, total.Invalid = total.Deliveries+done.Deliveries, total.Invalid+done.Invalid

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/progress"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -28,6 +29,8 @@ type Redrive struct {
 	Retention time.Duration
 	From, To  time.Time
 	DryRun    bool
+	// Progress counts the changes that were read; nil: not at all.
+	Progress *progress.Bar
 }
 
 // Topic reads a topic. It returns the results so far with an error too.
@@ -90,6 +93,7 @@ func (r Redrive) append(ctx context.Context, partition int, changes []store.Chan
 		return nil
 	}
 	done.Changes += len(changes)
+	r.Progress.Add(len(changes))
 	batch := store.Batch{Partition: partition, Changes: changes, Retention: r.Retention}
 	if r.DryRun {
 		missing, err := r.Store.Missing(ctx, batch)

@@ -99,6 +99,7 @@ func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
 			}
 			f.newest[id] = known
 		}
+		r.pace.bar.Add(len(resp.GetEvents()))
 		f.next, r.report.Compared.Events = resp.GetNext(), r.report.Compared.Events+len(resp.GetEvents())
 		if !resp.GetEnd() {
 			continue

@@ -3,13 +3,19 @@ package reconcile
 import (
 	"context"
 	"time"
+
+	"github.com/partnergifting/platform/pkg/progress"
 )
 
 // pacer bounds the rate of reads, so that a run does not slow down the platform.
-type pacer struct{ ticker *time.Ticker }
+type pacer struct {
+	ticker *time.Ticker
+	// bar counts the items that were read.
+	bar *progress.Bar
+}
 
-func newPacer(pagesPerSecond int) pacer {
-	return pacer{time.NewTicker(time.Second / time.Duration(pagesPerSecond))}
+func newPacer(pagesPerSecond int, bar *progress.Bar) pacer {
+	return pacer{time.NewTicker(time.Second / time.Duration(pagesPerSecond)), bar}
 }
 
 // wait returns when the next page may be read.
@@ -47,6 +53,7 @@ func (s *stream[T]) head(ctx context.Context) (*T, error) {
 			return nil, err
 		}
 		s.end, s.count = len(s.page) < s.limit, s.count+len(s.page)
+		s.pace.bar.Add(len(s.page))
 		if len(s.page) > 0 {
 			s.last = s.page[len(s.page)-1]
 		}

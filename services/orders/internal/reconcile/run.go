@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/progress"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -42,6 +44,8 @@ type Config struct {
 	From time.Time
 	// PagesPerSecond bounds the rate of reads.
 	PagesPerSecond int
+	// Terminal gets a bar while nothing is repaired; nil: nothing. Repairs are logged there.
+	Terminal io.Writer
 }
 
 // run is one run.
@@ -72,7 +76,12 @@ func Run(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 }
 
 func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
-	r := &run{Deps: deps, cfg: cfg, pace: newPacer(cfg.PagesPerSecond), report: &Report{Differences: []Difference{}}}
+	var bar *progress.Bar
+	if cfg.Terminal != nil && !cfg.Repair {
+		bar = progress.New(cfg.Terminal, "records read", 0)
+		defer bar.End()
+	}
+	r := &run{Deps: deps, cfg: cfg, pace: newPacer(cfg.PagesPerSecond, bar), report: &Report{Differences: []Difference{}}}
 	defer r.pace.ticker.Stop()
 	for _, part := range []func(ctx context.Context) error{r.compareStock, r.compareLinks, r.compareEvents} {
 		if err := part(ctx); err != nil {

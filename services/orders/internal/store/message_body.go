@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -68,6 +69,8 @@ WHERE m.id = r.id AND m.body_sealed IS NULL AND m.body = r.body`
 // again at any time. A running instance of an earlier version, or with sealing off, may store further ones.
 func (s *Store) SealMessages(ctx context.Context, out io.Writer) error {
 	total := 0
+	bar := progress.New(progress.OnTerminal(out), "messages sealed that were in plain text", 0)
+	defer bar.End()
 	for tenant, id := uuid.Nil.String(), uuid.Nil.String(); ; {
 		rows, err := s.pool.Query(ctx, selectPlainBodies, tenant, id, rules.Erased, sealBatch)
 		if err != nil {
@@ -90,8 +93,9 @@ func (s *Store) SealMessages(ctx context.Context, out io.Writer) error {
 				return fmt.Errorf("seal messages: %w", err)
 			}
 			total += int(tag.RowsAffected())
+			bar.Add(int(tag.RowsAffected()))
 		}
-		_, _ = fmt.Fprintf(out, "sealed %d messages that were in plain text\n", total) // Only progress.
+		_, _ = fmt.Fprintf(progress.Lines(out), "sealed %d messages that were in plain text\n", total) // Only progress.
 		if len(ids) < sealBatch {
 			return nil
 		}
