@@ -141,7 +141,7 @@ var clients = map[string]func(t *testing.T, address string){
 func TestAClientOfAServer(t *testing.T) {
 	client, found := clients[os.Getenv(clientVariable)]
 	if !found {
-		t.Skip("runs only as a process of TestPrivateAuthoritiesAreTrusted")
+		t.Skip("runs only as a process of TestPrivateAuthoritiesAreTrusted") // It needs the server of that test.
 	}
 	client(t, os.Getenv(serverVariable))
 }

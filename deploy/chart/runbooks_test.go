@@ -32,7 +32,7 @@ func TestTheShellFunctionOfRunbooksStartsAPod(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("jq"); err != nil {
 		require.Empty(t, os.Getenv("CI"), "jq is not installed")
-		t.Skip("jq is not installed")
+		t.Skip("jq is not installed") // The function needs it. The whole check installs it, and fails without it.
 	}
 	for _, object := range render(t, "{}") {
 		d, ok := object.(*apps.Deployment)

@@ -47,7 +47,8 @@ func terminal(t *testing.T) (controller, user *os.File) {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("there are no pseudo terminals: " + err.Error())
+		require.Empty(t, os.Getenv("CI"), "there are no pseudo terminals: %s", err)
+		t.Skip("there are no pseudo terminals: " + err.Error()) // Some containers have none. The whole check fails without them.
 	}
 	t.Cleanup(func() { _ = controller.Close() })
 	require.NoError(t, unix.IoctlSetPointerInt(int(controller.Fd()), unix.TIOCSPTLCK, 0))

@@ -26,7 +26,7 @@ func TestAProcessThatStoresFiles(t *testing.T) {
 	t.Parallel()
 	address := os.Getenv(storeVariable)
 	if address == "" {
-		t.Skip("runs only as a process of TestS3BehindAPrivateAuthority")
+		t.Skip("runs only as a process of TestS3BehindAPrivateAuthority") // It needs the server of that test.
 	}
 	check := run(t, address)
 	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil || namesCause(check.Ready(t.Context())) }, time.Minute, time.Millisecond)
