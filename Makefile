@@ -240,11 +240,13 @@ lint-shell: $(BIN)/shellcheck
 # The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
 lint-openapi: node
-	@echo "redocly: the OpenAPI document"
-	@mkdir -p $(LOCAL)
-	@go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1 > $(LOCAL)/openapi.yaml
+	@echo "redocly: the OpenAPI documents of production and sandbox"
+	@mkdir -p $(LOCAL)/openapi
+	@for environment in production sandbox; do \
+		go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1 $$environment > $(LOCAL)/openapi/$$environment.yaml || exit 1; \
+	done
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
-		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi.yaml
+		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi/*.yaml
 
 .PHONY: lint-configuration
 lint-configuration:

@@ -206,7 +206,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	reference, err := openapi.New(g.cfg.PublicURL)
+	reference, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment)
 	if err != nil {
 		return nil, err
 	}

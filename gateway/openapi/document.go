@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 //go:embed document/*.yaml examples.yaml errors.yaml
@@ -15,8 +18,11 @@ var sources embed.FS
 
 var errDocument = errors.New("OpenAPI document")
 
-// assemble expands the parts and merges them in the order of their names.
-func assemble(publicURL string) (*yaml.Node, error) {
+// sandboxParts are in the document of the sandbox only.
+const sandboxParts = "document/4?-sandbox-*.yaml"
+
+// assemble expands the parts of an environment and merges them in the order of their names.
+func assemble(publicURL string, environment apikey.Environment) (*yaml.Node, error) {
 	x, err := newExpander(publicURL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: examples.yaml: %w", errDocument, err)
@@ -27,6 +33,9 @@ func assemble(publicURL string) (*yaml.Node, error) {
 	}
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, name := range names {
+		if only, _ := path.Match(sandboxParts, name); only && environment != apikey.Sandbox {
+			continue
+		}
 		if err := x.addPart(root, name); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", errDocument, name, err)
 		}
@@ -62,7 +71,7 @@ func parseYAML(raw []byte) (*yaml.Node, error) {
 	return file.Content[0], nil
 }
 
-// merge adds the members of one mapping to another; mappings with the same name are merged too.
+// merge adds the members of one mapping to another; mappings and lists with the same name are merged too.
 func merge(into, from *yaml.Node) error {
 	for i := 0; i < len(from.Content); i += 2 {
 		name, value := from.Content[i], from.Content[i+1]
@@ -74,6 +83,8 @@ func merge(into, from *yaml.Node) error {
 			if err := merge(present, value); err != nil {
 				return fmt.Errorf("%s: %w", name.Value, err)
 			}
+		case present.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode:
+			present.Content = append(present.Content, value.Content...)
 		default:
 			return fmt.Errorf("%w: %s is defined twice", errDocument, name.Value)
 		}

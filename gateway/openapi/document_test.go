@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -41,7 +42,12 @@ func get(t *testing.T, path string) *httptest.ResponseRecorder {
 
 func load(t *testing.T) document {
 	t.Helper()
-	raw := get(t, "/openapi.json").Body.Bytes()
+	return loadOf(t, apikey.Sandbox)
+}
+
+func loadOf(t *testing.T, environment apikey.Environment) document {
+	t.Helper()
+	raw := callIn(t, environment, http.MethodGet, "/openapi.json", nil).Body.Bytes()
 	d := document{t: t, raw: raw}
 	require.NoError(t, json.Unmarshal(raw, &d.root))
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -121,19 +127,21 @@ func texts(values any) []string {
 
 func TestTheDocumentIsOpenAPI31(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
-		t.Run(path, func(t *testing.T) {
-			parsed, err := libopenapi.NewDocument(get(t, path).Body.Bytes())
-			require.NoError(t, err)
-			require.Equal(t, "3.1.0", parsed.GetVersion())
-			model, err := parsed.BuildV3Model()
-			require.NoError(t, err)
-			require.NotNil(t, model)
-			v, errs := validator.NewValidator(parsed)
-			require.Empty(t, errs)
-			valid, found := v.ValidateDocument()
-			require.True(t, valid, "%v", found)
-		})
+	for _, environment := range environments {
+		for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
+			t.Run(string(environment)+path, func(t *testing.T) {
+				parsed, err := libopenapi.NewDocument(callIn(t, environment, http.MethodGet, path, nil).Body.Bytes())
+				require.NoError(t, err)
+				require.Equal(t, "3.1.0", parsed.GetVersion())
+				model, err := parsed.BuildV3Model()
+				require.NoError(t, err)
+				require.NotNil(t, model)
+				v, errs := validator.NewValidator(parsed)
+				require.Empty(t, errs)
+				valid, found := v.ValidateDocument()
+				require.True(t, valid, "%v", found)
+			})
+		}
 	}
 }
 
@@ -144,7 +152,7 @@ func TestYAMLAndJSONAreTheSameDocument(t *testing.T) {
 	asJSON, err := json.Marshal(fromYAML)
 	require.NoError(t, err)
 	require.JSONEq(t, string(load(t).raw), string(asJSON))
-	written, err := openapi.Document(publicURL + "/")
+	written, err := openapi.Document(publicURL+"/", apikey.Sandbox)
 	require.NoError(t, err)
 	require.Equal(t, get(t, "/openapi.yaml").Body.String(), string(written))
 }
@@ -159,13 +167,15 @@ func TestTheDocumentContainsThePublicURL(t *testing.T) {
 
 func TestEveryComponentIsUsed(t *testing.T) {
 	t.Parallel()
-	d := load(t)
-	for kind, named := range d.object(d.root["components"]) {
-		if kind == "securitySchemes" {
-			continue
-		}
-		for name := range d.object(named) {
-			require.Contains(t, string(d.raw), `"#/components/`+kind+"/"+name+`"`)
+	for _, environment := range environments {
+		d := loadOf(t, environment)
+		for kind, named := range d.object(d.root["components"]) {
+			if kind == "securitySchemes" {
+				continue
+			}
+			for name := range d.object(named) {
+				require.Contains(t, string(d.raw), `"#/components/`+kind+"/"+name+`"`, environment)
+			}
 		}
 	}
 }

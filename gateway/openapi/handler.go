@@ -1,6 +1,6 @@
 // Package openapi builds and serves the reference of the public API: the OpenAPI document and two HTML pages.
 //
-// The document is written by hand in the files of document/. Its examples come from examples.yaml, the texts of the page of
+// The document is written by hand in the files of document/; those named *-sandbox-* are in the document of the sandbox only. Its examples come from examples.yaml, the texts of the page of
 // errors from errors.yaml. Tests compare the document with the operations, the contracts, the codes of pkg/problem and the
 // field lengths.
 //
@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -41,11 +42,11 @@ func Serves(path string) bool {
 	return false
 }
 
-// New returns the handler of the reference of an API that callers reach at publicURL. It expects paths without the base path
-// of the API.
-func New(publicURL string) (http.Handler, error) {
+// New returns the handler of the reference of an environment's API that callers reach at publicURL. It expects paths without the
+// base path of the API.
+func New(publicURL string, environment apikey.Environment) (http.Handler, error) {
 	publicURL = strings.TrimSuffix(publicURL, "/")
-	root, err := assemble(publicURL)
+	root, err := assemble(publicURL, environment)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +70,8 @@ func New(publicURL string) (http.Handler, error) {
 }
 
 // Document returns the OpenAPI document as YAML, as the handler of New serves it.
-func Document(publicURL string) ([]byte, error) {
-	root, err := assemble(strings.TrimSuffix(publicURL, "/"))
+func Document(publicURL string, environment apikey.Environment) ([]byte, error) {
+	root, err := assemble(strings.TrimSuffix(publicURL, "/"), environment)
 	if err != nil {
 		return nil, err
 	}

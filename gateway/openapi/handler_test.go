@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 var contentTypes = map[string]string{
@@ -22,17 +23,33 @@ var contentTypes = map[string]string{
 	"/openapi.yaml": "application/yaml",
 }
 
-// newHandler makes one handler for all tests, because it has no state.
-var newHandler = sync.OnceValues(func() (http.Handler, error) { return openapi.New(publicURL) })
+var environments = []apikey.Environment{apikey.Production, apikey.Sandbox}
 
+// handlers are made once for all tests, because they have no state.
+var handlers = sync.OnceValues(func() (made map[apikey.Environment]http.Handler, err error) {
+	made = map[apikey.Environment]http.Handler{}
+	for _, environment := range environments {
+		if made[environment], err = openapi.New(publicURL, environment); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+})
+
+// call calls the handler of the sandbox, whose document has all of the other and more.
 func call(t *testing.T, method, path string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := newHandler()
+	return callIn(t, apikey.Sandbox, method, path, header)
+}
+
+func callIn(t *testing.T, environment apikey.Environment, method, path string, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	made, err := handlers()
 	require.NoError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 	r.Header = header
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
+	made[environment].ServeHTTP(w, r)
 	return w
 }
 

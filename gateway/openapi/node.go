@@ -69,6 +69,9 @@ func (n node) Has(text string) bool {
 	return n.String() == text || slices.ContainsFunc(n.All(), func(element node) bool { return element.String() == text })
 }
 
+// Extension reports whether the value was not in the first published contract.
+func (n node) Extension() bool { return n.Get("x-extension").Has("true") }
+
 // JSON returns the value as indented JSON.
 func (n node) JSON() (string, error) {
 	text, err := toJSON(n.value)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -18,9 +19,18 @@ import (
 // imagesPath is the only path that is not an operation of a contract: it needs no key and no codec.
 const imagesPath = "/catalog/images/{fileId}"
 
+// tables are the operations of each environment.
+var tables = map[apikey.Environment]func() (*operation.Table, error){apikey.Production: operation.New, apikey.Sandbox: operation.New}
+
+// operations are those of the sandbox, which has all of production and more.
 func operations(t *testing.T) []*operation.Operation {
 	t.Helper()
-	table, err := operation.New()
+	return operationsOf(t, apikey.Sandbox)
+}
+
+func operationsOf(t *testing.T, environment apikey.Environment) []*operation.Operation {
+	t.Helper()
+	table, err := tables[environment]()
 	require.NoError(t, err)
 	return table.All()
 }
@@ -54,13 +64,27 @@ func (d document) operation(op *operation.Operation) object {
 
 func TestEveryOperationIsDescribedAndNoOther(t *testing.T) {
 	t.Parallel()
-	want := []string{"get " + imagesPath}
-	for _, op := range operations(t) {
-		want = append(want, strings.ToLower(op.Method)+" "+camel(op.Path))
+	for _, environment := range environments {
+		t.Run(string(environment), func(t *testing.T) {
+			want := []string{"get " + imagesPath}
+			for _, op := range operationsOf(t, environment) {
+				want = append(want, strings.ToLower(op.Method)+" "+camel(op.Path))
+			}
+			var got []string
+			loadOf(t, environment).each("paths", func(path, method string, _ object) { got = append(got, method+" "+path) })
+			require.ElementsMatch(t, want, got)
+		})
 	}
-	var got []string
-	load(t).each("paths", func(path, method string, _ object) { got = append(got, method+" "+path) })
-	require.ElementsMatch(t, want, got)
+}
+
+func TestPartsOfTheSandboxAreInItsDocumentOnly(t *testing.T) {
+	t.Parallel()
+	for environment, want := range map[apikey.Environment]bool{apikey.Production: false, apikey.Sandbox: true} {
+		has := slices.ContainsFunc(loadOf(t, environment).at("tags").([]any), func(tag any) bool { return tag.(object)["name"] == "Sandbox" })
+		require.Equal(t, want, has, environment)
+		page := callIn(t, environment, http.MethodGet, "/docs", nil).Body.String()
+		require.Equal(t, want, strings.Contains(page, `<h2 id="sandbox">`), environment)
+	}
 }
 
 func TestEveryResponseOfAnOperationIsDescribed(t *testing.T) {

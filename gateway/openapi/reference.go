@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -69,7 +70,7 @@ func (p *reference) contents() []menu {
 // field is a member of a schema or a parameter. Place is where a parameter is sent.
 type field struct {
 	Name, Place, Description string
-	Required                 bool
+	Required, Extension      bool
 	Schema                   node
 }
 
@@ -78,7 +79,8 @@ func (n node) Fields() (fields []field) {
 	for _, s := range append([]node{n}, n.Get("allOf").All()...) {
 		for _, p := range s.Get("properties").All() {
 			fields = append(fields, field{
-				Name: p.Name, Description: p.Get("description").String(), Required: s.Get("required").Has(p.Name), Schema: p,
+				Name: p.Name, Description: p.Get("description").String(), Required: s.Get("required").Has(p.Name),
+				Extension: p.Extension(), Schema: p,
 			})
 		}
 	}
@@ -90,8 +92,15 @@ func (n node) Parameters() (fields []field) {
 	for _, p := range n.Get("parameters").All() {
 		fields = append(fields, field{
 			Name: p.Get("name").String(), Place: p.Get("in").String(), Description: strings.TrimSpace(p.Get("description").String()),
-			Required: p.Get("required").Has("true"), Schema: p.Get("schema"),
+			Required: p.Get("required").Has("true"), Extension: p.Extension(), Schema: p.Get("schema"),
 		})
 	}
 	return fields
+}
+
+// Headers returns the headers of a response, without those that most responses have.
+func (n node) Headers() []node {
+	return slices.DeleteFunc(n.Get("headers").All(), func(h node) bool {
+		return slices.Contains([]string{"Request-Id", "RateLimit", "RateLimit-Policy", "Ignored-Parameters"}, h.Name)
+	})
 }

@@ -1,5 +1,5 @@
-// Command openapi writes the OpenAPI document of the public API to standard output, for linters and generators. Its argument
-// is the public URL of the API.
+// Command openapi writes the OpenAPI document of the public API to standard output, for linters and generators. Its arguments
+// are the public URL of the API and the environment, production or sandbox.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 func main() {
@@ -17,11 +18,15 @@ func main() {
 }
 
 func run() error {
-	const arguments = 2
+	const arguments = 3
 	if len(os.Args) != arguments {
-		return fmt.Errorf("usage: %s <public URL>", os.Args[0])
+		return fmt.Errorf("usage: %s <public URL> <environment>", os.Args[0])
 	}
-	document, err := openapi.Document(os.Args[1])
+	environment := apikey.Environment(os.Args[2])
+	if err := environment.Validate(); err != nil {
+		return err
+	}
+	document, err := openapi.Document(os.Args[1], environment)
 	if err != nil {
 		return err
 	}
