@@ -190,7 +190,7 @@ func (g *Gateway) dial() (edge.Connections, error) {
 }
 
 func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Handler, error) {
-	operations, err := operation.New()
+	operations, err := operation.New(g.cfg.Environment)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	services, err := edge.NewServices(ctx, conns, g.cfg.PublicURL)
+	services, err := edge.NewServices(ctx, conns, g.cfg.PublicURL, g.cfg.Environment)
 	if err != nil {
 		return nil, err
 	}

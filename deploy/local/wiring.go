@@ -14,6 +14,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
@@ -39,7 +40,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 	values := map[string]string{
 		"GRPC_ADDR": w.addr(p.Port), "HTTP_ADDR": w.addr(p.Port), "METRICS_ADDR": w.addr(p.Port + programs.MetricsOffset),
 		"TLS_CERT_FILE": identity.CertFile, "TLS_KEY_FILE": identity.KeyFile, "TLS_CA_FILE": identity.CAFile,
-		"LAME_DUCK": "0s", "DATABASE_URL": w.databases.url(p.Database), "REDIS_URL": w.redisURL,
+		"LAME_DUCK": "0s", "ENVIRONMENT": string(apikey.Sandbox), "DATABASE_URL": w.databases.url(p.Database), "REDIS_URL": w.redisURL,
 		"KAFKA_BROKERS": w.brokers, "KAFKA_TOPIC": w.Topic(), "KAFKA_FEED_GROUP": feed, "KAFKA_WEBHOOK_GROUP": webhook,
 		"SEAL_KEYS": w.secrets.sealKeys(p), "FINGERPRINT_KEY": w.secrets[fingerprintKey],
 		"EVENT_KEYS": w.secrets[eventKeys],

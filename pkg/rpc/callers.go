@@ -23,6 +23,7 @@ var callers = map[identity.Name]grant{
 		"gifting.catalog.v1.CatalogService",
 		"gifting.catalog.v1.ImagesService",
 		"gifting.orders.v1.OrdersService",
+		"gifting.orders.v1.SandboxOrdersService",
 		"gifting.common.v1.IdempotencyRegisterService",
 		"gifting.personallinks.v1.PersonalLinksService",
 		"gifting.personallinks.v1.GiftSiteService",

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -31,9 +32,10 @@ import (
 
 // Config of the service.
 type Config struct {
-	RPC       rpc.Config
-	Database  postgres.Config
-	Telemetry telemetry.Config
+	RPC         rpc.Config
+	Database    postgres.Config
+	Telemetry   telemetry.Config
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"production" check:"oneof=production|sandbox" doc:"Environment of this deployment; only sandbox has the operations below /sandbox."`
 	// TenantsAddr is the address of the tenants service.
 	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	// ImagesURL is explained in package images.

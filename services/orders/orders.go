@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -44,8 +45,9 @@ type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
 	Telemetry   telemetry.Config
-	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
-	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"production" check:"oneof=production|sandbox" doc:"Environment of this deployment; only sandbox has the operations below /sandbox."`
+	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
+	CatalogAddr string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	// The command reconcile compares the orders with what these services hold. The service itself does not call them.
 	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, for the command reconcile: a DNS name of all instances, or their addresses."`
@@ -189,6 +191,9 @@ func (s *Service) register(srv *server.Server) {
 	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
 	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
 	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
+	if s.cfg.Environment == apikey.Sandbox {
+		ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)
+	}
 }
 
 func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -46,10 +47,11 @@ type Config struct {
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
-	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
-	CatalogAddr string `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
-	OrdersAddr  string `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
-	SealKeys    string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"production" check:"oneof=production|sandbox" doc:"Environment of this deployment; only sandbox has the operations below /sandbox."`
+	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
+	CatalogAddr string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
+	OrdersAddr  string             `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
+	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	Events      eventseal.Config
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
 	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`

@@ -9,6 +9,9 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
+// sandboxHeader says what the sandbox has done to make an answer.
+const sandboxHeader = "Sandbox"
+
 func (h *Handler) findOperation(c *call) error {
 	var allowed []string
 	// No id contains a slash or bytes that are not text.
@@ -18,6 +21,9 @@ func (h *Handler) findOperation(c *call) error {
 	switch {
 	case c.op != nil:
 		c.route = c.op.Path
+		if c.op.Sandbox != "" {
+			c.Header().Set(sandboxHeader, c.op.Sandbox)
+		}
 		return nil
 	case len(allowed) > 0:
 		c.Header().Set("Allow", strings.Join(allowed, ", "))

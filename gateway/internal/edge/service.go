@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -45,8 +46,8 @@ type Connections struct {
 var setQueryParser = sync.OnceFunc(func() { runtime.NewServeMux(runtime.SetQueryParameterParser(restjson.QueryParser{})) })
 
 // NewServices makes the handler that turns a checked request into a gRPC call and back, by grpc-gateway. base is the base address
-// of the API as callers see it.
-func NewServices(ctx context.Context, c Connections, base string) (http.Handler, error) {
+// of the API as callers see it. The operations of the sandbox are only in the handler of that environment.
+func NewServices(ctx context.Context, c Connections, base string, environment apikey.Environment) (http.Handler, error) {
 	setQueryParser()
 	mux := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, restjson.Marshaler{}),
@@ -56,14 +57,20 @@ func NewServices(ctx context.Context, c Connections, base string) (http.Handler,
 		runtime.WithForwardResponseOption(writeSuccess(base)),
 		runtime.WithErrorHandler(keepError),
 	)
-	for _, register := range []func() error{
+	registrations := []func() error{
 		func() error { return tenantsv1.RegisterTenantsServiceHandler(ctx, mux, c.Tenants) },
 		func() error { return catalogv1.RegisterCatalogServiceHandler(ctx, mux, c.Catalog) },
 		func() error { return ordersv1.RegisterOrdersServiceHandler(ctx, mux, c.Orders) },
 		func() error { return personallinksv1.RegisterPersonalLinksServiceHandler(ctx, mux, c.PersonalLinks) },
 		func() error { return eventsv1.RegisterEventsServiceHandler(ctx, mux, c.Events) },
 		func() error { return webhookv1.RegisterWebhookServiceHandler(ctx, mux, c.Webhook) },
-	} {
+	}
+	if environment == apikey.Sandbox {
+		registrations = append(registrations,
+			func() error { return ordersv1.RegisterSandboxOrdersServiceHandler(ctx, mux, c.Orders) },
+		)
+	}
+	for _, register := range registrations {
 		if err := register(); err != nil {
 			return nil, err
 		}

@@ -42,7 +42,8 @@ type Fixture struct {
 	End   context.CancelFunc
 	Ended func() error
 
-	t *testing.T
+	environment apikey.Environment
+	t           *testing.T
 }
 
 // Options of a fixture. The zero value is for most tests.
@@ -81,6 +82,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 	if o.Configure != nil {
 		o.Configure(&cfg)
 	}
+	f.environment = cfg.Environment
 	g, err := gateway.New(t.Context(), cfg, o.Telemetry)
 	require.NoError(t, err)
 	f.End, f.Ended = run(t, g.Run)
@@ -91,7 +93,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 
 // NewCaller gives the fixture a new API key and a new address, so that no limit is used up.
 func (f *Fixture) NewCaller() {
-	f.Key, f.Address = apikey.New(apikey.Sandbox), newAddress()
+	f.Key, f.Address = apikey.New(f.environment), newAddress()
 }
 
 // For returns the fixture for a subtest.

@@ -39,6 +39,7 @@ const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2" //nolint:gosec // Of a test.
 // Services are fakes of the services behind the gateway, all on one address. Set their fields between requests only.
 type Services struct {
 	ordersv1.UnimplementedOrdersServiceServer
+	ordersv1.UnimplementedSandboxOrdersServiceServer
 	tenantsv1.UnimplementedTenantsServiceServer
 	webhookv1.UnimplementedWebhookServiceServer
 	catalogv1.UnimplementedImagesServiceServer
@@ -87,9 +88,11 @@ func NewServices(t *testing.T) *Services {
 	s.version.Store(1)
 	directory := directorytest.New(t)
 	directory.SetKeys(s.resolve)
-	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(), ordersv1.OrdersService_PlaceOrder_FullMethodName)
+	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(),
+		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName)
 	require.NoError(t, err)
 	ordersv1.RegisterOrdersServiceServer(server, s)
+	ordersv1.RegisterSandboxOrdersServiceServer(server, s)
 	tenantsv1.RegisterTenantsServiceServer(server, s)
 	tenantsv1.RegisterDirectoryServiceServer(server, directory)
 	webhookv1.RegisterWebhookServiceServer(server, s)
@@ -171,6 +174,22 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 		return nil, s.Failure
 	}
 	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "an-order", ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+}
+
+// Refused is the Idempotency-Key of a request that a service refuses.
+const Refused = "refused"
+
+// ApproveSandboxOrder implements SandboxOrdersService.
+func (s *Services) ApproveSandboxOrder(
+	ctx context.Context, req *ordersv1.ApproveSandboxOrderRequest,
+) (*ordersv1.ApproveSandboxOrderResponse, error) {
+	if err := fields.FromContext(ctx).Err(); err != nil {
+		return nil, err
+	}
+	if caller.RequestFrom(ctx).IdempotencyKey == Refused {
+		return nil, problem.New(problem.NotEditable, "The order was sent.")
+	}
+	return &ordersv1.ApproveSandboxOrderResponse{Order: &ordersv1.Order{Id: req.GetOrderId()}}, nil
 }
 
 // ListOrders implements OrdersService.

@@ -1,13 +1,16 @@
 // Package operation is the table of the public operations: the method and path of each, the scope it needs and the status of its
 // success.
 //
-// Method and path come from the google.api.http annotations of the contracts. The rules in this file add scope and status. New
+// Method and path come from the google.api.http annotations of the contracts. The rules in this package add scope and status. New
 // returns an error if contracts and rules do not have the same operations.
+//
+// The operations below /sandbox are only in the table of the sandbox. In production their paths are unknown.
 package operation
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +20,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -45,6 +49,8 @@ type Operation struct {
 	Request protoreflect.MessageType
 	// PathFields are the request's fields bound to the path.
 	PathFields []string
+	// Sandbox is the action of an operation that exists only in the sandbox, such as approve; empty for the others.
+	Sandbox string
 
 	segments []string
 	verb     string
@@ -57,18 +63,15 @@ type Table struct {
 
 var errTable = errors.New("operation table and contracts differ")
 
-// New builds the table from the contracts of all public services.
-func New() (*Table, error) {
+// New builds the table of an environment from the contracts of its public services.
+func New(environment apikey.Environment) (*Table, error) {
 	t := &Table{}
-	left := rules()
-	for _, file := range []protoreflect.FileDescriptor{
-		tenantsv1.File_gifting_tenants_v1_tenants_proto,
-		catalogv1.File_gifting_catalog_v1_catalog_proto,
-		ordersv1.File_gifting_orders_v1_orders_proto,
-		personallinksv1.File_gifting_personallinks_v1_personal_links_proto,
-		eventsv1.File_gifting_events_v1_events_proto,
-		webhookv1.File_gifting_webhook_v1_webhook_proto,
-	} {
+	contracts, left := contracts(), rules()
+	if environment == apikey.Sandbox {
+		contracts = append(contracts, sandboxContracts()...)
+		maps.Copy(left, sandboxRules())
+	}
+	for _, file := range contracts {
 		for i := range file.Services().Len() {
 			if err := t.addService(file.Services().Get(i), left); err != nil {
 				return nil, err
@@ -79,6 +82,18 @@ func New() (*Table, error) {
 		return nil, fmt.Errorf("%w: %s is in no contract", errTable, name)
 	}
 	return t, nil
+}
+
+// contracts are those of every environment.
+func contracts() []protoreflect.FileDescriptor {
+	return []protoreflect.FileDescriptor{
+		tenantsv1.File_gifting_tenants_v1_tenants_proto,
+		catalogv1.File_gifting_catalog_v1_catalog_proto,
+		ordersv1.File_gifting_orders_v1_orders_proto,
+		personallinksv1.File_gifting_personallinks_v1_personal_links_proto,
+		eventsv1.File_gifting_events_v1_events_proto,
+		webhookv1.File_gifting_webhook_v1_webhook_proto,
+	}
 }
 
 func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[string]rule) error {
@@ -114,6 +129,9 @@ func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation
 		op.Success = http.StatusOK
 	}
 	op.segments, op.verb = split(op.Path)
+	if strings.HasPrefix(op.Path, SandboxPrefix) {
+		op.Sandbox = op.verb
+	}
 	for _, segment := range op.segments {
 		if isVariable(segment) {
 			op.PathFields = append(op.PathFields, strings.Trim(segment, "{}"))

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 func TestPathsAndMethods(t *testing.T) {
 	t.Parallel()
-	table, err := operation.New()
+	table, err := operation.New(apikey.Production)
 	require.NoError(t, err)
 	for name, tc := range map[string]struct {
 		method, path string
@@ -49,7 +50,7 @@ func TestPathsAndMethods(t *testing.T) {
 
 func TestTheOwnerOfAnOperationIsThePackageOfItsService(t *testing.T) {
 	t.Parallel()
-	table, err := operation.New()
+	table, err := operation.New(apikey.Production)
 	require.NoError(t, err)
 	for path, owner := range map[string]string{"/orders": "gifting.orders.v1", "/webhooks:test": "gifting.webhook.v1"} {
 		op, _ := table.Find(http.MethodPost, path)

@@ -22,7 +22,7 @@ catalog:
   values: catalog
   calls: [tenants]
   uses: [postgresql, objectStorage]
-  settings: [IMAGES_URL, PUBLIC_URL]
+  settings: [ENVIRONMENT, IMAGES_URL, PUBLIC_URL]
   accepts: [AUDIT_RETENTION, RESERVATION_TTL]
   secrets: {DATABASE_URL: databaseUrl}
 orders:
@@ -30,7 +30,7 @@ orders:
   # personal-links and events: for the command reconcile.
   calls: [tenants, catalog, personal-links, events]
   uses: [postgresql]
-  settings: []
+  settings: [ENVIRONMENT]
   accepts:
     - AUDIT_RETENTION
     - DETAILS_RETENTION
@@ -48,7 +48,7 @@ personal-links:
   values: personalLinks
   calls: [tenants, catalog, orders]
   uses: [postgresql]
-  settings: [CLAIM_URL]
+  settings: [CLAIM_URL, ENVIRONMENT]
   accepts: [DETAILS_RETENTION, EVENT_SEALING, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, EVENT_KEYS: eventKeys}
 events:

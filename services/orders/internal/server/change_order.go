@@ -17,15 +17,20 @@ import (
 // changeAsKey runs the action for the calling key on an order that the key may see. It sets the tenant and the key of the
 // action.
 func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R]) (R, error) {
-	a.TenantID, a.OriginKeyID = p.TenantID, p.KeyID
-	decide := a.Decide
-	a.Decide = func(current *rules.Current) (*rules.Change, error) {
+	a.TenantID, a.OriginKeyID, a.Decide = p.TenantID, p.KeyID, ifReached(p, a.Decide)
+	return changeOrder(ctx, s, orderID, a)
+}
+
+// ifReached decides only about an order of the key's brands. Others do not exist for the key.
+func ifReached(
+	p caller.Principal, decide func(current *rules.Current) (*rules.Change, error),
+) func(current *rules.Current) (*rules.Change, error) {
+	return func(current *rules.Current) (*rules.Change, error) {
 		if !p.Reaches(current.Record.GetBrandId()) {
 			return nil, store.ErrNotFound
 		}
 		return decide(current)
 	}
-	return changeOrder(ctx, s, orderID, a)
 }
 
 // changeOrder runs the action, and then returns the stock that the order no longer needs.

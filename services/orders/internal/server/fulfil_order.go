@@ -10,13 +10,15 @@ import (
 
 // ApproveOrder approves a requested order, so that it can be fulfilled.
 func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, func(current *rules.Current) (*rules.Change, error) {
-		return current.Apply(rules.Approve, s.now(), nil)
-	}, fields.FromContext(ctx))
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, s.approve, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &ordersv1.ApproveOrderResponse{Order: order}, nil
+}
+
+func (s *Server) approve(current *rules.Current) (*rules.Change, error) {
+	return current.Apply(rules.Approve, s.now(), nil)
 }
 
 // DispatchOrder marks an order as sent, with its shipment.

@@ -15,11 +15,13 @@ import (
 )
 
 // Server implements the gRPC services of orders: OrdersService acts for API keys, OrderOperationsService for persons and
-// systems, ClaimsService for personal links, and PersonalDataService for what a person asks for.
+// systems, ClaimsService for personal links, and PersonalDataService for what a person asks for. SandboxOrdersService does for
+// API keys what persons do, in the sandbox only.
 type Server struct {
 	ordersv1.UnimplementedOrdersServiceServer
 	ordersv1.UnimplementedOrderOperationsServiceServer
 	ordersv1.UnimplementedClaimsServiceServer
+	ordersv1.UnimplementedSandboxOrdersServiceServer
 	privacyv1.UnimplementedPersonalDataServiceServer
 
 	store        *store.Store
@@ -67,5 +69,6 @@ func Collectors() []string {
 		ordersv1.OrdersService_UpdateDelivery_FullMethodName,
 		ordersv1.OrdersService_CancelOrder_FullMethodName,
 		ordersv1.OrdersService_PostOrderMessage_FullMethodName,
+		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
 	}
 }
