@@ -64,6 +64,8 @@ type Config struct {
 	FingerprintKey []string      `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key ring of the fingerprints of requests and the signatures of cursors: the first key is used for new ones, all are accepted. Must be the same on every gateway, except while it is rotated."`
 	// In an upgrade from a version without signatures, the states follow each other.
 	CursorSignatures edge.Signatures `env:"CURSOR_SIGNATURES" envDefault:"required" check:"oneof=off|on|required" doc:"Signatures of cursors: required; on: cursors without are accepted too; off: they are also not made. To upgrade without refusing cursors, go from off by on to required."`
+	// Changes replace the change log of the API in tests.
+	Changes openapi.Changes
 }
 
 // Validate implements the check of package settings.
@@ -206,7 +208,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	reference, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment)
+	reference, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment, g.cfg.Changes)
 	if err != nil {
 		return nil, err
 	}

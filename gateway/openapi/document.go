@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 )
 
-//go:embed document/*.yaml examples.yaml errors.yaml
+//go:embed document/*.yaml examples.yaml errors.yaml changes.yaml
 var sources embed.FS
 
 var errDocument = errors.New("OpenAPI document")

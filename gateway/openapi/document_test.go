@@ -47,7 +47,11 @@ func load(t *testing.T) document {
 
 func loadOf(t *testing.T, environment apikey.Environment) document {
 	t.Helper()
-	raw := callIn(t, environment, http.MethodGet, "/openapi.json", nil).Body.Bytes()
+	return parseDocument(t, callIn(t, environment, http.MethodGet, "/openapi.json", nil).Body.Bytes())
+}
+
+func parseDocument(t *testing.T, raw []byte) document {
+	t.Helper()
 	d := document{t: t, raw: raw}
 	require.NoError(t, json.Unmarshal(raw, &d.root))
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))

@@ -1,8 +1,12 @@
-// Package openapi builds and serves the reference of the public API: the OpenAPI document and two HTML pages.
+// Package openapi builds and serves the reference of the public API: the OpenAPI document, three HTML pages, and the change log as
+// an Atom feed.
 //
 // The document is written by hand in the files of document/; those named *-sandbox-* are in the document of the sandbox only. Its examples come from examples.yaml, the texts of the page of
 // errors from errors.yaml. Tests compare the document with the operations, the contracts, the codes of pkg/problem and the
 // field lengths.
+//
+// changes.yaml is the change log. Its deprecations are the only ones that there are: from them come the headers of affected answers
+// (Reference.Deprecate), `deprecated` in the document, and their entries in the change log.
 //
 // New makes everything once. The pages need no scripts, fonts or further requests, and their Content-Security-Policy allows
 // none.
@@ -20,6 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -29,6 +35,8 @@ import (
 const (
 	referencePath = "/docs"
 	errorsPath    = "/docs/errors"
+	changelogPath = "/docs/changelog"
+	atomPath      = "/docs/changelog.atom"
 	jsonPath      = "/openapi.json"
 	yamlPath      = "/openapi.yaml"
 )
@@ -36,17 +44,22 @@ const (
 // Serves reports whether the handler of New serves the path, given without the base path of the API.
 func Serves(path string) bool {
 	switch path {
-	case referencePath, errorsPath, jsonPath, yamlPath:
+	case referencePath, errorsPath, changelogPath, atomPath, jsonPath, yamlPath:
 		return true
 	}
 	return false
 }
 
-// New returns the handler of the reference of an environment's API that callers reach at publicURL. It expects paths without the
-// base path of the API.
-func New(publicURL string, environment apikey.Environment) (http.Handler, error) {
+// New returns the reference of an environment's API that callers reach at publicURL. Without changes, those of changes.yaml count.
+func New(publicURL string, environment apikey.Environment, changes Changes) (*Reference, error) {
 	publicURL = strings.TrimSuffix(publicURL, "/")
-	root, err := assemble(publicURL, environment)
+	if changes == nil {
+		var err error
+		if changes, err = published(); err != nil {
+			return nil, err
+		}
+	}
+	root, found, err := build(publicURL, environment, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +70,8 @@ func New(publicURL string, environment apikey.Environment) (http.Handler, error)
 	}{
 		referencePath: {"text/html; charset=utf-8", func() ([]byte, error) { return referencePage(root) }},
 		errorsPath:    {"text/html; charset=utf-8", errorsPage},
+		changelogPath: {"text/html; charset=utf-8", func() ([]byte, error) { return changesPage(changes) }},
+		atomPath:      {"application/atom+xml; charset=utf-8", func() ([]byte, error) { return changesFeed(changes, publicURL+changelogPath) }},
 		jsonPath:      {"application/json", func() ([]byte, error) { return toJSON(root) }},
 		yamlPath:      {"application/yaml", func() ([]byte, error) { return toYAML(root) }},
 	} {
@@ -66,16 +81,43 @@ func New(publicURL string, environment apikey.Environment) (http.Handler, error)
 		}
 		files[path] = newFile(source.contentType, content)
 	}
-	return &handler{files: files, errors: httperror.Writer{DocsURL: publicURL + referencePath}}, nil
+	return &Reference{files: files, errors: httperror.Writer{DocsURL: publicURL + referencePath}, notices: found}, nil
 }
 
 // Document returns the OpenAPI document as YAML, as the handler of New serves it.
 func Document(publicURL string, environment apikey.Environment) ([]byte, error) {
-	root, err := assemble(strings.TrimSuffix(publicURL, "/"), environment)
+	changes, err := published()
+	if err != nil {
+		return nil, err
+	}
+	root, _, err := build(strings.TrimSuffix(publicURL, "/"), environment, changes)
 	if err != nil {
 		return nil, err
 	}
 	return toYAML(root)
+}
+
+// published is the change log of changes.yaml.
+func published() (Changes, error) {
+	raw, err := sources.ReadFile("changes.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return ParseChanges(raw)
+}
+
+// build assembles the document and marks in it what is deprecated. The sandbox has everything, so a target that its document does not
+// have is an error.
+func build(publicURL string, environment apikey.Environment, changes Changes) (*yaml.Node, *notices, error) {
+	root, err := assemble(publicURL, environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, missing := deprecate(root, changes, publicURL+changelogPath)
+	if missing != nil && environment == apikey.Sandbox {
+		return nil, nil, fmt.Errorf("%w: there is no %s to deprecate", errChanges, missing)
+	}
+	return root, found, nil
 }
 
 // file is a response made in advance.
@@ -90,22 +132,24 @@ func newFile(contentType string, content []byte) file {
 	return file{contentType: contentType, etag: `"` + hex.EncodeToString(sum[:]) + `"`, content: content}
 }
 
-type handler struct {
-	files  map[string]file
-	errors httperror.Writer
+// Reference serves the reference. It expects paths without the base path of the API.
+type Reference struct {
+	files   map[string]file
+	errors  httperror.Writer
+	notices *notices
 }
 
 // ServeHTTP implements http.Handler.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f, ok := h.files[r.URL.Path]
+func (r *Reference) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	f, ok := r.files[request.URL.Path]
 	header := w.Header()
 	switch {
 	case !ok:
-		h.errors.Write(r.Context(), w, problem.New(problem.NotFound, "There is no such path."))
+		r.errors.Write(request.Context(), w, problem.New(problem.NotFound, "There is no such path."))
 		return
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case request.Method != http.MethodGet && request.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
-		h.errors.Write(r.Context(), w, problem.New(problem.MethodNotAllowed, "The reference is read-only."))
+		r.errors.Write(request.Context(), w, problem.New(problem.MethodNotAllowed, "The reference is read-only."))
 		return
 	}
 	header.Set("Content-Type", f.contentType)
@@ -115,7 +159,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	http.ServeContent(w, request, "", time.Time{}, bytes.NewReader(f.content))
 }
 
 // contentSecurityPolicy allows the style sheet in the pages and nothing else.
@@ -150,7 +194,7 @@ func errorsPage() ([]byte, error) {
 		codes.Links = append(codes.Links, link{"#" + string(info.Code), string(info.Code)})
 	}
 	page.Menu = []menu{
-		{Title: "Reference", Links: []link{{"../docs", "Partner Gifting API"}, {"#field-codes", "Field codes"}}},
+		{Title: "Reference", Links: []link{{"../docs", "Partner Gifting API"}, {"changelog", "Change log"}, {"#field-codes", "Field codes"}}},
 		codes,
 	}
 	return render("errors", page)

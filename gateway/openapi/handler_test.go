@@ -17,10 +17,12 @@ import (
 )
 
 var contentTypes = map[string]string{
-	"/docs":         "text/html; charset=utf-8",
-	"/docs/errors":  "text/html; charset=utf-8",
-	"/openapi.json": "application/json",
-	"/openapi.yaml": "application/yaml",
+	"/docs":                "text/html; charset=utf-8",
+	"/docs/errors":         "text/html; charset=utf-8",
+	"/docs/changelog":      "text/html; charset=utf-8",
+	"/docs/changelog.atom": "application/atom+xml; charset=utf-8",
+	"/openapi.json":        "application/json",
+	"/openapi.yaml":        "application/yaml",
 }
 
 var environments = []apikey.Environment{apikey.Production, apikey.Sandbox}
@@ -29,7 +31,7 @@ var environments = []apikey.Environment{apikey.Production, apikey.Sandbox}
 var handlers = sync.OnceValues(func() (made map[apikey.Environment]http.Handler, err error) {
 	made = map[apikey.Environment]http.Handler{}
 	for _, environment := range environments {
-		if made[environment], err = openapi.New(publicURL, environment); err != nil {
+		if made[environment], err = openapi.New(publicURL, environment, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +55,7 @@ func callIn(t *testing.T, environment apikey.Environment, method, path string, h
 	return w
 }
 
-func TestTheFourPathsAreServed(t *testing.T) {
+func TestTheSixPathsAreServed(t *testing.T) {
 	t.Parallel()
 	for path, contentType := range contentTypes {
 		t.Run(path, func(t *testing.T) {
@@ -96,7 +98,7 @@ func TestNothingElseIsServed(t *testing.T) {
 
 func TestPagesAreSelfContained(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/docs", "/docs/errors"} {
+	for _, path := range []string{"/docs", "/docs/errors", "/docs/changelog"} {
 		t.Run(path, func(t *testing.T) {
 			w := get(t, path)
 			page := w.Body.String()
@@ -138,6 +140,11 @@ func TestLinksBetweenThePagesHaveATarget(t *testing.T) {
 		}
 	}
 	require.Contains(t, errorsPage, `href="../docs"`)
+	require.Contains(t, errorsPage, `href="changelog"`)
+	changes := get(t, "/docs/changelog").Body.String()
+	for _, href := range []string{"../docs", "errors", "changelog.atom"} {
+		require.Contains(t, changes, `href="`+href+`"`)
+	}
 }
 
 func TestTheReferenceShowsEveryOperation(t *testing.T) {

@@ -69,8 +69,15 @@ func (n node) Has(text string) bool {
 	return n.String() == text || slices.ContainsFunc(n.All(), func(element node) bool { return element.String() == text })
 }
 
-// Extension reports whether the value was not in the first published contract.
-func (n node) Extension() bool { return n.Get("x-extension").Has("true") }
+// Badges say that the value was not in the first published contract, or will go away.
+func (n node) Badges() (badges []string) {
+	for _, b := range [][2]string{{"x-extension", "extension"}, {deprecated, deprecated}} {
+		if n.Get(b[0]).Has("true") {
+			badges = append(badges, b[1])
+		}
+	}
+	return badges
+}
 
 // JSON returns the value as indented JSON.
 func (n node) JSON() (string, error) {

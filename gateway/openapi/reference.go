@@ -50,7 +50,7 @@ func (p *reference) contents() []menu {
 	for _, s := range p.Guide {
 		guide.Links = append(guide.Links, link{"#" + s.ID, s.Title})
 	}
-	guide.Links = append(guide.Links, link{"docs/errors", "Error codes"})
+	guide.Links = append(guide.Links, link{"docs/errors", "Error codes"}, link{"docs/changelog", "Change log"})
 	menus := []menu{guide}
 	for _, tag := range p.Document.Get("tags").All() {
 		name := tag.Get("name").String()
@@ -70,7 +70,8 @@ func (p *reference) contents() []menu {
 // field is a member of a schema or a parameter. Place is where a parameter is sent.
 type field struct {
 	Name, Place, Description string
-	Required, Extension      bool
+	Required                 bool
+	Badges                   []string
 	Schema                   node
 }
 
@@ -80,7 +81,7 @@ func (n node) Fields() (fields []field) {
 		for _, p := range s.Get("properties").All() {
 			fields = append(fields, field{
 				Name: p.Name, Description: p.Get("description").String(), Required: s.Get("required").Has(p.Name),
-				Extension: p.Extension(), Schema: p,
+				Badges: p.Badges(), Schema: p,
 			})
 		}
 	}
@@ -92,7 +93,7 @@ func (n node) Parameters() (fields []field) {
 	for _, p := range n.Get("parameters").All() {
 		fields = append(fields, field{
 			Name: p.Get("name").String(), Place: p.Get("in").String(), Description: strings.TrimSpace(p.Get("description").String()),
-			Required: p.Get("required").Has("true"), Extension: p.Extension(), Schema: p.Get("schema"),
+			Required: p.Get("required").Has("true"), Badges: p.Badges(), Schema: p.Get("schema"),
 		})
 	}
 	return fields

@@ -48,7 +48,7 @@ func TestExtensionsHaveABadge(t *testing.T) {
 		"operation": "List things " + badge,
 		"parameter": `<code>wait</code> <span class="type">query, integer</span> ` + badge,
 		"header":    "<code>ETag</code> " + badge,
-		"response":  `<span class="status">304</span>` + badge,
+		"response":  `<span class="status">304</span> ` + badge,
 		"property":  `<code>size</code> <span class="type">string</span> ` + badge,
 		"schema":    "Added " + badge,
 	} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 )
@@ -42,3 +43,12 @@ func (h *Handler) checkScope(c *call) error {
 
 // isPost reports whether the operation is a POST, which has a body and an Idempotency-Key.
 func (c *call) isPost() bool { return c.op.Method == http.MethodPost }
+
+// deprecate adds the headers of what the call used that will go away.
+func (h *Handler) deprecate(c *call, status int) {
+	use := openapi.Use{RawQuery: c.r.URL.RawQuery, Body: c.body, Status: status, Err: c.err}
+	if c.op != nil {
+		use.Method, use.Path = c.op.Method, c.op.Path
+	}
+	h.Reference.Deprecate(c.Header(), &use)
+}

@@ -51,9 +51,10 @@ type Deps struct {
 	// Services decodes a request and calls the owning service.
 	Services http.Handler
 	// Images, Reference and GiftSite serve the paths that need no API key.
-	Images, Reference, GiftSite http.Handler
-	Observer                    *Observer
-	Log                         *slog.Logger
+	Images, GiftSite http.Handler
+	Reference        *openapi.Reference
+	Observer         *Observer
+	Log              *slog.Logger
 }
 
 // Config of a Handler. HTTPS means that callers reach the API by HTTPS.
@@ -103,7 +104,7 @@ type call struct {
 	body      []byte
 	// ignored are the names of parameters of the query that mean nothing to the operation.
 	ignored []string
-	// err is the error that the service returned.
+	// err is the error that is answered.
 	err error
 }
 
@@ -114,6 +115,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{recorder: recorder{ResponseWriter: w}, r: r.WithContext(ctx), route: "none"}
 	c.request.ID = span.SpanContext().TraceID().String()
 	h.writeHeaders(w.Header(), c.request.ID)
+	c.beforeHeader = func(status int) { h.deprecate(c, status) }
 	defer func() {
 		if value := recover(); value != nil {
 			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
@@ -162,6 +164,7 @@ func (h *Handler) serveAPI(c *call) {
 	defer func() { c.pass.Leave() }()
 	for _, step := range h.steps {
 		if err := step(c); err != nil {
+			c.err = err
 			h.Errors.Write(c.r.Context(), c, err)
 			return
 		}
@@ -181,13 +184,16 @@ func (h *Handler) admit(c *call) (err error) {
 // recorder records the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int
+	// beforeHeader is called when the status is known and headers may still be added.
+	beforeHeader func(status int)
+	status       int
+	bytes        int
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
+		r.beforeHeader(status)
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
@@ -196,7 +202,7 @@ func (r *recorder) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
-		r.status = http.StatusOK
+		r.WriteHeader(http.StatusOK)
 	}
 	n, err := r.ResponseWriter.Write(p)
 	r.bytes += n

@@ -1,0 +1,193 @@
+package openapi_test
+
+import (
+	"encoding/xml"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
+)
+
+// announced is a change log with a deprecation of each kind. Nothing of the real API is deprecated.
+const announced = `
+- {id: no-urgent, date: 2027-02-01, title: No urgent orders, kind: deprecated, text: Say *when* instead., replacement: "` + "`deliverBy`" + `",
+   sunset: 2028-02-01, affects: [{schema: PlaceOrderRequest, property: urgent}, {schema: Order, property: urgent}]}
+- {id: no-brands, date: 2027-01-01, title: No brands, kind: deprecated, text: They are in me., replacement: getMe,
+   sunset: 2028-06-01, affects: [{operation: listBrands}, {operation: listOrders, parameter: limit}, {code: out_of_stock}]}
+- {id: start, date: 2026-01-01, title: Start <here>, kind: added, text: Everything.}
+`
+
+func parse(t *testing.T, text string) openapi.Changes {
+	t.Helper()
+	changes, err := openapi.ParseChanges([]byte(text))
+	require.NoError(t, err)
+	return changes
+}
+
+func TestTheChangeLogIsValid(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("changes.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, parse(t, string(raw)))
+}
+
+func TestInvalidChangeLogs(t *testing.T) {
+	t.Parallel()
+	const valid = `{id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-31, affects: [{operation: o}]}`
+	parse(t, "- "+valid)
+	for name, tc := range map[string]struct{ text, want string }{
+		"a sunset after less than twelve months": {
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-30, affects: [{operation: o}]}`,
+			"gone: the sunset must be at least 12 months after the date",
+		},
+		"no sunset": {
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, affects: [{operation: o}]}`, "at least 12 months",
+		},
+		"no replacement": {
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, sunset: 2029-01-30, affects: [{operation: o}]}`, "needs affects and replacement",
+		},
+		"nothing affected": {
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2029-01-30}`, "needs affects and replacement",
+		},
+		"a sunset of an addition": {`- {id: new, date: 2027-01-31, title: T, kind: added, text: X, sunset: 2029-01-30}`, "only a deprecation"},
+		"an unknown kind":         {`- {id: new, date: 2027-01-31, title: T, kind: fixed, text: X}`, `unknown kind "fixed"`},
+		"an id that is no anchor": {`- {id: New!, date: 2027-01-31, title: T, kind: added, text: X}`, "lower-case"},
+		"no date":                 {`- {id: new, title: T, kind: added, text: X}`, "required"},
+		"a misspelt member":       {`- {id: new, dates: 2027-01-31}`, "dates"},
+		"an id twice":             {"- " + valid + "\n- " + valid, "twice"},
+		"the oldest first": {
+			"- {id: a, date: 2026-01-01, title: T, kind: added, text: X}\n- {id: b, date: 2026-01-02, title: T, kind: added, text: X}", "b is newer",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := openapi.ParseChanges([]byte(tc.text))
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+// reference serves the API with the change log announced.
+func reference(t *testing.T, environment apikey.Environment) *openapi.Reference {
+	t.Helper()
+	made, err := openapi.New(publicURL, environment, parse(t, announced))
+	require.NoError(t, err)
+	return made
+}
+
+func read(t *testing.T, h http.Handler, path string) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	return w.Body.Bytes()
+}
+
+func TestThePageOfChanges(t *testing.T) {
+	t.Parallel()
+	page := string(read(t, reference(t, apikey.Production), "/docs/changelog"))
+	for _, part := range []string{
+		`<h2 id="no-urgent">No urgent orders</h2>`, `<time datetime="2027-02-01">1 February 2027</time> <span class="badge">deprecated</span>`,
+		`<p>Say <em>when</em> instead.</p>`, `Affected: <code>PlaceOrderRequest.urgent</code>, <code>Order.urgent</code>.`,
+		`Instead: <code>deliverBy</code>`, `Works until <time datetime="2028-02-01">1 February 2028</time> at least.`,
+		`<code>listBrands</code>, <code>parameter limit of listOrders</code>, <code>code out_of_stock</code>.`, `Start &lt;here&gt;`,
+	} {
+		require.Contains(t, page, part)
+	}
+}
+
+func TestTheFeedOfChangesIsAtom(t *testing.T) {
+	t.Parallel()
+	type atomLink struct {
+		Rel  string `xml:"rel,attr"`
+		Href string `xml:"href,attr"`
+	}
+	var feed struct {
+		XMLName xml.Name   `xml:"http://www.w3.org/2005/Atom feed"`
+		ID      string     `xml:"id"`
+		Title   string     `xml:"title"`
+		Updated string     `xml:"updated"`
+		Author  string     `xml:"author>name"`
+		Links   []atomLink `xml:"link"`
+		Entries []struct {
+			ID      string   `xml:"id"`
+			Title   string   `xml:"title"`
+			Updated string   `xml:"updated"`
+			Link    atomLink `xml:"link"`
+			Content struct {
+				Type string `xml:"type,attr"`
+				HTML string `xml:",chardata"`
+			} `xml:"content"`
+		} `xml:"entry"`
+	}
+	require.NoError(t, xml.Unmarshal(read(t, reference(t, apikey.Production), "/docs/changelog.atom"), &feed))
+	const page = publicURL + "/docs/changelog"
+	require.Equal(t, page, feed.ID)
+	require.Equal(t, []atomLink{{"self", page + ".atom"}, {"alternate", page}}, feed.Links)
+	require.NotEmpty(t, feed.Title)
+	require.NotEmpty(t, feed.Author)
+	require.Equal(t, "2027-02-01T00:00:00Z", feed.Updated)
+	require.Len(t, feed.Entries, 3)
+	for i, id := range []string{"no-urgent", "no-brands", "start"} {
+		entry := feed.Entries[i]
+		require.Equal(t, page+"#"+id, entry.ID)
+		require.Equal(t, atomLink{"alternate", entry.ID}, entry.Link)
+		require.NotEmpty(t, entry.Title)
+		_, err := time.Parse(time.RFC3339, entry.Updated)
+		require.NoError(t, err)
+		require.Equal(t, "html", entry.Content.Type)
+		require.Contains(t, entry.Content.HTML, "<p>")
+	}
+}
+
+// deprecatedIn lists the paths of what is marked in a document.
+func deprecatedIn(value any, at string) (found []string) {
+	switch v := value.(type) {
+	case object:
+		if v["deprecated"] == true {
+			found = append(found, at+" "+v["x-sunset"].(string))
+		}
+		for name, member := range v {
+			found = append(found, deprecatedIn(member, at+"/"+name)...)
+		}
+	case []any:
+		for _, element := range v {
+			found = append(found, deprecatedIn(element, at)...)
+		}
+	}
+	return found
+}
+
+func TestTheDocumentMarksWhatTheChangeLogDeprecates(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, deprecatedIn(load(t).root, ""), "changes.yaml deprecates nothing")
+	for _, environment := range environments {
+		h := reference(t, environment)
+		d := parseDocument(t, read(t, h, "/openapi.json"))
+		require.ElementsMatch(t, []string{
+			"/components/schemas/PlaceOrderRequest/properties/urgent 2028-02-01",
+			"/components/schemas/Order/properties/urgent 2028-02-01",
+			"/paths//brands/get 2028-06-01",
+			"/paths//orders/get/parameters 2028-06-01",
+		}, deprecatedIn(d.root, ""))
+		page := string(read(t, h, "/docs"))
+		require.Contains(t, page, `<h3 id="listBrands">List the brands that the key reaches <span class="badge">deprecated</span></h3>`)
+	}
+}
+
+func TestADeprecationOfNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{
+		"{operation: listNothing}", "{operation: listOrders, parameter: nothing}", "{operation: listOrders, parameter: Idempotency-Key}",
+		"{schema: Order, property: nothing}", "{schema: Nothing, property: id}", "{code: nothing}",
+	} {
+		changes := parse(t, `[{id: gone, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01, affects: [`+target+`]}]`)
+		_, err := openapi.New(publicURL, apikey.Sandbox, changes)
+		require.ErrorContains(t, err, "to deprecate", target)
+	}
+}

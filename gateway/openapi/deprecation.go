@@ -1,0 +1,222 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Use is what a request has used of the API, as far as deprecations depend on it. Without an operation Method and Path are empty.
+type Use struct {
+	// Method and Path are those of the operation. Path is its template; the names of its variables do not matter.
+	Method, Path string
+	RawQuery     string
+	Body         []byte
+	Status       int
+	Err          error
+}
+
+// notice is a deprecation that concerns the requests to which it applies.
+type notice struct {
+	change  *Change
+	applies func(u *Use) bool
+}
+
+// notices finds the deprecations of an answer. Those of error codes have no operation.
+type notices struct {
+	changelog   string
+	byOperation map[string][]notice
+}
+
+// Deprecate adds the headers of RFC 9745 and RFC 8594 if the request used, or its answer has, something that is deprecated. Both
+// headers take one value, so the earliest dates count. Each deprecation has its links.
+func (r *Reference) Deprecate(header http.Header, u *Use) {
+	if len(r.notices.byOperation) == 0 {
+		return
+	}
+	var found []*Change
+	for _, n := range append(r.notices.byOperation[operationKey(u.Method, u.Path)], r.notices.byOperation[""]...) {
+		if !slices.Contains(found, n.change) && n.applies(u) {
+			found = append(found, n.change)
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	since, sunset := found[0].Date, found[0].Sunset
+	for _, c := range found {
+		since, sunset = earlier(since, c.Date), earlier(sunset, c.Sunset)
+		for _, rel := range []string{"deprecation", "sunset"} {
+			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, r.notices.changelog, c.ID, rel))
+		}
+	}
+	header.Set("Deprecation", "@"+strconv.FormatInt(since.Unix(), 10))
+	header.Set("Sunset", sunset.UTC().Format(http.TimeFormat))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+var variable = regexp.MustCompile(`\{[^}]*\}`)
+
+// operationKey ignores the names of variables, which the document writes otherwise than the contracts.
+func operationKey(method, path string) string {
+	return strings.TrimSpace(strings.ToUpper(method) + " " + variable.ReplaceAllString(path, "{}"))
+}
+
+// deprecate marks in the document what is deprecated and returns its notices. A target that the document does not have is left
+// out; missing has the first.
+func deprecate(root *yaml.Node, changes Changes, changelog string) (found *notices, missing *Target) {
+	found = &notices{changelog: changelog, byOperation: map[string][]notice{}}
+	for _, c := range changes.deprecations() {
+		for _, t := range c.Affects {
+			if !found.add(node{root: root, value: root}, c, t) && missing == nil {
+				missing = &t
+			}
+		}
+	}
+	return found, missing
+}
+
+// add reports whether the target exists.
+func (n *notices) add(document node, c *Change, t Target) (exists bool) {
+	if t.Code != "" {
+		n.note("", c, func(u *Use) bool { return problem.Is(u.Err, t.Code) })
+		return problem.Lookup(t.Code).Code == t.Code
+	}
+	if t.Schema != "" {
+		property := document.Get("components", "schemas", t.Schema, "properties", t.Property)
+		if !property.Exists() {
+			return false
+		}
+		mark(property.value, c)
+		exists = true
+	}
+	for _, path := range document.Get("paths").All() {
+		for _, op := range path.All() {
+			key := operationKey(op.Name, path.Name)
+			switch {
+			case t.Schema != "":
+				n.addProperty(key, op, c, t)
+			case op.Get("operationId").String() != t.Operation:
+			case t.Parameter != "":
+				exists = markParameter(op, t.Parameter, c)
+				n.note(key, c, func(u *Use) bool {
+					query, _ := url.ParseQuery(u.RawQuery)
+					return query.Has(t.Parameter)
+				})
+			default:
+				mark(op.value, c)
+				exists = true
+				n.note(key, c, func(*Use) bool { return true })
+			}
+		}
+	}
+	return exists
+}
+
+func (n *notices) note(key string, c *Change, applies func(u *Use) bool) {
+	n.byOperation[key] = append(n.byOperation[key], notice{c, applies})
+}
+
+// addProperty notes a property that an operation accepts or returns. Its answers always have it. A request may.
+func (n *notices) addProperty(key string, op node, c *Change, t Target) {
+	for _, path := range placesOf(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
+		path = append(slices.Clone(path), t.Property)
+		n.note(key, c, func(u *Use) bool {
+			var body any
+			return json.Unmarshal(u.Body, &body) == nil && has(body, path)
+		})
+	}
+	for _, response := range op.Get("responses").All() {
+		if len(placesOf(t.Schema, response.Get("content", "application/json", "schema"), nil)) > 0 {
+			n.note(key, c, func(u *Use) bool { return u.Status < http.StatusMultipleChoices })
+		}
+	}
+}
+
+// anyMember stands in a path for the members of a map.
+const anyMember = "*"
+
+// placesOf returns the paths of members that lead from a schema to the values of the named one. No schema contains itself.
+func placesOf(name string, schema node, path []string) (places [][]string) {
+	if ref := schema.SchemaName(); ref != "" {
+		if ref == name {
+			places = append(places, path)
+		}
+		named := node{root: schema.root, value: schema.root}.Get("components", "schemas", ref)
+		places = append(places, placesOf(name, named, path)...)
+	}
+	for _, p := range schema.Get("properties").All() {
+		places = append(places, placesOf(name, p, append(slices.Clone(path), p.Name))...)
+	}
+	for _, part := range append(schema.Get("allOf").All(), schema.Get("oneOf").All()...) {
+		places = append(places, placesOf(name, part, path)...)
+	}
+	if items := schema.Get("items"); items.Exists() { // A list is searched element by element.
+		places = append(places, placesOf(name, items, path)...)
+	}
+	if values := schema.Get("additionalProperties"); values.Exists() {
+		places = append(places, placesOf(name, values, append(slices.Clone(path), anyMember))...)
+	}
+	return places
+}
+
+// has reports whether a JSON value has something other than null at a path.
+func has(value any, path []string) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case []any:
+		return slices.ContainsFunc(v, func(element any) bool { return has(element, path) })
+	case map[string]any:
+		if len(path) == 0 {
+			return true
+		}
+		if path[0] != anyMember {
+			return has(v[path[0]], path[1:])
+		}
+		for _, member := range v {
+			if has(member, path[1:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(path) == 0
+}
+
+// mark adds what OpenAPI and its tools know of a deprecation.
+func mark(n *yaml.Node, c *Change) {
+	n.Content = append(n.Content,
+		scalar(deprecated), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"},
+		scalar("x-sunset"), scalar(c.Sunset.Format(time.DateOnly)))
+}
+
+// markParameter replaces a parameter that several operations share by a copy.
+func markParameter(op node, name string, c *Change) bool {
+	list := op.Get("parameters")
+	for i, p := range list.All() {
+		if p.Get("name").String() == name && p.Get("in").String() == "query" {
+			own := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: slices.Clone(p.value.Content)}
+			mark(own, c)
+			list.value.Content[i] = own
+			return true
+		}
+	}
+	return false
+}
