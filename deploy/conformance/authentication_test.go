@@ -242,6 +242,7 @@ func testScopes(t *testing.T, p *platform) {
 	}
 	for _, endpoint := range []struct{ id, method, path string }{
 		{"SCO-1", "GET", "/me"}, {"SCO-17", "GET", "/events"}, {"SCO-18", "POST", "/webhooks:test"},
+		{"WHD-9", "GET", "/webhooks/deliveries"},
 	} {
 		requirement(t, endpoint.id, func(t *testing.T) {
 			for _, key := range keys {

@@ -245,7 +245,7 @@ func TestPlatform(t *testing.T) {
 		"placing": testPlacing, "orders": testOrderLists, "correcting": testCorrecting, "cancelling": testCancelling,
 		"messages": testMessages, "link": testLinks, "link states": testLinkStates, "batch": testBatches, "links": testLinkLists,
 		"conventions": testConventions, "scopes": testScopes, "authentication": testAuthentication, "events": testEvents,
-		"delivery": testDelivery, "feed": testFeed, "webhook test": testWebhookTests, "problems": testProblems, "codes": testCodes,
+		"delivery": testDelivery, "feed": testFeed, "webhook test": testWebhookTests, "own deliveries": testOwnDeliveries, "problems": testProblems, "codes": testCodes,
 		"limits": testLimits, "versions": testVersions, "choices": testChoices, "stock": testStock, "idempotency": testIdempotency,
 		"order of checks": testOrderOfChecks, "invalid input": testInvalidInput,
 	} {

@@ -237,5 +237,6 @@ func rules() map[string]rule {
 		personallinksv1.PersonalLinksService_CancelPersonalLink_FullMethodName:  {scope: personalLinks},
 		eventsv1.EventsService_ListEvents_FullMethodName:                        {scope: anyKey},
 		webhookv1.WebhookService_TestWebhook_FullMethodName:                     {scope: anyKey, bodyOptional: true},
+		webhookv1.WebhookService_ListWebhookDeliveries_FullMethodName:           {scope: anyKey},
 	}
 }

@@ -36,18 +36,23 @@ const (
 
 var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
 
+// deliveries stores deliveries and the results of sending them.
+type deliveries struct {
+	t     *testing.T
+	store *store.Store
+}
+
 // operations is a fixture for the operations plane.
 type operations struct {
 	webhookv1.WebhookOperationsServiceClient
-	t     *testing.T
-	store *store.Store
+	deliveries
 	pool  *pgxpool.Pool
 	woken int
 }
 
 func newOperations(t *testing.T) *operations {
 	t.Helper()
-	o := &operations{t: t, pool: pgtest.New(t, store.Migrations())}
+	o := &operations{deliveries: deliveries{t: t}, pool: pgtest.New(t, store.Migrations())}
 	webhooktest.RequireConsistentRows(t, o.pool)
 	webhooktest.Twin(t, o.pool)
 	o.store = store.New(o.pool)
@@ -75,7 +80,7 @@ func serve(t *testing.T, s *rpc.Server) *grpc.ClientConn {
 }
 
 // add stores an event for the keys and returns its id.
-func (o *operations) add(keys ...int32) string {
+func (o *deliveries) add(keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
@@ -86,7 +91,13 @@ func (o *operations) add(keys ...int32) string {
 }
 
 // attempt records an outcome for every delivery that is due.
-func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
+func (o *deliveries) attempt(v rules.Verdict, outcome rules.Outcome) {
+	o.t.Helper()
+	o.respond(v, outcome, []byte("response"))
+}
+
+// respond is attempt with the body of the response.
+func (o *deliveries) respond(v rules.Verdict, outcome rules.Outcome, body []byte) {
 	o.t.Helper()
 	const sender = 1
 	require.NoError(o.t, o.store.Register(o.t.Context(), sender))
@@ -101,7 +112,7 @@ func (o *operations) attempt(v rules.Verdict, outcome rules.Outcome) {
 	var results []store.Result
 	for _, d := range claimed.Deliveries {
 		results = append(results, store.Result{
-			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: []byte("response")},
+			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: body},
 		})
 	}
 	_, err = o.store.Record(o.t.Context(), results)

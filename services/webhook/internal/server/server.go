@@ -8,15 +8,22 @@ import (
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
 // Collectors are the methods that report the gateway's field errors themselves.
-func Collectors() []string { return []string{webhookv1.WebhookService_TestWebhook_FullMethodName} }
+func Collectors() []string {
+	return []string{
+		webhookv1.WebhookService_TestWebhook_FullMethodName,
+		webhookv1.WebhookService_ListWebhookDeliveries_FullMethodName,
+	}
+}
 
 // Deps are what a server works with.
 type Deps struct {
 	Pool      *pgxpool.Pool
+	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
 	Now       func() time.Time

@@ -10,6 +10,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -21,6 +22,66 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// State of a delivery. The operations plane has the same states; EXHAUSTED is FAILED there.
+type WebhookDeliveryState int32
+
+const (
+	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_UNSPECIFIED WebhookDeliveryState = 0
+	// The delivery waits for its first or next attempt, or is being sent.
+	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING WebhookDeliveryState = 1
+	// The receiver answered 2xx.
+	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DELIVERED WebhookDeliveryState = 2
+	// All attempts were used up.
+	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_EXHAUSTED WebhookDeliveryState = 3
+	// The webhook URL was removed.
+	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DROPPED WebhookDeliveryState = 4
+)
+
+// Enum value maps for WebhookDeliveryState.
+var (
+	WebhookDeliveryState_name = map[int32]string{
+		0: "WEBHOOK_DELIVERY_STATE_UNSPECIFIED",
+		1: "WEBHOOK_DELIVERY_STATE_PENDING",
+		2: "WEBHOOK_DELIVERY_STATE_DELIVERED",
+		3: "WEBHOOK_DELIVERY_STATE_EXHAUSTED",
+		4: "WEBHOOK_DELIVERY_STATE_DROPPED",
+	}
+	WebhookDeliveryState_value = map[string]int32{
+		"WEBHOOK_DELIVERY_STATE_UNSPECIFIED": 0,
+		"WEBHOOK_DELIVERY_STATE_PENDING":     1,
+		"WEBHOOK_DELIVERY_STATE_DELIVERED":   2,
+		"WEBHOOK_DELIVERY_STATE_EXHAUSTED":   3,
+		"WEBHOOK_DELIVERY_STATE_DROPPED":     4,
+	}
+)
+
+func (x WebhookDeliveryState) Enum() *WebhookDeliveryState {
+	p := new(WebhookDeliveryState)
+	*p = x
+	return p
+}
+
+func (x WebhookDeliveryState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (WebhookDeliveryState) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_webhook_v1_webhook_proto_enumTypes[0].Descriptor()
+}
+
+func (WebhookDeliveryState) Type() protoreflect.EnumType {
+	return &file_gifting_webhook_v1_webhook_proto_enumTypes[0]
+}
+
+func (x WebhookDeliveryState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use WebhookDeliveryState.Descriptor instead.
+func (WebhookDeliveryState) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{0}
+}
 
 type TestWebhookRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -112,19 +173,381 @@ func (x *TestWebhookResponse) GetError() string {
 	return ""
 }
 
+type ListWebhookDeliveriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only those in this state.
+	State *WebhookDeliveryState `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.webhook.v1.WebhookDeliveryState,oneof" json:"state,omitempty"`
+	// Only those of events of this type, such as order.created.
+	Type *string `protobuf:"bytes,2,opt,name=type,proto3,oneof" json:"type,omitempty"`
+	// Only that of this event.
+	EventId *string `protobuf:"bytes,3,opt,name=event_id,json=eventId,proto3,oneof" json:"event_id,omitempty"`
+	// Only those of events recorded at or after this time, to the millisecond.
+	Since *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3,oneof" json:"since,omitempty"`
+	After *string                `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	// 1 to 100; absent: 50.
+	Limit         *int32 `protobuf:"varint,6,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListWebhookDeliveriesRequest) Reset() {
+	*x = ListWebhookDeliveriesRequest{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListWebhookDeliveriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListWebhookDeliveriesRequest) ProtoMessage() {}
+
+func (x *ListWebhookDeliveriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListWebhookDeliveriesRequest.ProtoReflect.Descriptor instead.
+func (*ListWebhookDeliveriesRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ListWebhookDeliveriesRequest) GetState() WebhookDeliveryState {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_UNSPECIFIED
+}
+
+func (x *ListWebhookDeliveriesRequest) GetType() string {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return ""
+}
+
+func (x *ListWebhookDeliveriesRequest) GetEventId() string {
+	if x != nil && x.EventId != nil {
+		return *x.EventId
+	}
+	return ""
+}
+
+func (x *ListWebhookDeliveriesRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *ListWebhookDeliveriesRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+func (x *ListWebhookDeliveriesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+type ListWebhookDeliveriesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*WebhookDelivery     `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	NextCursor    *string                `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3,oneof" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListWebhookDeliveriesResponse) Reset() {
+	*x = ListWebhookDeliveriesResponse{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListWebhookDeliveriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListWebhookDeliveriesResponse) ProtoMessage() {}
+
+func (x *ListWebhookDeliveriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListWebhookDeliveriesResponse.ProtoReflect.Descriptor instead.
+func (*ListWebhookDeliveriesResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ListWebhookDeliveriesResponse) GetItems() []*WebhookDelivery {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *ListWebhookDeliveriesResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// WebhookDelivery is one event for the calling key, without its body, which is in the feed.
+type WebhookDelivery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only the key that the delivery is for can use the id.
+	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	EventId    string                 `protobuf:"bytes,2,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	Type       string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
+	State      WebhookDeliveryState   `protobuf:"varint,5,opt,name=state,proto3,enum=gifting.webhook.v1.WebhookDeliveryState" json:"state,omitempty"`
+	// The last eight that counted, oldest first.
+	Attempts []*WebhookDeliveryAttempt `protobuf:"bytes,6,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	// Null unless PENDING.
+	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=next_attempt_at,json=nextAttemptAt,proto3,oneof" json:"next_attempt_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebhookDelivery) Reset() {
+	*x = WebhookDelivery{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebhookDelivery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebhookDelivery) ProtoMessage() {}
+
+func (x *WebhookDelivery) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebhookDelivery.ProtoReflect.Descriptor instead.
+func (*WebhookDelivery) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WebhookDelivery) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *WebhookDelivery) GetEventId() string {
+	if x != nil {
+		return x.EventId
+	}
+	return ""
+}
+
+func (x *WebhookDelivery) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *WebhookDelivery) GetOccurredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OccurredAt
+	}
+	return nil
+}
+
+func (x *WebhookDelivery) GetState() WebhookDeliveryState {
+	if x != nil {
+		return x.State
+	}
+	return WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_UNSPECIFIED
+}
+
+func (x *WebhookDelivery) GetAttempts() []*WebhookDeliveryAttempt {
+	if x != nil {
+		return x.Attempts
+	}
+	return nil
+}
+
+func (x *WebhookDelivery) GetNextAttemptAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextAttemptAt
+	}
+	return nil
+}
+
+// WebhookDeliveryAttempt is one POST to the receiver.
+type WebhookDeliveryAttempt struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	At         *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	DurationMs int32                  `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	// Null: there was no response.
+	Status *int32 `protobuf:"varint,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// Null: delivered.
+	Error *string `protobuf:"bytes,4,opt,name=error,proto3,oneof" json:"error,omitempty"`
+	// The first 1024 bytes of the response's body. Bytes that are not UTF-8 are replaced. Null: there was no response.
+	ResponseBody  *string `protobuf:"bytes,5,opt,name=response_body,json=responseBody,proto3,oneof" json:"response_body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebhookDeliveryAttempt) Reset() {
+	*x = WebhookDeliveryAttempt{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebhookDeliveryAttempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebhookDeliveryAttempt) ProtoMessage() {}
+
+func (x *WebhookDeliveryAttempt) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebhookDeliveryAttempt.ProtoReflect.Descriptor instead.
+func (*WebhookDeliveryAttempt) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *WebhookDeliveryAttempt) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *WebhookDeliveryAttempt) GetDurationMs() int32 {
+	if x != nil {
+		return x.DurationMs
+	}
+	return 0
+}
+
+func (x *WebhookDeliveryAttempt) GetStatus() int32 {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return 0
+}
+
+func (x *WebhookDeliveryAttempt) GetError() string {
+	if x != nil && x.Error != nil {
+		return *x.Error
+	}
+	return ""
+}
+
+func (x *WebhookDeliveryAttempt) GetResponseBody() string {
+	if x != nil && x.ResponseBody != nil {
+		return *x.ResponseBody
+	}
+	return ""
+}
+
 var File_gifting_webhook_v1_webhook_proto protoreflect.FileDescriptor
 
 const file_gifting_webhook_v1_webhook_proto_rawDesc = "" +
 	"\n" +
-	" gifting/webhook/v1/webhook.proto\x12\x12gifting.webhook.v1\x1a\x1cgoogle/api/annotations.proto\"\x14\n" +
+	" gifting/webhook/v1/webhook.proto\x12\x12gifting.webhook.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x14\n" +
 	"\x12TestWebhookRequest\"|\n" +
 	"\x13TestWebhookResponse\x12,\n" +
 	"\x0fresponse_status\x18\x01 \x01(\x05H\x00R\x0eresponseStatus\x88\x01\x01\x12\x19\n" +
 	"\x05error\x18\x02 \x01(\tH\x01R\x05error\x88\x01\x01B\x12\n" +
 	"\x10_response_statusB\b\n" +
-	"\x06_error2\x8b\x01\n" +
+	"\x06_error\"\xc7\x02\n" +
+	"\x1cListWebhookDeliveriesRequest\x12C\n" +
+	"\x05state\x18\x01 \x01(\x0e2(.gifting.webhook.v1.WebhookDeliveryStateH\x00R\x05state\x88\x01\x01\x12\x17\n" +
+	"\x04type\x18\x02 \x01(\tH\x01R\x04type\x88\x01\x01\x12\x1e\n" +
+	"\bevent_id\x18\x03 \x01(\tH\x02R\aeventId\x88\x01\x01\x125\n" +
+	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampH\x03R\x05since\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x04R\x05after\x88\x01\x01\x12\x19\n" +
+	"\x05limit\x18\x06 \x01(\x05H\x05R\x05limit\x88\x01\x01B\b\n" +
+	"\x06_stateB\a\n" +
+	"\x05_typeB\v\n" +
+	"\t_event_idB\b\n" +
+	"\x06_sinceB\b\n" +
+	"\x06_afterB\b\n" +
+	"\x06_limit\"\x90\x01\n" +
+	"\x1dListWebhookDeliveriesResponse\x129\n" +
+	"\x05items\x18\x01 \x03(\v2#.gifting.webhook.v1.WebhookDeliveryR\x05items\x12$\n" +
+	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
+	"nextCursor\x88\x01\x01B\x0e\n" +
+	"\f_next_cursor\"\xf2\x02\n" +
+	"\x0fWebhookDelivery\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
+	"\bevent_id\x18\x02 \x01(\tR\aeventId\x12\x12\n" +
+	"\x04type\x18\x03 \x01(\tR\x04type\x12;\n" +
+	"\voccurred_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"occurredAt\x12>\n" +
+	"\x05state\x18\x05 \x01(\x0e2(.gifting.webhook.v1.WebhookDeliveryStateR\x05state\x12F\n" +
+	"\battempts\x18\x06 \x03(\v2*.gifting.webhook.v1.WebhookDeliveryAttemptR\battempts\x12G\n" +
+	"\x0fnext_attempt_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampH\x00R\rnextAttemptAt\x88\x01\x01B\x12\n" +
+	"\x10_next_attempt_at\"\xee\x01\n" +
+	"\x16WebhookDeliveryAttempt\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x1f\n" +
+	"\vduration_ms\x18\x02 \x01(\x05R\n" +
+	"durationMs\x12\x1b\n" +
+	"\x06status\x18\x03 \x01(\x05H\x00R\x06status\x88\x01\x01\x12\x19\n" +
+	"\x05error\x18\x04 \x01(\tH\x01R\x05error\x88\x01\x01\x12(\n" +
+	"\rresponse_body\x18\x05 \x01(\tH\x02R\fresponseBody\x88\x01\x01B\t\n" +
+	"\a_statusB\b\n" +
+	"\x06_errorB\x10\n" +
+	"\x0e_response_body*\xd2\x01\n" +
+	"\x14WebhookDeliveryState\x12&\n" +
+	"\"WEBHOOK_DELIVERY_STATE_UNSPECIFIED\x10\x00\x12\"\n" +
+	"\x1eWEBHOOK_DELIVERY_STATE_PENDING\x10\x01\x12$\n" +
+	" WEBHOOK_DELIVERY_STATE_DELIVERED\x10\x02\x12$\n" +
+	" WEBHOOK_DELIVERY_STATE_EXHAUSTED\x10\x03\x12\"\n" +
+	"\x1eWEBHOOK_DELIVERY_STATE_DROPPED\x10\x042\xa8\x02\n" +
 	"\x0eWebhookService\x12y\n" +
-	"\vTestWebhook\x12&.gifting.webhook.v1.TestWebhookRequest\x1a'.gifting.webhook.v1.TestWebhookResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/webhooks:testBKZIgithub.com/partnergifting/platform/proto/gen/gifting/webhook/v1;webhookv1b\x06proto3"
+	"\vTestWebhook\x12&.gifting.webhook.v1.TestWebhookRequest\x1a'.gifting.webhook.v1.TestWebhookResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/webhooks:test\x12\x9a\x01\n" +
+	"\x15ListWebhookDeliveries\x120.gifting.webhook.v1.ListWebhookDeliveriesRequest\x1a1.gifting.webhook.v1.ListWebhookDeliveriesResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/webhooks/deliveriesBKZIgithub.com/partnergifting/platform/proto/gen/gifting/webhook/v1;webhookv1b\x06proto3"
 
 var (
 	file_gifting_webhook_v1_webhook_proto_rawDescOnce sync.Once
@@ -138,19 +561,36 @@ func file_gifting_webhook_v1_webhook_proto_rawDescGZIP() []byte {
 	return file_gifting_webhook_v1_webhook_proto_rawDescData
 }
 
-var file_gifting_webhook_v1_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_gifting_webhook_v1_webhook_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_gifting_webhook_v1_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_gifting_webhook_v1_webhook_proto_goTypes = []any{
-	(*TestWebhookRequest)(nil),  // 0: gifting.webhook.v1.TestWebhookRequest
-	(*TestWebhookResponse)(nil), // 1: gifting.webhook.v1.TestWebhookResponse
+	(WebhookDeliveryState)(0),             // 0: gifting.webhook.v1.WebhookDeliveryState
+	(*TestWebhookRequest)(nil),            // 1: gifting.webhook.v1.TestWebhookRequest
+	(*TestWebhookResponse)(nil),           // 2: gifting.webhook.v1.TestWebhookResponse
+	(*ListWebhookDeliveriesRequest)(nil),  // 3: gifting.webhook.v1.ListWebhookDeliveriesRequest
+	(*ListWebhookDeliveriesResponse)(nil), // 4: gifting.webhook.v1.ListWebhookDeliveriesResponse
+	(*WebhookDelivery)(nil),               // 5: gifting.webhook.v1.WebhookDelivery
+	(*WebhookDeliveryAttempt)(nil),        // 6: gifting.webhook.v1.WebhookDeliveryAttempt
+	(*timestamppb.Timestamp)(nil),         // 7: google.protobuf.Timestamp
 }
 var file_gifting_webhook_v1_webhook_proto_depIdxs = []int32{
-	0, // 0: gifting.webhook.v1.WebhookService.TestWebhook:input_type -> gifting.webhook.v1.TestWebhookRequest
-	1, // 1: gifting.webhook.v1.WebhookService.TestWebhook:output_type -> gifting.webhook.v1.TestWebhookResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	0,  // 0: gifting.webhook.v1.ListWebhookDeliveriesRequest.state:type_name -> gifting.webhook.v1.WebhookDeliveryState
+	7,  // 1: gifting.webhook.v1.ListWebhookDeliveriesRequest.since:type_name -> google.protobuf.Timestamp
+	5,  // 2: gifting.webhook.v1.ListWebhookDeliveriesResponse.items:type_name -> gifting.webhook.v1.WebhookDelivery
+	7,  // 3: gifting.webhook.v1.WebhookDelivery.occurred_at:type_name -> google.protobuf.Timestamp
+	0,  // 4: gifting.webhook.v1.WebhookDelivery.state:type_name -> gifting.webhook.v1.WebhookDeliveryState
+	6,  // 5: gifting.webhook.v1.WebhookDelivery.attempts:type_name -> gifting.webhook.v1.WebhookDeliveryAttempt
+	7,  // 6: gifting.webhook.v1.WebhookDelivery.next_attempt_at:type_name -> google.protobuf.Timestamp
+	7,  // 7: gifting.webhook.v1.WebhookDeliveryAttempt.at:type_name -> google.protobuf.Timestamp
+	1,  // 8: gifting.webhook.v1.WebhookService.TestWebhook:input_type -> gifting.webhook.v1.TestWebhookRequest
+	3,  // 9: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:input_type -> gifting.webhook.v1.ListWebhookDeliveriesRequest
+	2,  // 10: gifting.webhook.v1.WebhookService.TestWebhook:output_type -> gifting.webhook.v1.TestWebhookResponse
+	4,  // 11: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:output_type -> gifting.webhook.v1.ListWebhookDeliveriesResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_gifting_webhook_v1_webhook_proto_init() }
@@ -159,18 +599,23 @@ func file_gifting_webhook_v1_webhook_proto_init() {
 		return
 	}
 	file_gifting_webhook_v1_webhook_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gifting_webhook_v1_webhook_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_webhook_v1_webhook_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gifting_webhook_v1_webhook_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gifting_webhook_v1_webhook_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_webhook_v1_webhook_proto_rawDesc), len(file_gifting_webhook_v1_webhook_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   2,
+			NumEnums:      1,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gifting_webhook_v1_webhook_proto_goTypes,
 		DependencyIndexes: file_gifting_webhook_v1_webhook_proto_depIdxs,
+		EnumInfos:         file_gifting_webhook_v1_webhook_proto_enumTypes,
 		MessageInfos:      file_gifting_webhook_v1_webhook_proto_msgTypes,
 	}.Build()
 	File_gifting_webhook_v1_webhook_proto = out.File

@@ -1,0 +1,191 @@
+package server_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
+)
+
+// own is a fixture for the calls about the deliveries of the calling key.
+type own struct {
+	*fixture
+	deliveries
+}
+
+func setupOwn(t *testing.T) *own {
+	t.Helper()
+	f := setup(t, 5*time.Second)
+	webhooktest.RequireConsistentRows(t, f.pool)
+	webhooktest.Twin(t, f.pool)
+	return &own{fixture: f, deliveries: deliveries{t: t, store: store.New(f.pool)}}
+}
+
+// as is a call of a key.
+func (o *own) as(keyID int32, tenantID string) context.Context {
+	o.fixture.t.Helper()
+	ctx, err := caller.Outgoing(context.WithoutCancel(o.fixture.t.Context()), caller.Principal{
+		TenantID: tenantID, KeyID: keyID, AllBrands: true,
+	}, caller.Request{})
+	require.NoError(o.fixture.t, err)
+	return ctx
+}
+
+func (o *own) list(req *webhookv1.ListWebhookDeliveriesRequest) *webhookv1.ListWebhookDeliveriesResponse {
+	o.fixture.t.Helper()
+	got, err := o.client.ListWebhookDeliveries(o.as(key, tenant), req)
+	require.NoError(o.fixture.t, err)
+	return got
+}
+
+// events are the events of all pages.
+func (o *own) events(req *webhookv1.ListWebhookDeliveriesRequest) (ids []string) {
+	o.fixture.t.Helper()
+	for {
+		page := o.list(req)
+		for _, d := range page.GetItems() {
+			ids = append(ids, d.GetEventId())
+		}
+		if page.NextCursor == nil {
+			return ids
+		}
+		req.After = page.NextCursor
+	}
+}
+
+func TestAKeyListsItsDeliveries(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	exhausted := o.add(key, key+1)
+	o.attempt(failed, rules.Answered(500))
+	sent := o.add(key)
+	o.attempt(delivered, rules.Answered(204))
+	waiting := o.add(key)
+	o.add(key + 1)
+
+	require.Equal(t, []string{waiting, sent, exhausted}, o.events(&webhookv1.ListWebhookDeliveriesRequest{Limit: proto.Int32(1)}))
+	got := o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()
+	require.Len(t, got, 3)
+
+	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, got[0].GetState())
+	require.Empty(t, got[0].GetAttempts())
+	require.NotNil(t, got[0].GetNextAttemptAt())
+
+	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DELIVERED, got[1].GetState())
+	require.Nil(t, got[1].GetNextAttemptAt())
+	require.EqualValues(t, 204, got[1].GetAttempts()[0].GetStatus())
+	require.Nil(t, got[1].GetAttempts()[0].Error)
+
+	last := got[2]
+	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_EXHAUSTED, last.GetState())
+	require.Equal(t, "order.created", last.GetType())
+	require.Equal(t, rules.EventAt(exhausted).UTC(), last.GetOccurredAt().AsTime())
+	require.NotEqual(t, exhausted, last.GetId())
+	require.Len(t, last.GetAttempts(), 1)
+	require.Equal(t, "The webhook responded with HTTP status 500.", last.GetAttempts()[0].GetError())
+	require.Equal(t, "response", last.GetAttempts()[0].GetResponseBody())
+	require.WithinDuration(t, time.Now(), last.GetAttempts()[0].GetAt().AsTime(), time.Minute)
+
+	t.Run("but not those of other keys and tenants", func(t *testing.T) {
+		for keyID, tenantID := range map[int32]string{key: other, key + 2: tenant} {
+			resp, err := o.client.ListWebhookDeliveries(o.as(keyID, tenantID), &webhookv1.ListWebhookDeliveriesRequest{})
+			require.NoError(t, err)
+			require.Empty(t, resp.GetItems())
+		}
+	})
+	t.Run("by filters", func(t *testing.T) {
+		pending, dropped := webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DROPPED
+		for want, req := range map[string]*webhookv1.ListWebhookDeliveriesRequest{
+			waiting: {State: &pending}, sent: {EventId: new(strings.ToUpper(sent))}, "": {State: &dropped},
+			waiting + sent + exhausted: {Type: new("order.created"), Since: timestamppb.New(time.Unix(-5, 0))},
+		} {
+			require.Equal(t, want, strings.Join(o.events(req), ""))
+		}
+		require.Empty(t, o.events(&webhookv1.ListWebhookDeliveriesRequest{Type: new("personal_link.claimed")}))
+		require.Empty(t, o.events(&webhookv1.ListWebhookDeliveriesRequest{Since: timestamppb.New(time.Now().Add(time.Minute))}))
+		require.Equal(t, []string{waiting, sent, exhausted},
+			o.events(&webhookv1.ListWebhookDeliveriesRequest{Since: timestamppb.New(rules.EventAt(exhausted)), Limit: proto.Int32(2)}))
+	})
+}
+
+func TestInvalidParametersOfTheListAreNamed(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.add(key)
+	o.add(key)
+	cursor := o.list(&webhookv1.ListWebhookDeliveriesRequest{Limit: proto.Int32(1)}).NextCursor
+	unknown, none := webhookv1.WebhookDeliveryState(99), webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_UNSPECIFIED
+	for name, c := range map[string]struct {
+		req  *webhookv1.ListWebhookDeliveriesRequest
+		want []string
+	}{
+		"each": {&webhookv1.ListWebhookDeliveriesRequest{
+			State: &unknown, Type: new("ping"), EventId: new("x"), Since: &timestamppb.Timestamp{Nanos: -1}, Limit: proto.Int32(101),
+		}, []string{"state", "type", "eventId", "since", "limit"}},
+		"no state":                    {&webhookv1.ListWebhookDeliveriesRequest{State: &none}, []string{"state"}},
+		"no cursor":                   {&webhookv1.ListWebhookDeliveriesRequest{After: new("x")}, []string{"after"}},
+		"the cursor of other filters": {&webhookv1.ListWebhookDeliveriesRequest{After: cursor, Type: new("order.created")}, []string{"after"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := o.client.ListWebhookDeliveries(o.as(key, tenant), c.req)
+			require.Equal(t, c.want, violated(t, err))
+		})
+	}
+	_, err := o.client.ListWebhookDeliveries(o.as(key+1, tenant), &webhookv1.ListWebhookDeliveriesRequest{After: cursor})
+	require.Equal(t, []string{"after"}, violated(t, err), "the cursor of another key")
+}
+
+// violated are the fields of a refusal.
+func violated(t *testing.T, err error) (fields []string) {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.InvalidRequest, p.Code)
+	for _, v := range p.Violations {
+		fields = append(fields, v.Field)
+	}
+	return fields
+}
+
+func TestAnyResponseIsShownAsText(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	for name, c := range map[string]struct {
+		body []byte
+		want string
+	}{
+		"empty":                        {nil, ""},
+		"text":                         {[]byte("räksmörgås\x00\n"), "räksmörgås\x00\n"},
+		"other bytes":                  {[]byte("a\xff\xfeb\xc3"), "a\uFFFDb"},
+		"the beginning of a character": {[]byte("a\xf0\x9f\x8e"), "a"},
+		"only one":                     {[]byte("\xe2\x82"), ""},
+		"a whole last character":       {[]byte("a🎁"), "a🎁"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			event := o.add(key)
+			o.respond(delivered, rules.Answered(200), c.body)
+			got := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &event}).GetItems()[0].GetAttempts()[0]
+			require.NotNil(t, got.ResponseBody)
+			require.Equal(t, c.want, got.GetResponseBody())
+		})
+	}
+	t.Run("no response", func(t *testing.T) {
+		event := o.add(key)
+		o.respond(failed, rules.Unanswered(context.DeadlineExceeded), nil)
+		got := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &event}).GetItems()[0].GetAttempts()[0]
+		require.Nil(t, got.ResponseBody)
+		require.Nil(t, got.Status)
+		require.NotEmpty(t, got.GetError())
+	})
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+)
+
+// keyLog returns all pages of a query.
+func (f *fixture) keyLog(t *testing.T, q KeyLogQuery) (events []string, pages int) {
+	t.Helper()
+	for {
+		page, err := f.KeyLog(t.Context(), q)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(page.Deliveries), q.Limit)
+		for _, d := range page.Deliveries {
+			events = append(events, d.EventID)
+		}
+		if pages++; page.Next == "" {
+			return events, pages
+		}
+		require.True(t, q.Before == "" || page.Next < q.Before, "a cursor moves on")
+		q.Before = page.Next
+	}
+}
+
+var own = Endpoint{TenantID: tenantA, KeyID: 1}
+
+// fill stores deliveries of key 1 and as many of key 2. state is that of a delivery, and eventType that of its event, as SQL with n
+// from 1 on.
+func (f *fixture) fill(t *testing.T, number int, state, eventType string) {
+	t.Helper()
+	_, err := f.pool.Exec(t.Context(), `
+WITH n AS (SELECT n, ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, $1::int) n),
+e AS (
+  INSERT INTO events (tenant_id, event_id, type, body, created_at)
+  SELECT $2, id, `+eventType+`, '{}', $3 FROM n)
+INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, next_attempt_at, created_at, finished_at)
+SELECT $2, id, key, state, CASE WHEN state = 'PENDING' THEN 1 ELSE 8 END,
+       CASE WHEN state = 'PENDING' THEN $3::timestamptz + interval '1 hour' END, $3, CASE WHEN state <> 'PENDING' THEN $3::timestamptz END
+  FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`, number, tenantA, f.now)
+	require.NoError(t, err)
+}
+
+// eventNumber is the id of an event that fill stores.
+func eventNumber(n int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012x", n) }
+
+func TestTheLogOfAKeyIsPagedNewestFirst(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var events []string
+	for range 7 {
+		events = append(events, f.add(t, tenantA, noon, 1, 2))
+		f.add(t, tenantB, noon, 1)
+	}
+	slices.Reverse(events)
+	got, pages := f.keyLog(t, KeyLogQuery{Endpoint: own, Limit: 3})
+	require.Equal(t, events, got)
+	require.Equal(t, 3, pages)
+	got, pages = f.keyLog(t, KeyLogQuery{Endpoint: own, Limit: 7})
+	require.Equal(t, events, got)
+	require.Equal(t, 1, pages, "a full page is the last if nothing follows")
+	got, _ = f.keyLog(t, KeyLogQuery{Endpoint: own, Limit: 3, EventID: &events[4]})
+	require.Equal(t, events[4:5], got)
+	got, _ = f.keyLog(t, KeyLogQuery{Endpoint: own, Limit: 3, Since: events[4]})
+	require.Equal(t, events[:5], got)
+	got, _ = f.keyLog(t, KeyLogQuery{Endpoint: Endpoint{TenantID: tenantA, KeyID: 3}, Limit: 3})
+	require.Empty(t, got)
+}
+
+func TestAnEntryOfTheLogHasItsLastAttempts(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	event := f.add(t, tenantA, noon, 1)
+	for range 10 {
+		for _, d := range f.claim(t, f.now, 10, 10) {
+			require.NoError(t, f.record(t, d, failed, 500))
+		}
+		require.NoError(t, f.Resend(t.Context(), own, event))
+	}
+	page, err := f.KeyLog(t.Context(), KeyLogQuery{Endpoint: own, Limit: 1})
+	require.NoError(t, err)
+	require.Len(t, page.Deliveries, 1)
+	var numbers []int32
+	for _, a := range page.Deliveries[0].Attempts {
+		require.EqualValues(t, 500, *a.ResponseStatus)
+		numbers = append(numbers, a.Number)
+	}
+	require.Equal(t, []int32{3, 4, 5, 6, 7, 8, 9, 10}, numbers, "the last eight, the oldest first")
+	require.Equal(t, "order.created", page.Deliveries[0].EventType)
+	require.NotNil(t, page.Deliveries[0].NextAttemptAt)
+}
+
+func TestTheLogOfAKeyByStateAndType(t *testing.T) {
+	t.Parallel()
+	for name, mix := range map[string]string{
+		"mixed":             `(ARRAY['PENDING','DELIVERED','FAILED','DROPPED'])[n % 4 + 1]`,
+		"of a dead server":  `CASE WHEN n = 7 THEN 'DELIVERED' WHEN n > 11000 THEN 'DROPPED' WHEN n > 10800 THEN 'FAILED' ELSE 'PENDING' END`,
+		"of a good server":  `CASE WHEN n = 7 THEN 'PENDING' WHEN n = 8 THEN 'FAILED' WHEN n = 9 THEN 'DROPPED' ELSE 'DELIVERED' END`,
+		"with few at begin": `CASE WHEN n < 8000 THEN 'PENDING' ELSE 'DELIVERED' END`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t)
+			const number = 11_100
+			f.fill(t, number, mix, `CASE WHEN n % 100 = 0 THEN 'order.updated' ELSE 'order.created' END`)
+			var all [][3]string
+			rows, err := f.pool.Query(t.Context(), `SELECT d.event_id, d.state, e.type FROM deliveries d JOIN events e USING (tenant_id, event_id)
+WHERE d.key_id = 1 ORDER BY d.event_id DESC`)
+			require.NoError(t, err)
+			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r [3]string, err error) { return r, row.Scan(&r[0], &r[1], &r[2]) })
+			require.NoError(t, err)
+			for _, state := range []rules.State{"", rules.Pending, rules.Delivered, rules.Failed, rules.Dropped} {
+				for _, eventType := range []string{"", "order.updated", "personal_link.claimed"} {
+					var want []string
+					for _, r := range all {
+						if (state == "" || string(state) == r[1]) && (eventType == "" || eventType == r[2]) {
+							want = append(want, r[0])
+						}
+					}
+					q := KeyLogQuery{Endpoint: own, State: state, Limit: 100}
+					if eventType != "" {
+						q.Type = &eventType
+					}
+					got, pages := f.keyLog(t, q)
+					require.Equal(t, want, got, "%s %s", state, eventType)
+					require.LessOrEqual(t, pages, 2+len(want)/100)
+				}
+			}
+		})
+	}
+}
+
+func TestAPageEndsWhenItHasReadEnough(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	f.fill(t, maxScan+1, `'DELIVERED'`, `CASE WHEN n = 1 THEN 'order.updated' ELSE 'order.created' END`)
+	rare := "order.updated"
+	first, err := f.KeyLog(t.Context(), KeyLogQuery{Endpoint: own, Type: &rare, Limit: 10})
+	require.NoError(t, err)
+	require.Empty(t, first.Deliveries)
+	require.Equal(t, eventNumber(2), first.Next)
+	second, err := f.KeyLog(t.Context(), KeyLogQuery{Endpoint: own, Type: &rare, Limit: 10, Before: first.Next})
+	require.NoError(t, err)
+	require.Equal(t, eventNumber(1), second.Deliveries[0].EventID)
+	require.Empty(t, second.Next)
+}
+
+func TestTheTimeOfAnEntryIsInTheBeginningOfItsEnvelope(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	event := f.add(t, tenantA, noon, 1)
+	body := fmt.Sprintf(`{"id":%q,"type":"personal_link.cancelled","occurredAt":"2026-03-01T11:59:59.123456Z","data":{}}`, event)
+	_, err := f.pool.Exec(t.Context(), `UPDATE events SET body = $1 WHERE tenant_id = $3 AND event_id = $2`, []byte(body), event, tenantA)
+	require.NoError(t, err)
+	page, err := f.KeyLog(t.Context(), KeyLogQuery{Endpoint: own, Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, time.Date(2026, 3, 1, 11, 59, 59, 123456000, time.UTC), rules.OccurredAt(event, page.Deliveries[0].EnvelopeHead))
+}
+
+// blocksOf is how many blocks of tables and indexes a query reads.
+func (f *fixture) blocksOf(t *testing.T, q KeyLogQuery, few bool) (blocks int) {
+	t.Helper()
+	sql, args := keyLogStatement(q, few)
+	require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
+		// As the service does, see webhook.New.
+		const asServed = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL plan_cache_mode = force_generic_plan"
+		if _, err := tx.Exec(t.Context(), asServed); err != nil {
+			return err
+		}
+		var plan []struct {
+			Plan struct {
+				Hit  int `json:"Shared Hit Blocks"`
+				Read int `json:"Shared Read Blocks"`
+			}
+		}
+		err := tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+sql, args...).Scan(&plan)
+		if err == nil {
+			blocks = plan[0].Plan.Hit + plan[0].Plan.Read
+		}
+		return err
+	}))
+	return blocks
+}
+
+func TestAPageReadsLittleOfALargeLog(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	const number = 60_000
+	f.fill(t, number, `CASE WHEN n IN (7, 30007) THEN 'PENDING' WHEN n IN (8, 30008) THEN 'FAILED' ELSE 'DELIVERED' END`,
+		`CASE WHEN n IN (9, 55000) THEN 'order.updated' ELSE 'order.created' END`)
+	_, err := f.pool.Exec(t.Context(), "VACUUM ANALYZE deliveries, events")
+	require.NoError(t, err)
+	event, rare := eventNumber(9), "order.updated"
+	const page, scan = 2500, 90_000 // Blocks that a page of 100 and one that is passed over may read.
+	for name, c := range map[string]struct {
+		query KeyLogQuery
+		most  int
+	}{
+		"any":               {KeyLogQuery{}, page},
+		"far back":          {KeyLogQuery{Before: eventNumber(200)}, page},
+		"since":             {KeyLogQuery{Since: eventNumber(number - 10)}, page},
+		"delivered":         {KeyLogQuery{State: rules.Delivered}, page},
+		"rare, failed":      {KeyLogQuery{State: rules.Failed}, page},
+		"none, dropped":     {KeyLogQuery{State: rules.Dropped}, page},
+		"rare, pending":     {KeyLogQuery{State: rules.Pending}, page},
+		"one event":         {KeyLogQuery{EventID: &event}, page},
+		"one of no type":    {KeyLogQuery{EventID: &event, Type: new("order.created")}, page},
+		"a rare type":       {KeyLogQuery{Type: &rare}, scan},
+		"a rare type, old":  {KeyLogQuery{Type: &rare, Before: eventNumber(40_000)}, scan},
+		"a failure, a type": {KeyLogQuery{State: rules.Failed, Type: &rare}, page},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.query.Endpoint, c.query.Limit = own, 100
+			blocks := f.blocksOf(t, c.query, true)
+			require.Less(t, blocks, c.most)
+		})
+	}
+}
