@@ -3,6 +3,7 @@
 package chart_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,6 +123,9 @@ func TestValuesThatContradictOthersAreRejected(t *testing.T) {
 		"are both gifting-webhook, but each needs its own":               {"groups that are the same": `{"events": {"settings": {"GIFTING_KAFKA_FEED_GROUP": "gifting-webhook"}}}`},
 		"kafka.tls.certificates needs a Secret for events and":           {"one certificate for Kafka": `{"kafka": {"tls": {"certificates": {"events": "a"}}}}`},
 		"catalog.secrets.databaseUrl and orders.secrets.databaseUrl are": {"a database of two services": `{"catalog": {"secrets": {"databaseUrl": {"name": "db"}}}, "orders": {"secrets": {"databaseUrl": {"name": "db"}}}}`},
+		"events.settings.GIFTING_KAFKA_REPLICATION is 1":                 {"one replica of the topic": `{"events": {"settings": {"GIFTING_KAFKA_REPLICATION": "1"}}}`},
+		"GIFTING_TRUSTED_PROXIES: 0.0.0.0/0 trusts every address":        {"a proxy at any address": `{"gateway": {"settings": {"GIFTING_TRUSTED_PROXIES": "10.0.0.0/8, 0.0.0.0/0"}}}`},
+		"GIFTING_TRUSTED_PROXIES: ::/0 trusts every address":             {"a proxy at any IPv6 address": `{"gateway": {"settings": {"GIFTING_TRUSTED_PROXIES": "::/0"}}}`},
 		"publicUrl begins with http:":                                    {"keys in plain text": `{"publicUrl": "http://api.example.com/api/public/v1"}`},
 		"claimUrl begins with http:":                                     {"claim links in plain text": `{"claimUrl": "http://gifts.example.com/c"}`},
 		"authorities.inline has an incomplete certificate":               {"a second certificate that is cut off": `{"authorities": {"inline": "` + bundle + `-----BEGIN CERTIFICATE-----\nMIIB"}}`},
@@ -133,6 +137,33 @@ func TestValuesThatContradictOthersAreRejected(t *testing.T) {
 		"catalog.images.credentialsSecret needs a catalog.images.url":    {"credentials of a folder": `{"catalog": {"images": {"url": "file:///var/lib/gifting/images", "existingClaim": "a", "credentialsSecret": "b"}}}`},
 		"catalog.images.url is not in /var/lib/gifting/images":           {"a folder beside the volume": `{"catalog": {"images": {"url": "file:///var/lib/gifting/images/../a", "existingClaim": "a"}}}`},
 	})
+}
+
+func TestAPrefixHasNoBitsBehindItsLength(t *testing.T) {
+	t.Parallel()
+	for values, path := range map[string]string{
+		`{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}, {"ipBlock": {"cidr": "%s"}}]}}}`: "networkPolicy.postgresql",
+		`{"networkPolicy": {"gateway": {"from": [{"ipBlock": {"cidr": "%s"}}]}}}`:                                       "networkPolicy.gateway",
+		`{"networkPolicy": {"receivers": {"to": [{"ipBlock": {"cidr": "::/0", "except": ["%s"]}}]}}}`:                   "networkPolicy.receivers",
+		`{"extraEgress": [{"to": [{"ipBlock": {"cidr": "%s"}}], "ports": [{"port": 443}]}]}`:                            "extraEgress",
+		`{"orders": {"extraEgress": [{"to": [{"ipBlock": {"cidr": "%s"}}], "ports": [{"port": 443}]}]}}`:                "orders.extraEgress",
+	} {
+		for cidr, network := range map[string]bool{
+			"10.0.0.1/8": false, "10.1.0.0/15": false, "10.2.0.0/15": true, "10.0.0.129/25": false, "10.0.0.128/25": true, "10.0.0.1/32": true,
+			"1.0.0.0/0": false, "0.0.0.0/0": true, "2001:db8::1/64": false, "2001:db8::/64": true, "2001:db8:0:8000::/49": true,
+			"2001:db8:0:8000::/48": false, "::1/127": false, "::1/128": true, "8000::/1": true, "::/0": true, "fe80::/8": false, "fe80::/9": true, "1:2:3:4:5:6:7:ff00/120": true,
+		} {
+			t.Run(path+" "+cidr, func(t *testing.T) {
+				t.Parallel()
+				_, err := chart.Render(dir, changedValues(t, fmt.Sprintf(values, cidr)))
+				if network {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, path+": the cidr "+cidr+" has bits behind its prefix")
+				}
+			})
+		}
+	}
 }
 
 // requireRejected renders every value below its message, which names the path.

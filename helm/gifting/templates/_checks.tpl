@@ -248,7 +248,50 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $lists := dict "extraEgress" .Values.extraEgress }}
+{{- range $_, $component := include "gifting.components" . | fromYaml }}
+{{- $_ := set $lists (printf "%s.extraEgress" $component.values) (get (index $.Values $component.values) "extraEgress" | default list) }}
+{{- end }}
+{{- range $peer, $values := omit $network "enabled" }}
+{{- $_ := set $lists (printf "networkPolicy.%s" $peer) (list $values) }}
+{{- end }}
+{{- range $path, $rules := $lists }}
+{{- range $rules }}
+{{- range concat (get . "to" | default list) (get . "from" | default list) }}
+{{- with get . "ipBlock" }}
+{{- range prepend (get . "except" | default list) .cidr }}
+{{- if include "gifting.hasHostBits" . }}
+{{- $wrong = append $wrong (printf "%s: the cidr %s has bits behind its prefix" $path .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- toYaml $wrong }}
+{{- end }}
+
+{{/* Whether a cidr, such as 10.0.0.1/8, has bits behind its prefix: then it is not clear what was meant. */}}
+{{- define "gifting.hasHostBits" -}}
+{{- $parts := splitList "/" . }}
+{{- $width := 8 }}
+{{- $numbers := first $parts | splitList "." }}
+{{- if contains ":" . }}
+{{- $width = 16 }}
+{{- $sides := first $parts | splitList "::" }}
+{{- $left := first $sides | splitList ":" | compact }}
+{{- $right := rest $sides | join "" | splitList ":" | compact }}
+{{- range until (sub 8 (len (concat $left $right)) | int) }}{{ $left = append $left "0" }}{{ end }}
+{{- $numbers = list }}
+{{- range concat $left $right }}{{ $numbers = append $numbers (printf "0x%s" .) }}{{ end }}
+{{- end }}
+{{- $found := "" }}
+{{- range $i, $number := $numbers }}
+{{- $size := 1 }}
+{{- range until (sub (mul $width (add1 $i)) (last $parts | int) | max 0 | min $width | int) }}{{ $size = mul $size 2 }}{{ end }}
+{{- if mod (int64 $number) $size }}{{ $found = "true" }}{{ end }}
+{{- end }}
+{{- $found }}
 {{- end }}
 
 {{/* Whether a store is used at all. Takes root and store. */}}
@@ -274,6 +317,9 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- end }}
 {{- if eq (len (compact (values $kafka.tls.certificates))) 1 }}
 {{- $wrong = append $wrong "kafka.tls.certificates needs a Secret for events and for webhook, or for neither" }}
+{{- end }}
+{{- if and (eq .Values.environment "production") (eq (get .Values.events.settings "GIFTING_KAFKA_REPLICATION" | int) 1) }}
+{{- $wrong = append $wrong "events.settings.GIFTING_KAFKA_REPLICATION is 1, but production must not lose events with one broker" }}
 {{- end }}
 {{- $types := .Files.Get "files/settings.json" | fromJson }}
 {{- $feed := get .Values.events.settings "GIFTING_KAFKA_FEED_GROUP" | default $types.events.GIFTING_KAFKA_FEED_GROUP.default }}

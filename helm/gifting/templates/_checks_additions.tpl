@@ -41,6 +41,11 @@
 {{- $wrong = append $wrong (printf "%s begins with http:, but production needs https:" $key) }}
 {{- end }}
 {{- end }}
+{{- range get .Values.gateway.settings "GIFTING_TRUSTED_PROXIES" | default "" | splitList "," }}
+{{- if hasSuffix "/0" (trim .) }}
+{{- $wrong = append $wrong (printf "gateway.settings.GIFTING_TRUSTED_PROXIES: %s trusts every address, so that clients could choose their own" (trim .)) }}
+{{- end }}
+{{- end }}
 {{- $blocks := regexFindAll "-----BEGIN CERTIFICATE-----\\s+[A-Za-z0-9+/=\\s]+-----END CERTIFICATE-----" .Values.authorities.inline -1 }}
 {{- if ne (len $blocks) (len (regexFindAll "-----(BEGIN|END)" .Values.authorities.inline -1 | chunk 2)) }}
 {{- $wrong = append $wrong "authorities.inline has an incomplete certificate" }}
