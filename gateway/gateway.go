@@ -107,6 +107,8 @@ type Gateway struct {
 	server *http.Server
 
 	serving, ending atomic.Bool
+	// drains is closed when the shutdown begins.
+	drains chan struct{}
 }
 
 // New builds the gateway without connecting to anything. Requests to a service that is down are answered with
@@ -115,7 +117,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}}
+	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{})}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -255,8 +257,9 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Reference: reference,
 		GiftSite:  site,
 		Observer:  observer,
+		Ending:    g.drains,
 		Log:       g.tel.Logger,
-	}, edge.Config{HTTPS: https}), nil
+	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
 }
 
 const minFingerprintKey = 32
@@ -350,6 +353,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 
 func (g *Gateway) drain(ctx context.Context) error {
 	g.ending.Store(true)
+	close(g.drains)
 	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
 	<-time.After(g.cfg.LameDuck)
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)

@@ -40,6 +40,7 @@ func assemble(publicURL string, environment apikey.Environment) (*yaml.Node, err
 			return nil, fmt.Errorf("%w: %s: %w", errDocument, name, err)
 		}
 	}
+	addForcedAnswers(root)
 	return root, nil
 }
 

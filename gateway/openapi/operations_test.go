@@ -138,6 +138,9 @@ func TestHeadersOfResponses(t *testing.T) {
 			if status == "409" {
 				want = append(want, "Retry-After")
 			}
+			if slices.Contains([]string{"409", "429", "500", "503"}, status) {
+				want = append(want, "Sandbox")
+			}
 			if op.Method == http.MethodPost && slices.Contains([]string{"200", "201", "409", "422"}, status) {
 				want = append(want, "Idempotent-Replayed")
 			}

@@ -49,7 +49,7 @@ func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) 
 	case err == nil:
 		return &commonv1.ClaimKeyResponse{}, nil
 	case postgres.State(err) == stateInProgress:
-		return nil, inProgress()
+		return nil, InProgress()
 	case postgres.State(err) == stateOtherRequest:
 		return nil, reused()
 	default:

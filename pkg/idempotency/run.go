@@ -155,11 +155,11 @@ func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Erro
 func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err error) (answer R, _ error) {
 	switch postgres.State(err) {
 	case stateInProgress:
-		return answer, inProgress()
+		return answer, InProgress()
 	case stateAnswered:
 		answer, found, err := replay[R](ctx, pool, req)
 		if err == nil && !found {
-			err = inProgress() // The row was released or deleted right after the claim had found it.
+			err = InProgress() // The row was released or deleted right after the claim had found it.
 		}
 		return answer, err
 	default:
@@ -167,7 +167,8 @@ func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reque
 	}
 }
 
-func inProgress() error {
+// InProgress is the error while an earlier request with the Idempotency-Key still runs.
+func InProgress() error {
 	e := problem.New(problem.IdempotencyInProgress,
 		"A request with this Idempotency-Key is still running; try again for its answer.")
 	e.RetryAfter = inProgressRetry

@@ -87,7 +87,9 @@ func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.Duration) {
 	key := series{knownMethod(c.r.Method), c.route, c.status}
 	labels := o.labels(key)
-	o.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(labels))
+	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.
+		o.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(labels))
+	}
 	if span.IsRecording() {
 		span.SetName(key.method + " " + key.route)
 		span.SetAttributes(labels.ToSlice()...)
@@ -95,7 +97,7 @@ func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.
 			span.SetAttributes(attribute.String("gifting.tenant.id", c.principal.TenantID),
 				attribute.Int("gifting.key.id", int(c.principal.KeyID)))
 		}
-		if c.status >= http.StatusInternalServerError {
+		if c.status >= http.StatusInternalServerError && !c.forced.done {
 			span.SetStatus(codes.Error, "")
 		}
 	}
@@ -105,11 +107,14 @@ func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.
 
 // logAccess writes one line per request. The trace id of the line is the Request-Id of the response.
 func (o *Observer) logAccess(ctx context.Context, key series, c *call, took time.Duration) {
-	const maxAttrs = 7
+	const maxAttrs = 8
 	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", key.method), slog.String("route", key.route),
 		slog.Int("status", c.status), slog.Int("bytes", c.bytes), slog.Duration("took", took))
 	if c.principal.TenantID != "" {
 		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))
+	}
+	if c.forced.done {
+		attrs = append(attrs, slog.String("forced", c.forced.fault))
 	}
 	o.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }

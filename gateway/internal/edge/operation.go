@@ -10,9 +10,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// sandboxHeader says what the sandbox has done to make an answer.
-const sandboxHeader = "Sandbox"
-
 func (h *Handler) findOperation(c *call) error {
 	var allowed []string
 	// No id contains a slash or bytes that are not text.

@@ -3,12 +3,14 @@
 //
 //	access          401, 429  package access: API key, rate limit
 //	admit           429       package admission: requests under way
+//	forceLimit      429       forced.go: Sandbox-Fault, in the sandbox only
 //	findOperation   404, 405  operation.go
 //	checkScope      403       operation.go
 //	checkAccept     406       negotiate.go
 //	checkMediaType  415       negotiate.go
 //	readBody        413, 503  body.go
 //	readKey         400       body.go: Idempotency-Key
+//	forceAnswer     any       forced.go: Sandbox-Fault
 //	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
 //	callService               service.go: JSON to gRPC and back
 //
@@ -17,6 +19,7 @@
 package edge
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -54,12 +57,14 @@ type Deps struct {
 	Images, GiftSite http.Handler
 	Reference        *openapi.Reference
 	Observer         *Observer
-	Log              *slog.Logger
+	// Ending is closed when the gateway begins to shut down.
+	Ending <-chan struct{}
+	Log    *slog.Logger
 }
 
-// Config of a Handler. HTTPS means that callers reach the API by HTTPS.
+// Config of a Handler. HTTPS means that callers reach the API by HTTPS. Sandbox means that callers may force answers.
 type Config struct {
-	HTTPS bool
+	HTTPS, Sandbox bool
 }
 
 // Handler serves the public API.
@@ -68,20 +73,23 @@ type Handler struct {
 
 	cfg   Config
 	steps []func(*call) error
+	held  holds
 }
 
 // New makes a Handler.
 func New(deps Deps, cfg Config) *Handler {
-	h := &Handler{Deps: deps, cfg: cfg}
+	h := &Handler{Deps: deps, cfg: cfg, held: holds{keys: map[int32]int{}}}
 	h.steps = []func(*call) error{
 		h.checkAccess,
 		h.admit,
+		h.forceLimit,
 		h.findOperation,
 		h.checkScope,
 		h.checkAccept,
 		h.checkMediaType,
 		h.readBody,
 		h.readKey,
+		h.forceAnswer,
 		h.readQuery,
 		h.callService,
 	}
@@ -100,6 +108,7 @@ type call struct {
 	op        *operation.Operation
 	principal caller.Principal
 	pass      *admission.Pass
+	forced    forcing
 	request   caller.Request
 	body      []byte
 	// ignored are the names of parameters of the query that mean nothing to the operation.
@@ -117,13 +126,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.writeHeaders(w.Header(), c.request.ID)
 	c.beforeHeader = func(status int) { h.deprecate(c, status) }
 	defer func() {
-		if value := recover(); value != nil {
+		value := recover()
+		err, _ := value.(error)
+		aborted := errors.Is(err, http.ErrAbortHandler)
+		if value != nil && !aborted {
 			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
 			if c.status == 0 {
 				h.Errors.Write(ctx, c, problem.Internal())
 			}
 		}
 		h.Observer.end(ctx, span, c, time.Since(began))
+		if aborted {
+			panic(value) // The server closes the connection.
+		}
 	}()
 	h.dispatch(c)
 }
@@ -161,14 +176,19 @@ func (h *Handler) dispatch(c *call) {
 }
 
 func (h *Handler) serveAPI(c *call) {
-	defer func() { c.pass.Leave() }()
+	began, gone := time.Now(), c.r.Context().Done()
+	defer func() {
+		c.pass.Leave()
+		h.held.leave(c)
+	}()
 	for _, step := range h.steps {
 		if err := step(c); err != nil {
 			c.err = err
-			h.Errors.Write(c.r.Context(), c, err)
-			return
+			h.writeError(c, err)
+			break
 		}
 	}
+	h.withhold(c, gone, began)
 }
 
 func (h *Handler) checkAccess(c *call) (err error) {

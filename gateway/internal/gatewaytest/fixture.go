@@ -143,6 +143,12 @@ func (f *Fixture) Do(method, path, body string, headers ...string) Answer {
 // DoReader is Do with a body that is sent in chunks, unless it is a strings.Reader.
 func (f *Fixture) DoReader(method, path string, body io.Reader, headers ...string) Answer {
 	f.t.Helper()
+	return f.Send(http.DefaultClient.Do, f.Request(method, path, body, headers...))
+}
+
+// Request is a request as Do sends it.
+func (f *Fixture) Request(method, path string, body io.Reader, headers ...string) *http.Request {
+	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.Base+path, body)
 	require.NoError(f.t, err)
 	f.authorize(req)
@@ -156,7 +162,7 @@ func (f *Fixture) DoReader(method, path string, body io.Reader, headers ...strin
 			req.Header.Del(pair[0])
 		}
 	}
-	return f.Send(http.DefaultClient.Do, req)
+	return req
 }
 
 func (f *Fixture) authorize(req *http.Request) {

@@ -1,0 +1,61 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// forcedStatuses are those of answers that Sandbox-Fault can force.
+var forcedStatuses = []string{"409", "429", "500", "503"}
+
+// addForcedAnswers adds the parameter Sandbox-Fault to every path that needs a key, and the header Sandbox to the answers that it
+// forces, so that the authors of operations need not repeat them. Only the document of the sandbox has both.
+func addForcedAnswers(root *yaml.Node) {
+	if member(member(member(root, "components"), "parameters"), "SandboxFault") == nil {
+		return
+	}
+	for _, path := range values(member(root, "paths")) {
+		for _, operation := range values(path) {
+			if member(operation, "security") != nil {
+				continue // It needs no key.
+			}
+			if member(path, "parameters") == nil {
+				path.Content = append(path.Content, scalar("parameters"), &yaml.Node{
+					Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{refTo("parameters", "SandboxFault")},
+				})
+			}
+			addSandboxHeader(root, member(operation, "responses"))
+		}
+	}
+}
+
+func addSandboxHeader(root, responses *yaml.Node) {
+	for _, status := range forcedStatuses {
+		response := member(responses, status)
+		if named := member(response, "$ref"); named != nil {
+			response = member(member(member(root, "components"), "responses"), named.Value[strings.LastIndexByte(named.Value, '/')+1:])
+		}
+		if headers := member(response, "headers"); headers != nil && member(headers, "Sandbox") == nil {
+			headers.Content = append(headers.Content, scalar("Sandbox"), refTo("headers", "Sandbox"))
+		}
+	}
+}
+
+// values of the members of a mapping.
+func values(n *yaml.Node) (found []*yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		found = append(found, pair[1])
+	}
+	return found
+}
+
+func refTo(kind, name string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{
+		scalar("$ref"), scalar("#/components/" + kind + "/" + name),
+	}}
+}
