@@ -20,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/clientip"
 	"github.com/partnergifting/platform/gateway/internal/edge"
+	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
@@ -36,6 +37,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -57,6 +59,7 @@ type Config struct {
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
 	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer and Redis has no newer version of its tenant."`
 	Limits            admission.Config   `envPrefix:"LIMIT_"`
+	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"10000" check:"min=1" doc:"Calls of GET /events that a gateway holds at once while they wait for an event; one more is answered at once. Each takes about 30 KB, mostly for its connection."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
@@ -105,6 +108,7 @@ type Gateway struct {
 	redis  *redis.Client
 	conns  []*grpc.ClientConn
 	server *http.Server
+	waits  *feedwait.Waits
 
 	serving, ending atomic.Bool
 	// drains is closed when the shutdown begins.
@@ -234,6 +238,13 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
+	g.waits, err = feedwait.New(feedwait.Deps{
+		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(g.redis),
+		Meter: g.tel.Meters.Meter("gateway"), Log: g.tel.Logger,
+	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget})
+	if err != nil {
+		return nil, err
+	}
 	return edge.New(edge.Deps{
 		Access: access.New(access.Deps{
 			Directory: tenantsv1.NewDirectoryServiceClient(conns.Tenants),
@@ -256,10 +267,19 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
 		Reference: reference,
 		GiftSite:  site,
+		Waits:     g.waits,
 		Observer:  observer,
 		Ending:    g.drains,
 		Log:       g.tel.Logger,
 	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
+}
+
+// scripter returns no interface around a nil client.
+func scripter(client *redis.Client) redis.Scripter {
+	if client == nil {
+		return nil
+	}
+	return client
 }
 
 const minFingerprintKey = 32
@@ -309,6 +329,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer g.close(ctx)
 	return daemon.Run(ctx, g.tel.Logger,
 		daemon.Part{Name: "http", Run: g.serve},
+		daemon.Part{Name: "waiting calls", Run: g.waits.Run},
 		daemon.Metrics(g.tel, g.ready),
 	)
 }
@@ -355,6 +376,7 @@ func (g *Gateway) drain(ctx context.Context) error {
 	g.ending.Store(true)
 	close(g.drains)
 	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
+	g.waits.End()
 	<-time.After(g.cfg.LameDuck)
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)
 	defer cancel()

@@ -158,6 +158,7 @@ var plane = map[string]row{
 	"personallinks.v1.ClaimRecordsService/RestoreClaim":     only(identity.Orders),
 	"events.v1.FeedRecordsService/ListFeedTenants":          only(identity.Orders),
 	"events.v1.FeedRecordsService/ListOrderEvents":          only(identity.Orders),
+	"events.v1.FeedNoticesService/WatchFeed":                only(identity.Gateway),
 	"events.v1.FeedEventsService/ListFeedEvents":            only(identity.Webhook),
 	"privacy.v1.PersonalDataService/FindPersonRecords":      only(identity.Tenants),
 	"privacy.v1.PersonalDataService/ErasePersonRecords":     only(identity.Tenants),

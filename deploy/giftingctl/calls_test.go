@@ -25,6 +25,7 @@ var notForPeople = map[protoreflect.FullName]string{
 	"gifting.catalog.v1.SelectionsService":         "personal-links calls it",
 	"gifting.common.v1.IdempotencyRegisterService": "the gateway calls it",
 	"gifting.events.v1.FeedEventsService":          "webhook calls it",
+	"gifting.events.v1.FeedNoticesService":         "the gateway calls it",
 	"gifting.events.v1.FeedRecordsService":         "orders calls it",
 	"gifting.orders.v1.ClaimsService":              "personal-links calls it",
 	"gifting.personallinks.v1.ClaimRecordsService": "orders calls it",

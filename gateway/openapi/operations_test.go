@@ -148,7 +148,7 @@ func TestHeadersOfResponses(t *testing.T) {
 				want = append(want, "Ignored-Parameters")
 			}
 			if op.Path == "/events" && status == "200" {
-				want = append(want, "Feed-Position")
+				want = append(want, "Feed-Position", "Wait")
 			}
 			if op.Sandbox != "" && status == strconv.Itoa(op.Success) {
 				want = append(want, "Sandbox")

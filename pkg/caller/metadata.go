@@ -20,6 +20,9 @@ const (
 
 	// FeedEndHeader is set on a gRPC answer with a page that reaches the end of the event feed.
 	FeedEndHeader = "gifting-feed-end"
+
+	// FeedWaitHeader is set on a gRPC answer with an empty page of the event feed whose caller wants to wait and should.
+	FeedWaitHeader = "gifting-feed-wait"
 )
 
 // Outgoing returns a context whose gRPC calls carry p and r. Only the gateway calls it.

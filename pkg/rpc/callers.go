@@ -28,6 +28,7 @@ var callers = map[identity.Name]grant{
 		"gifting.personallinks.v1.PersonalLinksService",
 		"gifting.personallinks.v1.GiftSiteService",
 		"gifting.events.v1.EventsService",
+		"gifting.events.v1.FeedNoticesService",
 		"gifting.webhook.v1.WebhookService",
 	)},
 

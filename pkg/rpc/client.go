@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithResolvers(instances{}),
 		grpc.WithTransportCredentials(secrecy),
 		grpc.WithChainUnaryInterceptor(interceptors...),
+		grpc.WithStreamInterceptor(openStream),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
 		grpc.WithDisableServiceConfig(), // DNS must not change it.
@@ -105,9 +107,13 @@ func (e *callError) Unwrap() error { return e.problem }
 func statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	err := invoke(ctx, method, req, reply, cc, opts...)
-	if err == nil {
-		return nil
+	return asCallError(method, invoke(ctx, method, req, reply, cc, opts...))
+}
+
+// asCallError passes on the end of a stream, which is no error.
+func asCallError(method string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
 	}
 	st := status.Convert(err)
 	return &callError{method: method, status: st, problem: problem.FromStatus(st)}

@@ -53,21 +53,25 @@ func recovery(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.U
 func errorsToStatus(log *slog.Logger) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		resp, err := callRecovered(ctx, req, next)
-		if err == nil {
-			return resp, nil
+		if err != nil {
+			return nil, render(ctx, log, info.FullMethod, err)
 		}
-		p := asProblem(ctx, err)
-		switch {
-		case errors.Is(ctx.Err(), context.Canceled):
-			return nil, status.FromContextError(ctx.Err()).Err()
-		case p.Code == problem.InternalError:
-			log.ErrorContext(ctx, "call failed", "method", info.FullMethod, "error", err)
-		case p.Code == problem.ServiceUnavailable:
-			log.WarnContext(ctx, "dependency unavailable", "method", info.FullMethod, "error", err)
-			refuseRetry(ctx)
-		}
-		return nil, p.Status().Err()
+		return resp, nil
 	}
+}
+
+func render(ctx context.Context, log *slog.Logger, method string, err error) error {
+	p := asProblem(ctx, err)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return status.FromContextError(ctx.Err()).Err()
+	case p.Code == problem.InternalError:
+		log.ErrorContext(ctx, "call failed", "method", method, "error", err)
+	case p.Code == problem.ServiceUnavailable:
+		log.WarnContext(ctx, "dependency unavailable", "method", method, "error", err)
+		refuseRetry(ctx)
+	}
+	return p.Status().Err()
 }
 
 // refuseRetry tells the client not to retry, because another instance would answer the same.
@@ -98,35 +102,24 @@ func asProblem(ctx context.Context, err error) *problem.Error {
 // method collects them itself.
 func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		ctx, err := caller.Incoming(ctx)
+		ctx, err := withCaller(ctx, info.FullMethod, collectors)
 		if err != nil {
-			return nil, fmt.Errorf("caller metadata: %w", err)
-		}
-		if v := caller.RequestFrom(ctx).Violations; len(v) > 0 && !slices.Contains(collectors, info.FullMethod) {
-			return nil, problem.Invalid(v...)
+			return nil, err
 		}
 		return next(ctx, req)
 	}
 }
 
-// untilEnd cancels streams when LameDuck is over. A client that watches health never ends its stream and would delay the end by
-// the whole DrainTimeout.
-func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	ctx, cancel := context.WithCancel(stream.Context())
-	defer cancel()
-	defer context.AfterFunc(s.streams, cancel)()
-	return next(srv, endingStream{ServerStream: stream, ctx: ctx})
+func withCaller(ctx context.Context, method string, collectors []string) (context.Context, error) {
+	with, err := caller.Incoming(ctx)
+	if err != nil {
+		return ctx, fmt.Errorf("caller metadata: %w", err)
+	}
+	if v := caller.RequestFrom(with).Violations; len(v) > 0 && !slices.Contains(collectors, method) {
+		return ctx, problem.Invalid(v...)
+	}
+	return with, nil
 }
-
-// endingStream is a stream with another context.
-type endingStream struct {
-	grpc.ServerStream
-
-	ctx context.Context
-}
-
-// Context implements grpc.ServerStream.
-func (s endingStream) Context() context.Context { return s.ctx }
 
 const scope = "github.com/partnergifting/platform/pkg/rpc"
 

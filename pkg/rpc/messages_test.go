@@ -23,6 +23,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -225,12 +226,17 @@ func TestAMessageThatIsNotSentKeepsNoRoom(t *testing.T) {
 
 func TestEveryCallButAStreamHasADeadline(t *testing.T) {
 	t.Parallel()
-	ctx, err := deadline(t.Context(), &tap.Info{FullMethodName: placeOrder})
+	s, err := NewServer(Config{Addr: "127.0.0.1:0"}, telemetry.Discard())
 	require.NoError(t, err)
-	_, set := ctx.Deadline()
-	require.True(t, set)
-	ctx, err = deadline(t.Context(), &tap.Info{FullMethodName: healthpb.Health_Watch_FullMethodName})
-	require.NoError(t, err)
-	_, set = ctx.Deadline()
-	require.False(t, set)
+	eventsv1.RegisterFeedNoticesServiceServer(s, eventsv1.UnimplementedFeedNoticesServiceServer{})
+	for method, bounded := range map[string]bool{
+		placeOrder:                           true,
+		healthpb.Health_Watch_FullMethodName: false,
+		eventsv1.FeedNoticesService_WatchFeed_FullMethodName: false,
+	} {
+		ctx, err := s.deadline(t.Context(), &tap.Info{FullMethodName: method})
+		require.NoError(t, err)
+		_, set := ctx.Deadline()
+		require.Equal(t, bounded, set, method)
+	}
 }

@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,12 +14,16 @@ import (
 )
 
 // RegisterService implements grpc.ServiceRegistrar. gRPC decodes a request before its interceptors run, so a method's handler is
-// wrapped: the call is observed, its caller checked and its size taken from the budget before a byte is decoded.
+// wrapped: the call is observed, its caller checked and its size taken from the budget before a byte is decoded. Streams need no
+// wrapping, because their handlers receive inside the interceptors.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	guarded := *desc
 	guarded.Methods = slices.Clone(desc.Methods)
 	for i, method := range guarded.Methods {
 		guarded.Methods[i].Handler = s.guard(desc.ServiceName, method)
+	}
+	for _, method := range desc.Streams {
+		s.streaming["/"+desc.ServiceName+"/"+method.StreamName] = true
 	}
 	s.Server.RegisterService(&guarded, impl)
 }
@@ -110,13 +113,10 @@ func (c sizing) Unmarshal(data mem.BufferSlice, v any) error {
 // serverDeadline bounds a call whose caller set none.
 const serverDeadline = 15 * time.Second
 
-// streams is how the methods begin that may be open for ever: reflection, and the watch of the health.
-const streams = "/grpc."
-
-// deadline bounds a call whose caller set none. It begins with the call's headers, so that a caller who announces a message and
-// does not send it keeps no room from others.
-func deadline(ctx context.Context, info *tap.Info) (context.Context, error) {
-	if _, set := ctx.Deadline(); set || strings.HasPrefix(info.FullMethodName, streams) {
+// deadline bounds a call whose caller set none, except a stream, which may be open for ever. It begins with the call's headers, so
+// that a caller who announces a message and does not send it keeps no room from others.
+func (s *Server) deadline(ctx context.Context, info *tap.Info) (context.Context, error) {
+	if _, set := ctx.Deadline(); set || s.streaming[info.FullMethodName] {
 		return ctx, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, serverDeadline)

@@ -2,8 +2,9 @@
 // reflection and graceful end everywhere.
 //
 // A server handles a call in this order: deadline, observation, recovery, gate (who may call what), budget of messages, decoding,
-// gate (for whom), errors (also renders panics), caller. A client turns every failed call into an error that carries a
-// *problem.Error.
+// gate (for whom), errors (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no
+// deadline of the server: it ends with UNAVAILABLE when LameDuck is over. A client turns every failed call into an error that
+// carries a *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
 // plain text, only on loopback addresses; there every caller may call everything.
@@ -79,6 +80,8 @@ type Server struct {
 	innermost grpc.UnaryServerInterceptor
 	// serving means that it listens and is not about to end.
 	serving atomic.Bool
+	// streaming are the full names of the methods that are streams.
+	streaming map[string]bool
 	// streams is the context of all streams; endStreams cancels it.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -96,14 +99,18 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	}
 	s := &Server{
 		cfg: cfg, log: tel.Logger, health: health.NewServer(), observer: newServerObserver(tel),
-		gate: gate{log: tel.Logger, open: !cfg.TLS.Secure()},
+		gate: gate{log: tel.Logger, open: !cfg.TLS.Secure()}, streaming: map[string]bool{},
 	}
 	if s.messages, err = newMessages(cfg.MessageBytes, tel); err != nil {
 		return nil, err
 	}
+	streams, err := newStreamObserver(s.observer, tel)
+	if err != nil {
+		return nil, err
+	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.Server = grpc.NewServer(append(options,
-		grpc.InTapHandle(deadline),
+		grpc.InTapHandle(s.deadline),
 		grpc.ForceServerCodecV2(sizing{encoding.GetCodecV2(proto.Name)}),
 		grpc.ChainUnaryInterceptor(
 			s.gate.unary,
@@ -111,7 +118,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 			readCaller(collectors),
 			s.intercept,
 		),
-		grpc.ChainStreamInterceptor(s.gate.stream, s.untilEnd),
+		grpc.ChainStreamInterceptor(streams.serve, s.gate.stream, s.untilEnd, s.serveStream(collectors)),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxConcurrentStreams(uint32(cfg.Calls)), //nolint:gosec // It is positive.
 		grpc.MaxRecvMsgSize(MaxMessageBytes),

@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/feed"
+	"github.com/partnergifting/platform/services/events/internal/notices"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
@@ -64,6 +65,9 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 			results, err = r.Topic(ctx, cfg.Kafka, cfg.KafkaTopic)
 		}
 		r.Progress.End()
+		if !r.DryRun {
+			err = errors.Join(err, notices.Missed(ctx, pool))
+		}
 		return errors.Join(err, report(out, results, *asJSON))
 	})
 }

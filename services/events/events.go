@@ -24,6 +24,7 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/events/internal/feed"
+	"github.com/partnergifting/platform/services/events/internal/notices"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/server"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -37,6 +38,8 @@ type Service struct {
 	topic    *relay.Topic
 	relay    *relay.Relay
 	consumer *kafka.Consumer
+	// announcer tells readers of all instances of new events.
+	announcer *notices.Announcer
 	// maintenance, by the clock, creates and drops the feed's partitions.
 	maintenance daemon.Part
 	clock       *retentionclock.Clock
@@ -82,14 +85,16 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
 	}
-	writer, err := feed.NewWriter(events, func() time.Duration { return cfg.Retention + s.clock.LastLag() }, s.tel)
+	hub := &notices.Hub{}
+	s.announcer = notices.NewAnnouncer(hub, s.pool, s.tel.Logger)
+	writer, err := feed.NewWriter(events, s.announcer, func() time.Duration { return cfg.Retention + s.clock.LastLag() }, s.tel)
 	if err != nil {
 		return err
 	}
 	s.maintenance = feed.Maintenance(events, s.clock, cfg.Retention, s.tel)
 	s.consumer, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
-		Offsets: store.Offsets{Store: events}, ID: feed.EventID, CheckPartitions: events.CheckPartitions,
+		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: s.announcer}, ID: feed.EventID, CheckPartitions: events.CheckPartitions,
 	}, s.tel, writer.Handle)
 	if err != nil {
 		return err
@@ -109,6 +114,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, reader, cfg.Environment))
+	eventsv1.RegisterFeedNoticesServiceServer(s.rpc, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
 
@@ -142,6 +148,8 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping, s.topic.Ready),
 		daemon.Part{Name: "topic", Run: s.topic.Run},
 		daemon.Part{Name: "relay", Run: s.relay.Run},
+		daemon.Part{Name: "announcer", Run: s.announcer.Run},
+		daemon.Part{Name: "listener", Run: s.announcer.Listen},
 		daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 			return feed.Consume(ctx, s.topic.Ensure, s.consumer, s.tel.Logger)
 		}},

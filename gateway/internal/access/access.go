@@ -78,13 +78,7 @@ func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal
 		age = 0
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
-	switch {
-	case version > p.TenantVersion:
-		p, err = c.keys.fetch(r.Context(), hash, version)
-	case age >= maxAge:
-		p, err = c.keys.refresh(r.Context(), hash, p, age, version == p.TenantVersion)
-	}
-	if err != nil {
+	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
 		return p, err
 	}
 	c.deps.Limiter.WriteHeaders(header, verdict)
@@ -92,6 +86,19 @@ func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal
 		return p, httperror.RateLimited("This key has used up its requests of the last minute.", verdict.Reset)
 	}
 	return p, nil
+}
+
+// Confirm returns the principal as it is now, for a request that was accepted a while ago. The request is not counted again.
+func (c *Checker) Confirm(r *http.Request) (p caller.Principal, err error) {
+	hash, err := c.keys.hash(bearer(r.Header))
+	if err != nil {
+		return p, err
+	}
+	p, age, known := c.keys.cached(hash)
+	if !known {
+		return c.keys.fetch(r.Context(), hash, 0)
+	}
+	return c.keys.latest(r.Context(), hash, p, age, c.deps.Limiter.Version(r.Context(), p.TenantID, p.KeyID))
 }
 
 func tooManyFailures(v limits.Verdict) error {

@@ -79,6 +79,17 @@ func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known
 	return e.principal, k.clock().Sub(e.fetched), known
 }
 
+// latest returns the principal of a request that learned of a version of the tenant's settings; zero if that is unknown.
+func (k *keys) latest(ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64) (caller.Principal, error) {
+	switch {
+	case version > p.TenantVersion:
+		return k.fetch(ctx, hash, version)
+	case age >= maxAge:
+		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
+	}
+	return p, nil
+}
+
 // refresh looks up a key whose principal is older than maxAge. If that fails, the principal is used further, unless its tenant's
 // version is not confirmed or it is stale.
 func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool) (caller.Principal, error) {

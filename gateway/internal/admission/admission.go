@@ -112,6 +112,8 @@ type Pass struct {
 	// large is set while the request has one of the places for large bodies, since began.
 	large bool
 	began time.Time
+	// paused is set while the request waits and does not count.
+	paused bool
 }
 
 // Enter admits a request, or returns rate_limited if its key or its tenant has too many under way. The caller must call Leave.
@@ -134,17 +136,38 @@ func (g *Gate) enter(tenant string, key int32) string {
 	if g.keys[key] >= g.cfg.RequestsPerKey {
 		return keyFull
 	}
+	if of := g.tenants[tenant]; of != nil && of.requests >= g.cfg.RequestsPerTenant {
+		return tenantFull
+	}
+	g.add(tenant, key)
+	return ""
+}
+
+// add counts a request. The caller has locked the Gate.
+func (g *Gate) add(tenant string, key int32) {
 	of := g.tenants[tenant]
 	if of == nil {
 		of = &use{}
 		g.tenants[tenant] = of
 	}
-	if of.requests >= g.cfg.RequestsPerTenant {
-		return tenantFull
-	}
 	of.requests++
 	g.keys[key]++
-	return ""
+}
+
+// Pause lets the request not count while it waits for something that may take long. It must hold no bytes.
+func (p *Pass) Pause() {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	p.paused = true
+	p.gate.leave(p)
+}
+
+// Resume lets the request count again. It is never refused: it was admitted before.
+func (p *Pass) Resume() {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	p.paused = false
+	p.gate.add(p.tenant, p.key)
 }
 
 // Expect returns service_unavailable if there is no room for the bytes that a request announces. It keeps no room for them.
@@ -223,9 +246,15 @@ func (p *Pass) Leave() {
 		return
 	}
 	p.Worked()
-	g := p.gate
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	if !p.paused {
+		p.gate.leave(p)
+	}
+}
+
+// leave ends what add began, and gives back the bytes. The caller has locked the Gate.
+func (g *Gate) leave(p *Pass) {
 	of := g.tenants[p.tenant]
 	of.requests--
 	of.bytes -= p.bytes

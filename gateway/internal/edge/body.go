@@ -96,6 +96,7 @@ func (h *Handler) readQuery(c *call) error {
 		request := c.op.Request.New().Interface()
 		c.request.Violations = restjson.UnmarshalQuery(query, request, c.op.PathFields...)
 		c.ignored = restjson.IgnoredParameters(query, request, c.op.PathFields...)
+		c.wait = waitOf(request)
 	case c.isPost():
 		// The look-up of the Idempotency-Key comes first, so the service reports the violation with those of the body.
 		h.fingerprint(c, url.Values{"": {c.r.URL.RawQuery}})

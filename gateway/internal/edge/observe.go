@@ -88,7 +88,7 @@ func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.
 	key := series{knownMethod(c.r.Method), c.route, c.status}
 	labels := o.labels(key)
 	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.
-		o.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(labels))
+		o.duration.Record(ctx, (took - c.held).Seconds(), metric.WithAttributeSet(labels))
 	}
 	if span.IsRecording() {
 		span.SetName(key.method + " " + key.route)
@@ -110,6 +110,9 @@ func (o *Observer) logAccess(ctx context.Context, key series, c *call, took time
 	const maxAttrs = 8
 	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", key.method), slog.String("route", key.route),
 		slog.Int("status", c.status), slog.Int("bytes", c.bytes), slog.Duration("took", took))
+	if c.held > 0 {
+		attrs = append(attrs, slog.Duration("held", c.held))
+	}
 	if c.principal.TenantID != "" {
 		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
+	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
@@ -56,6 +57,7 @@ type Deps struct {
 	// Images, Reference and GiftSite serve the paths that need no API key.
 	Images, GiftSite http.Handler
 	Reference        *openapi.Reference
+	Waits            *feedwait.Waits
 	Observer         *Observer
 	// Ending is closed when the gateway begins to shut down.
 	Ending <-chan struct{}
@@ -115,6 +117,12 @@ type call struct {
 	ignored []string
 	// err is the error that is answered.
 	err error
+	// wait is how long the caller would wait for an event. waits means that it still does, place is its permission, and held is how
+	// long it has waited.
+	wait  time.Duration
+	waits bool
+	place *feedwait.Place
+	held  time.Duration
 }
 
 // ServeHTTP implements http.Handler.

@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -78,9 +79,16 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 	return mux, nil
 }
 
-// callService passes on only path, query and body. Services get the principal instead of the key, and no header of the caller
-// sets a deadline.
 func (h *Handler) callService(c *call) error {
+	if c.wait > 0 {
+		return h.callWaiting(c)
+	}
+	return h.call(c)
+}
+
+// call passes on only path, query and body. Services get the principal instead of the key, and no header of the caller sets a
+// deadline.
+func (h *Handler) call(c *call) error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTimeout)
 	defer cancel()
 	out := (&http.Request{
@@ -177,12 +185,16 @@ func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcet
 // writeSuccess writes the headers of a success. base is the base address of the API as callers see it.
 func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
 	return func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
+		if mustWait(ctx) {
+			return errWait
+		}
 		copyMarks(ctx, w)
 		w.Header().Set("Cache-Control", "no-store")
 		c := callFrom(ctx)
 		if c == nil {
 			return nil
 		}
+		c.place.Leave(ctx) // Before the caller has the answer: its next call may need the place.
 		if len(c.ignored) > 0 {
 			w.Header().Set("Ignored-Parameters", namesOf(c.ignored))
 		}
@@ -208,7 +220,9 @@ func namesOf(parameters []string) string {
 
 // keepError leaves the error of a service to the pipeline.
 func keepError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-	copyMarks(ctx, w)
+	if !errors.Is(err, errWait) {
+		copyMarks(ctx, w)
+	}
 	if c := callFrom(ctx); c != nil {
 		c.err = err
 	}

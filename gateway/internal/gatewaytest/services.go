@@ -27,6 +27,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -45,6 +46,8 @@ type Services struct {
 	catalogv1.UnimplementedImagesServiceServer
 	linksv1.UnimplementedGiftSiteServiceServer
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
+
+	Feed Feed
 
 	TenantID string
 	// Scopes are the scopes of new keys.
@@ -85,17 +88,21 @@ type Services struct {
 func NewServices(t *testing.T) *Services {
 	t.Helper()
 	s := &Services{addr: testenv.FreeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
+	s.Feed.tenantID = s.TenantID
 	s.version.Store(1)
 	directory := directorytest.New(t)
 	directory.SetKeys(s.resolve)
 	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(),
-		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName)
+		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
+		eventsv1.EventsService_ListEvents_FullMethodName)
 	require.NoError(t, err)
 	ordersv1.RegisterOrdersServiceServer(server, s)
 	ordersv1.RegisterSandboxOrdersServiceServer(server, s)
 	tenantsv1.RegisterTenantsServiceServer(server, s)
 	tenantsv1.RegisterDirectoryServiceServer(server, directory)
 	webhookv1.RegisterWebhookServiceServer(server, s)
+	eventsv1.RegisterEventsServiceServer(server, &s.Feed)
+	eventsv1.RegisterFeedNoticesServiceServer(server, &s.Feed)
 	catalogv1.RegisterImagesServiceServer(server, s)
 	linksv1.RegisterGiftSiteServiceServer(server, s)
 	commonv1.RegisterIdempotencyRegisterServiceServer(server, s)
@@ -132,6 +139,9 @@ func (s *Services) UnscopedKey() string {
 func (s *Services) RequestLog(key string) string {
 	return fmt.Sprintf("gifting:requests:{%s}:%d", s.TenantID, keyID(apikey.Hash(key)))
 }
+
+// KeyID is the id of an API key.
+func (*Services) KeyID(key string) int32 { return keyID(apikey.Hash(key)) }
 
 // keyID is computed from the hash, so that each key has its own limit.
 func keyID(hash []byte) int32 {

@@ -90,10 +90,28 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 
 // TakeKey counts a request of an API key. It also returns the version of the tenant's settings, or zero if that is unknown.
 func (l *Limiter) TakeKey(ctx context.Context, tenantID string, keyID int32) (Verdict, int64) {
-	return l.take(ctx, subject{
+	return l.take(ctx, keySubject(tenantID, keyID))
+}
+
+func keySubject(tenantID string, keyID int32) subject {
+	return subject{
 		tag: tenantID, log: "gifting:requests:{" + tenantID + "}:" + strconv.Itoa(int(keyID)),
 		version: "gifting:tenant-version:{" + tenantID + "}",
-	})
+	}
+}
+
+// Version returns the version of the tenant's settings, or zero if it is unknown, without counting a request of the key.
+func (l *Limiter) Version(ctx context.Context, tenantID string, keyID int32) int64 {
+	if l.shared == nil || l.clock().UnixNano() < l.pausedUntil.Load() {
+		return 0
+	}
+	_, version, err := l.shared.take(ctx, &request{subject: keySubject(tenantID, keyID), onlyAsks: true})
+	if err != nil {
+		l.fail(ctx, err)
+		return 0
+	}
+	l.succeed(ctx)
+	return version
 }
 
 // TakeIP counts a request of a client address.

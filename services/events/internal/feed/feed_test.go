@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	"github.com/partnergifting/platform/services/events/internal/notices"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
@@ -23,6 +24,7 @@ var start = time.Date(2026, 3, 10, 23, 59, 0, 0, time.UTC)
 type fixture struct {
 	*Writer
 	store *store.Store
+	hub   notices.Hub
 	// clock is the store's.
 	clock  time.Time
 	tenant string
@@ -31,12 +33,14 @@ type fixture struct {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{clock: start, tenant: uuid.NewString()}
-	f.store = store.NewAt(pgtest.New(t, store.Migrations()), func() time.Time { return f.clock })
+	pool := pgtest.New(t, store.Migrations())
+	f.store = store.NewAt(pool, func() time.Time { return f.clock })
 	for _, partition := range []int{0, 4} {
 		require.NoError(t, store.Offsets{Store: f.store}.Move(t.Context(), partition, -1, 0))
 	}
 	var err error
-	f.Writer, err = NewWriter(f.store, func() time.Duration { return retention }, telemetry.Discard())
+	f.Writer, err = NewWriter(f.store, notices.NewAnnouncer(&f.hub, pool, telemetry.Discard().Logger),
+		func() time.Duration { return retention }, telemetry.Discard())
 	require.NoError(t, err)
 	return f
 }

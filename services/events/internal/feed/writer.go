@@ -17,9 +17,11 @@ import (
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	"github.com/partnergifting/platform/services/events/internal/notices"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
@@ -28,19 +30,22 @@ const scope = "github.com/partnergifting/platform/services/events/feed"
 // Writer appends the messages of the changes topic to the feed.
 type Writer struct {
 	store     *store.Store
+	announcer *notices.Announcer
 	retention func() time.Duration
 	log       *slog.Logger
 	delay     metric.Float64Histogram
 }
 
 // NewWriter makes a writer to a feed that keeps events for the retention, by the clock for retention.
-func NewWriter(s *store.Store, retention func() time.Duration, tel *telemetry.Telemetry) (*Writer, error) {
+func NewWriter(
+	s *store.Store, announcer *notices.Announcer, retention func() time.Duration, tel *telemetry.Telemetry,
+) (*Writer, error) {
 	delay, err := tel.Meters.Meter(scope).Float64Histogram("gifting.feed.delay", metric.WithUnit("s"),
 		metric.WithDescription("Time from recording a change until its event is in the feed."), telemetry.Delays())
 	if err != nil {
 		return nil, fmt.Errorf("metric of the feed: %w", err)
 	}
-	return &Writer{store: s, retention: retention, log: tel.Logger, delay: delay}, nil
+	return &Writer{store: s, announcer: announcer, retention: retention, log: tel.Logger, delay: delay}, nil
 }
 
 // Observe registers the metric of the feed's epoch.
@@ -74,6 +79,8 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	if err != nil {
 		return err
 	}
+	// Also events that were known already: they may have been committed before a failure that kept them from being announced.
+	w.announcer.Announce(postgres.Column(batch.Changes, func(c store.Change) *eventsv1.Change { return c.Change }))
 	if done.Below > 0 {
 		w.log.WarnContext(ctx, "events that Kafka has lost since were appended",
 			"partition", partition, "offset", msgs[0].Offset, "events", done.Below)
@@ -82,6 +89,21 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 		w.delay.Record(ctx, max(0, time.Since(c.GetRecordedAt().AsTime()).Seconds()))
 	}
 	return nil
+}
+
+// Offsets are those of the store, for a consumer that becomes the writer of partitions: the former writer may have crashed before it
+// announced what it had committed.
+type Offsets struct {
+	store.Offsets
+
+	Announcer *notices.Announcer
+}
+
+// Stored implements kafka.Offsets.
+func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafka.Stored, error) {
+	stored, err := o.Offsets.Stored(ctx, partition, reached)
+	o.Announcer.Missed()
+	return stored, err
 }
 
 // EventID returns the id of the event of a message, or nothing if it is not a change.

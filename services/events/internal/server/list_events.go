@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -21,6 +22,11 @@ const (
 	// maxScan bounds how many events one call reads if the key may see few of them. The page may then be short or empty
 	// although more events follow, but its cursor advances.
 	maxScan = 10_000
+	// maxWait is how many seconds a caller may wait for an event.
+	maxWait = 30
+	// maxSkipped is how many events that the key may not see an empty page may pass and still be one to wait for. Further on, the
+	// caller should have the cursor, so that no call reads them again.
+	maxSkipped = 1000
 	// chunkGrowth makes each scan of a call larger than the last one.
 	chunkGrowth = 3
 
@@ -32,7 +38,7 @@ const (
 )
 
 // ListEvents returns the tenant's events after a cursor, in the order in which they were committed. It sets caller.FeedEndHeader if
-// none follow that had been committed when the page was read. An event that cannot be opened is never skipped: the page ends before
+// none follow that had been committed when the page was read, and caller.FeedWaitHeader if the caller should wait for an event. An event that cannot be opened is never skipped: the page ends before
 // it, and a page that begins with it is service_unavailable.
 func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
@@ -46,6 +52,9 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		if err != nil {
 			errs.Add("after", problem.FieldInvalid, "is not a cursor of this list")
 		}
+	}
+	if w := req.GetWait(); w < 0 || w > maxWait {
+		errs.Add("wait", problem.FieldInvalid, fmt.Sprintf("must be from 0 to %d", maxWait))
 	}
 	bounds, err := s.feed.Bounds(ctx, p.TenantID, list.after.Epoch)
 	if err != nil {
@@ -63,11 +72,21 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if err := s.open(ctx, &list); err != nil {
 		return nil, err
 	}
-	if list.end {
-		// It fails only outside of a gRPC call, as in a test.
-		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.FeedEndHeader, "true"))
-	}
+	// It fails only outside of a gRPC call, as in a test.
+	_ = grpc.SetHeader(ctx, list.marks(req.GetWait() > 0))
 	return s.response(list), nil
+}
+
+// marks are what the answer says about the page.
+func (p *listing) marks(waits bool) metadata.MD {
+	md := metadata.MD{}
+	if p.end {
+		md.Set(caller.FeedEndHeader, "true")
+	}
+	if waits && len(p.rows) == 0 && p.skipped < maxSkipped && !p.lost {
+		md.Set(caller.FeedWaitHeader, "true")
+	}
+	return md
 }
 
 func filterOf(p caller.Principal) store.Filter {
@@ -90,6 +109,10 @@ type listing struct {
 	rows  []store.Row
 	// end means that no event was after the last position when it was read.
 	end bool
+	// skipped counts events that the key may not see.
+	skipped int
+	// lost means that the next events have been lost, so that the cursor will be refused.
+	lost bool
 }
 
 // lost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
@@ -128,6 +151,7 @@ func (s *Server) fill(ctx context.Context, p *listing, epoch int64, errs *fields
 			return errs.Err()
 		case lost(p.after, bounds) || !bounds.Holds(p.after):
 			// The same while this page was filled: the page ends before the lost events, and its cursor will be refused.
+			p.lost = true
 			return nil
 		}
 		full := p.take(rows)
@@ -146,6 +170,8 @@ func (p *listing) take(rows []store.Row) (full bool) {
 		p.after = r.Position
 		if r.Visible {
 			p.rows = append(p.rows, r)
+		} else {
+			p.skipped++
 		}
 		if len(p.rows) == p.limit {
 			return true

@@ -1,0 +1,300 @@
+// Package feedwait holds calls of GET /events that wait for an event, and wakes them when one is committed that their key may see.
+//
+// The calls are held here, at the edge, and nothing of them in the events service: a held call is an HTTP connection and a Waiter.
+// One stream per gateway (FeedNoticesService) tells of all committed events. It is open only while calls wait.
+//
+// # No event without a wake-up
+//
+// A Waiter is registered before the feed is read for it. So an event that the read did not find is announced after the registration,
+// and wakes it. Whenever the stream begins, or says that notices were lost, every Waiter is woken once.
+package feedwait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+// Deps are what Waits work with.
+type Deps struct {
+	Notices eventsv1.FeedNoticesServiceClient
+	// Redis counts the held calls of a key on all gateways; nil: each gateway counts on its own.
+	Redis redis.Scripter
+	Meter metric.Meter
+	Log   *slog.Logger
+}
+
+// Config of Waits.
+type Config struct {
+	// MaxHeld is how many calls this gateway holds at once.
+	MaxHeld int
+	// RedisBudget is how long a call waits for Redis.
+	RedisBudget time.Duration
+}
+
+// Waits holds calls. Run must run beside it.
+type Waits struct {
+	deps   Deps
+	places *places
+	// ending is closed when the gateway shuts down.
+	ending chan struct{}
+	end    func()
+	// wanted receives when a Waiter is registered, missed when all of them are to be woken.
+	wanted, missed chan struct{}
+
+	mu       sync.Mutex
+	byTenant map[string]map[*Waiter]struct{}
+	// registered counts registrations, to notice that there were none for a while.
+	registered int
+}
+
+// New makes Waits.
+func New(deps Deps, cfg Config) (*Waits, error) {
+	w := &Waits{
+		deps: deps, places: newPlaces(deps.Redis, cfg), ending: make(chan struct{}),
+		wanted: make(chan struct{}, 1), missed: make(chan struct{}, 1), byTenant: map[string]map[*Waiter]struct{}{},
+	}
+	w.end = sync.OnceFunc(func() { close(w.ending) })
+	_, err := deps.Meter.Int64ObservableGauge("gifting.gateway.waiting",
+		metric.WithDescription("Calls that are held until an event is committed."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(w.places.count())
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("metric of waiting calls: %w", err)
+	}
+	return w, nil
+}
+
+// Waiter is a call that waits, or might have to.
+type Waiter struct {
+	of        *Waits
+	principal caller.Principal
+	due       chan struct{}
+}
+
+// Register makes a Waiter for a key. It must be registered before the feed is read for it, and must Leave.
+func (w *Waits) Register(p caller.Principal) *Waiter {
+	waiter := &Waiter{of: w, principal: p, due: make(chan struct{}, 1)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byTenant[p.TenantID] == nil {
+		w.byTenant[p.TenantID] = map[*Waiter]struct{}{}
+	}
+	w.byTenant[p.TenantID][waiter] = struct{}{}
+	w.registered++
+	signal(w.wanted)
+	return waiter
+}
+
+// Update lets the Waiter wait for what the key may see now. It must be called before the feed is read for it again.
+func (r *Waiter) Update(p caller.Principal) {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	r.principal = p // Of the same tenant.
+}
+
+// Leave ends the registration.
+func (r *Waiter) Leave() {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	waiting := r.of.byTenant[r.principal.TenantID]
+	if delete(waiting, r); len(waiting) == 0 {
+		delete(r.of.byTenant, r.principal.TenantID)
+	}
+}
+
+// Outcome is why a wait has ended.
+type Outcome int
+
+// The outcomes.
+const (
+	// Noticed means that the key may have a new event.
+	Noticed Outcome = iota
+	// Over means that the time is over, or that the gateway shuts down.
+	Over
+	// Gone means that the caller has left.
+	Gone
+)
+
+// Wait waits until there may be an event for the key, but not longer than the timer runs.
+func (r *Waiter) Wait(ctx context.Context, timer *time.Timer) Outcome {
+	select {
+	case <-r.due:
+		return Noticed
+	case <-timer.C:
+		return Over
+	case <-r.of.ending:
+		return Over
+	case <-ctx.Done():
+		return Gone
+	}
+}
+
+// sees reports whether the key may see the events of a notice for its tenant.
+func (r *Waiter) sees(n *eventsv1.FeedNotice) bool {
+	return r.principal.HasScope(n.GetScope()) && r.principal.Reaches(n.GetBrandId()) && r.principal.KeyID != n.GetHiddenFromKeyId()
+}
+
+// End answers all held calls, and holds no further ones.
+func (w *Waits) End() { w.end() }
+
+// Ending reports whether End was called.
+func (w *Waits) Ending() bool {
+	select {
+	case <-w.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	firstPause, longestPause = 50 * time.Millisecond, time.Second
+	// idle is how long the stream stays open without calls that wait.
+	idle = time.Minute
+	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read.
+	wakeChunk = 50
+	wakePause = 25 * time.Millisecond
+)
+
+// Run follows the feed while calls wait, until ctx ends.
+func (w *Waits) Run(ctx context.Context) error {
+	var beside sync.WaitGroup
+	beside.Go(func() { w.wakeAll(ctx) })
+	defer beside.Wait()
+	for pause := firstPause; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.wanted:
+		}
+		began := time.Now()
+		err := w.follow(ctx)
+		if errors.Is(err, errIdle) {
+			continue
+		}
+		if time.Since(began) > longestPause {
+			pause = firstPause
+		}
+		signal(w.wanted) // Calls may be waiting.
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		if pause = min(2*pause, longestPause); pause == longestPause {
+			w.deps.Log.WarnContext(ctx, "the stream of the feed is broken, calls wait longer", "error", err)
+		}
+	}
+}
+
+var errIdle = errors.New("no call waits")
+
+// follow wakes calls until the stream breaks, or no call has waited for a while.
+func (w *Waits) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stream, err := w.deps.Notices.WatchFeed(ctx, &eventsv1.WatchFeedRequest{})
+	if err != nil {
+		return err
+	}
+	go w.endWhenIdle(ctx, cancel)
+	for {
+		said, err := stream.Recv()
+		switch {
+		case errors.Is(context.Cause(ctx), errIdle):
+			return errIdle
+		case err != nil:
+			return err
+		}
+		if said.GetMissed() {
+			signal(w.missed)
+		}
+		w.wake(said.GetNotices())
+	}
+}
+
+// endWhenIdle ends the stream when no call waits and none has begun to for a while.
+func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
+	tick := time.NewTicker(idle)
+	defer tick.Stop()
+	for seen := -1; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		w.mu.Lock()
+		if len(w.byTenant) == 0 && w.registered == seen {
+			select {
+			case <-w.wanted: // Of a call that has left. One that registers signals after the lock.
+			default:
+			}
+			end(errIdle)
+		}
+		seen = w.registered
+		w.mu.Unlock()
+	}
+}
+
+func (w *Waits) wake(found []*eventsv1.FeedNotice) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range found {
+		for waiter := range w.byTenant[n.GetTenantId()] {
+			if waiter.sees(n) {
+				signal(waiter.due)
+			}
+		}
+	}
+}
+
+// wakeAll wakes all calls whenever notices were missed, at a bounded rate.
+func (w *Waits) wakeAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.missed:
+		}
+		for chunk := range slices.Chunk(w.waiters(), wakeChunk) {
+			for _, waiter := range chunk {
+				signal(waiter.due)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wakePause):
+			}
+		}
+	}
+}
+
+func (w *Waits) waiters() (all []*Waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, waiting := range w.byTenant {
+		all = slices.AppendSeq(all, maps.Keys(waiting))
+	}
+	return all
+}

@@ -1,0 +1,193 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	grpccodes "google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// ownServices is how the names of gRPC's own services begin: reflection and health. Their streams are neither observed nor counted
+// against the budget, and have no caller.
+const ownServices = "/grpc."
+
+func isOwn(method string) bool { return strings.HasPrefix(method, ownServices) }
+
+// streamObserver counts the streams of services and, with tracing, makes a span of each. Their durations are no measure of the
+// service, so they are not among those of calls.
+type streamObserver struct {
+	*observer
+	open  metric.Int64UpDownCounter
+	ended metric.Int64Counter
+}
+
+func newStreamObserver(calls *observer, tel *telemetry.Telemetry) (*streamObserver, error) {
+	o, meter := &streamObserver{observer: calls}, tel.Meters.Meter(scope)
+	var err error
+	if o.open, err = meter.Int64UpDownCounter("gifting.rpc.streams", metric.WithDescription("Open streams.")); err != nil {
+		return nil, fmt.Errorf("metric of streams: %w", err)
+	}
+	o.ended, err = meter.Int64Counter("gifting.rpc.streams.ended", metric.WithDescription("Streams that have ended."))
+	if err != nil {
+		return nil, fmt.Errorf("metric of streams: %w", err)
+	}
+	return o, nil
+}
+
+// serve also recovers a panic of the interceptors inside it.
+func (o *streamObserver) serve(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+	if isOwn(info.FullMethod) {
+		return next(srv, stream)
+	}
+	ctx, span := o.start(extract(stream.Context()), info.FullMethod)
+	method := semconv.RPCMethod(info.FullMethod[1:])
+	o.open.Add(ctx, 1, metric.WithAttributes(method))
+	defer func() {
+		if recover() != nil {
+			err = problem.Internal().Status().Err()
+		}
+		code := status.Code(err)
+		o.open.Add(ctx, -1, metric.WithAttributes(method))
+		o.ended.Add(ctx, 1, metric.WithAttributes(method, semconv.RPCResponseStatusCode(name(code))))
+		endStreamSpan(span, code)
+	}()
+	return next(srv, contextStream{ServerStream: stream, ctx: ctx})
+}
+
+// endStreamSpan does not count UNAVAILABLE as an error: that is how every stream ends.
+func endStreamSpan(span trace.Span, code grpccodes.Code) {
+	if span == nil {
+		return
+	}
+	if span.IsRecording() {
+		span.SetAttributes(semconv.RPCResponseStatusCode(name(code)))
+		if code != grpccodes.Unavailable && serverError(code) {
+			span.SetAttributes(semconv.ErrorTypeKey.String(name(code)))
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
+}
+
+// untilEnd cancels streams when LameDuck is over. A client that watches health never ends its stream and would delay the end by
+// the whole DrainTimeout.
+func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.streams, cancel)()
+	return next(srv, contextStream{ServerStream: stream, ctx: ctx})
+}
+
+// contextStream is a stream with another context.
+type contextStream struct {
+	grpc.ServerStream
+
+	ctx context.Context
+}
+
+// Context implements grpc.ServerStream.
+func (s contextStream) Context() context.Context { return s.ctx }
+
+// serveStream does for a stream what the unary interceptors do for a call: budget of messages, gate (for whom), caller, errors.
+func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
+	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		if isOwn(info.FullMethod) {
+			return next(srv, stream)
+		}
+		ctx, err := withCaller(stream.Context(), info.FullMethod, collectors)
+		if err != nil {
+			return render(ctx, s.log, info.FullMethod, err)
+		}
+		received := &receivingStream{ServerStream: stream, ctx: ctx, server: s, method: info.FullMethod}
+		defer received.release()
+		err = streamRecovered(srv, received, next)
+		switch {
+		case err == nil:
+			return nil
+		case received.err != nil:
+			return received.err
+		case s.streams.Err() != nil:
+			return status.Error(grpccodes.Unavailable, "This instance is shutting down.")
+		}
+		return render(ctx, s.log, info.FullMethod, err)
+	}
+}
+
+func streamRecovered(srv any, stream grpc.ServerStream, next grpc.StreamHandler) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{value: value, stack: debug.Stack()}
+		}
+	}()
+	return next(srv, stream)
+}
+
+// receivingStream takes the newest message from the budget until the next one arrives or the stream ends.
+type receivingStream struct {
+	grpc.ServerStream
+
+	ctx    context.Context
+	server *Server
+	method string
+	in     *incoming
+	// err is why no message was received, as gRPC, the budget or the gate has put it.
+	err error
+}
+
+// Context implements grpc.ServerStream.
+func (s *receivingStream) Context() context.Context { return s.ctx }
+
+// RecvMsg implements grpc.ServerStream.
+func (s *receivingStream) RecvMsg(to any) error {
+	s.release()
+	most := largestRequest(serviceOf(s.method), s.method[strings.LastIndexByte(s.method, '/')+1:])
+	s.in = &incoming{budget: s.server.messages, most: most}
+	if s.err = s.in.reserve(s.ctx); s.err != nil {
+		return s.err
+	}
+	if s.err = s.in.receive(s.ServerStream.RecvMsg, to); s.err != nil {
+		return s.err
+	}
+	if from := callerOf(s.ctx); !s.server.gate.open && !from.mayActAs(to) {
+		s.err = s.server.gate.refusal(s.ctx, actorNotAllowed, from, s.method)
+	}
+	return s.err
+}
+
+func (s *receivingStream) release() {
+	if s.in != nil {
+		s.in.release()
+		s.in = nil
+	}
+}
+
+// openStream is the client's interceptor of streams: the call carries the trace, and its errors are problems.
+func openStream(
+	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	stream, err := open(inject(ctx), desc, cc, method, opts...)
+	if err != nil {
+		return nil, asCallError(method, err)
+	}
+	return errorStream{ClientStream: stream, method: method}, nil
+}
+
+type errorStream struct {
+	grpc.ClientStream
+
+	method string
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s errorStream) RecvMsg(to any) error { return asCallError(s.method, s.ClientStream.RecvMsg(to)) }
