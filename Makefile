@@ -70,12 +70,17 @@ configuration: ## Write deploy/configuration.md, the reference of all settings, 
 	@mv $(LOCAL)/configuration.md deploy/configuration.md
 	@mv $(LOCAL)/settings.json helm/gifting/files/settings.json
 
-# The contract of the last release, which later versions must not break.
+# The contract of the last release, which later versions must not break: protocol files, and the OpenAPI document of production.
 CONTRACT := proto/contract.binpb
+RELEASED := gateway/openapi/released.yaml
+OPENAPI  := go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1
+# severity.txt has what counts besides what oasdiff itself calls breaking, and new values of enumerations, which a test decides on.
+OASDIFF  := $(BIN)/oasdiff breaking --fail-on ERR --severity-levels gateway/openapi/severity.txt
 .PHONY: contract
-contract: googleapis $(BIN)/.tools ## For a release: store today's protocol files as the contract that later changes must not break
+contract: googleapis $(BIN)/.tools openapi-breaking ## For a release: store today's protocol files and OpenAPI document as the contract that later changes must not break
 	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
+	@cp $(LOCAL)/openapi/production.yaml $(RELEASED)
 
 .PHONY: build
 build: ## Build static programs of the services, the gateway and giftingctl into .local/bin
@@ -98,7 +103,7 @@ release: ## Build giftingctl for Linux and macOS into .local/release, with check
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/apiserver; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/apiserver; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
@@ -196,7 +201,7 @@ lint-generated: generate
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
@@ -239,14 +244,23 @@ lint-shell: $(BIN)/shellcheck
 
 # The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
-lint-openapi: node
+lint-openapi: node openapi-breaking
 	@echo "redocly: the OpenAPI documents of production and sandbox"
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
+		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi/production.yaml $(LOCAL)/openapi/sandbox.yaml
+
+# The last step removes a member, to show that this would be found.
+.PHONY: openapi-breaking
+openapi-breaking: $(BIN)/.oasdiff
+	@echo "oasdiff: the OpenAPI document of the last release"
 	@mkdir -p $(LOCAL)/openapi
 	@for environment in production sandbox; do \
-		go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1 $$environment > $(LOCAL)/openapi/$$environment.yaml || exit 1; \
+		$(OPENAPI) $$environment > $(LOCAL)/openapi/$$environment.yaml || exit 1; \
+		$(OASDIFF) $(RELEASED) $(LOCAL)/openapi/$$environment.yaml || exit 1; \
 	done
-	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
-		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi/*.yaml
+	@sed 's/trackingUrl:/trackingURL:/' $(LOCAL)/openapi/production.yaml > $(LOCAL)/openapi/breaking.yaml
+	@$(OASDIFF) $(RELEASED) $(LOCAL)/openapi/breaking.yaml > $(LOCAL)/openapi/breaking.txt; [ $$? = 1 ] && grep -q trackingUrl $(LOCAL)/openapi/breaking.txt || \
+		{ echo "oasdiff did not find that trackingUrl is gone"; exit 1; }
 
 .PHONY: lint-configuration
 lint-configuration:
@@ -290,6 +304,12 @@ $(BIN)/.gremlins: .tools/mutants/go.mod .tools/mutants/go.sum
 	@echo "building gremlins"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/mutants install tool
+	@touch $@
+
+$(BIN)/.oasdiff: .tools/oasdiff/go.mod .tools/oasdiff/go.sum
+	@echo "building oasdiff"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/oasdiff install tool
 	@touch $@
 
 # The server reports the version of its module, by which it knows the API versions that are deprecated.
