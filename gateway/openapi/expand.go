@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/restjson"
 	_ "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"        // Registers the messages of the examples.
 	_ "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1" // Registers the messages of the examples.
-	_ "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1" // Registers the messages of the examples.
+	_ "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"       // Registers the messages of the examples.
 )
 
 const (

@@ -79,12 +79,13 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// strict refuses undeclared headers, except those of HTTP itself and of browsers. Bodies are validated by closed schemas.
+// strict refuses undeclared headers, except those of HTTP itself, of browsers and of deprecations, which any answer may have. Bodies
+// are validated by closed schemas.
 func strict() []config.Option {
 	return []config.Option{
 		config.WithStrictMode(), config.WithStrictIgnorePaths("$.body", "$.body.**"),
 		config.WithStrictIgnoredHeadersExtra("accept-ranges", "allow", "content-range", "content-security-policy",
-			"cross-origin-resource-policy", "referrer-policy", "strict-transport-security", "x-content-type-options"),
+			"cross-origin-resource-policy", "deprecation", "link", "referrer-policy", "strict-transport-security", "sunset", "x-content-type-options"),
 	}
 }
 
