@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -76,6 +77,8 @@ type Request struct {
 	Violations []problem.Violation
 	// ID is returned in the header Request-Id.
 	ID string
+	// IfMatch is the condition of the header If-Match; nil without one.
+	IfMatch *etag.Condition
 }
 
 type requestKey struct{}
@@ -101,6 +104,9 @@ func requestFromProto(p *commonv1.Request) Request {
 	for _, v := range p.GetViolations() {
 		r.Violations = append(r.Violations, problem.Violation{Field: v.GetField(), Code: v.GetCode(), Message: v.GetMessage()})
 	}
+	if c := p.GetIfMatch(); c != nil {
+		r.IfMatch = &etag.Condition{Any: c.GetAny(), Tags: c.GetTags()}
+	}
 	return r
 }
 
@@ -110,6 +116,9 @@ func (r Request) proto() *commonv1.Request {
 	}
 	for _, v := range r.Violations {
 		p.Violations = append(p.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})
+	}
+	if c := r.IfMatch; c != nil {
+		p.IfMatch = &commonv1.IfMatch{Any: c.Any, Tags: c.Tags}
 	}
 	return p
 }

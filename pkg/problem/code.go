@@ -50,6 +50,7 @@ const (
 	ServiceUnavailable      Code = "service_unavailable"
 	RangeNotSatisfiable     Code = "range_not_satisfiable"
 	TooManyMessages         Code = "too_many_messages"
+	PreconditionFailed      Code = "precondition_failed"
 )
 
 // Info is what the registry holds of a code.
@@ -100,6 +101,7 @@ var registry = []Info{
 	{ServiceUnavailable, http.StatusServiceUnavailable, codes.Unavailable, "Service unavailable"},
 	{RangeNotSatisfiable, http.StatusRequestedRangeNotSatisfiable, codes.OutOfRange, "Range not satisfiable"},
 	{TooManyMessages, http.StatusUnprocessableEntity, codes.FailedPrecondition, "Too many messages"},
+	{PreconditionFailed, http.StatusPreconditionFailed, codes.Aborted, "Precondition failed"},
 }
 
 var byCode = func() map[Code]Info {

@@ -18,7 +18,7 @@ type Error struct {
 	Detail string
 	// Violations are the field errors of an invalid_request, and of the 422 that name a field.
 	Violations []Violation
-	// CurrentStatus is the record's status, on not_editable and not_cancellable.
+	// CurrentStatus is the record's status, on not_editable, not_cancellable and precondition_failed.
 	CurrentStatus string
 	// OrderID is the existing order, on external_order_id_conflict when the key can see it.
 	OrderID string

@@ -103,6 +103,7 @@ var specified = []struct {
 	{"service_unavailable", 503},
 	{"range_not_satisfiable", 416},
 	{"too_many_messages", 422},
+	{"precondition_failed", 412},
 }
 
 func TestTheRegistryIsTheTableOfTheSpecification(t *testing.T) {

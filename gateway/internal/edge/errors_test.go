@@ -115,9 +115,10 @@ func occurrences() map[problem.Code][]occurrence {
 			returned("with a visible order", problem.ExternalOrderIDConflict, func(e *problem.Error) { e.OrderID = orderID }, map[string]any{"orderId": orderID}),
 			returned("with another order", problem.ExternalOrderIDConflict, func(*problem.Error) {}, nil),
 		},
-		problem.NotEditable:     withStatus(problem.NotEditable, "REQUESTED", "SENT", "COMPLETED", "CANCELLED"),
-		problem.NotCancellable:  withStatus(problem.NotCancellable, "SENT", "COMPLETED", "CLAIMED", "EXPIRED"),
-		problem.PayloadTooLarge: {post("a byte over 10 MB", big), post("413 before the header", big, "Idempotency-Key", "")},
+		problem.NotEditable:        withStatus(problem.NotEditable, "REQUESTED", "SENT", "COMPLETED", "CANCELLED"),
+		problem.NotCancellable:     withStatus(problem.NotCancellable, "SENT", "COMPLETED", "CLAIMED", "EXPIRED"),
+		problem.PreconditionFailed: withStatus(problem.PreconditionFailed, "REQUESTED", "CANCELLED"),
+		problem.PayloadTooLarge:    {post("a byte over 10 MB", big), post("413 before the header", big, "Idempotency-Key", "")},
 		problem.UnsupportedMediaType: {
 			post("text", "{}", "Content-Type", "text/plain"), post("a form", "a=b", "Content-Type", "application/x-www-form-urlencoded"),
 			post("no type", "{}", "Content-Type", ""), post("415 before 413", big, "Content-Type", "text/plain"),

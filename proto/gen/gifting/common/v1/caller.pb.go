@@ -250,8 +250,10 @@ type Request struct {
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The hashes by the other keys of the ring. A stored fingerprint that equals one of them is of the same request.
 	OtherFingerprints [][]byte `protobuf:"bytes,5,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// What the If-Match header demands; unset without the header. The service compares it with the record that it has locked.
+	IfMatch       *IfMatch `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -319,6 +321,68 @@ func (x *Request) GetOtherFingerprints() [][]byte {
 	return nil
 }
 
+func (x *Request) GetIfMatch() *IfMatch {
+	if x != nil {
+		return x.IfMatch
+	}
+	return nil
+}
+
+// IfMatch is a condition on the record that an action changes.
+type IfMatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Any existing record matches.
+	Any bool `protobuf:"varint,1,opt,name=any,proto3" json:"any,omitempty"`
+	// The strong entity tags of which one must be the record's, with their quotes.
+	Tags          []string `protobuf:"bytes,2,rep,name=tags,proto3" json:"tags,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IfMatch) Reset() {
+	*x = IfMatch{}
+	mi := &file_gifting_common_v1_caller_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IfMatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IfMatch) ProtoMessage() {}
+
+func (x *IfMatch) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_common_v1_caller_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IfMatch.ProtoReflect.Descriptor instead.
+func (*IfMatch) Descriptor() ([]byte, []int) {
+	return file_gifting_common_v1_caller_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *IfMatch) GetAny() bool {
+	if x != nil {
+		return x.Any
+	}
+	return false
+}
+
+func (x *IfMatch) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
 var File_gifting_common_v1_caller_proto protoreflect.FileDescriptor
 
 const file_gifting_common_v1_caller_proto_rawDesc = "" +
@@ -336,7 +400,7 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\tViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xe0\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\x97\x02\n" +
 	"\aRequest\x12'\n" +
 	"\x0fidempotency_key\x18\x01 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x02 \x01(\fR\vfingerprint\x12<\n" +
@@ -345,7 +409,11 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"violations\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12-\n" +
-	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints*]\n" +
+	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints\x125\n" +
+	"\bif_match\x18\x06 \x01(\v2\x1a.gifting.common.v1.IfMatchR\aifMatch\"/\n" +
+	"\aIfMatch\x12\x10\n" +
+	"\x03any\x18\x01 \x01(\bR\x03any\x12\x12\n" +
+	"\x04tags\x18\x02 \x03(\tR\x04tags*]\n" +
 	"\x05Scope\x12\x15\n" +
 	"\x11SCOPE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSCOPE_CATALOG\x10\x01\x12\x10\n" +
@@ -365,21 +433,23 @@ func file_gifting_common_v1_caller_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_common_v1_caller_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_common_v1_caller_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_gifting_common_v1_caller_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_gifting_common_v1_caller_proto_goTypes = []any{
 	(Scope)(0),        // 0: gifting.common.v1.Scope
 	(*Principal)(nil), // 1: gifting.common.v1.Principal
 	(*Violation)(nil), // 2: gifting.common.v1.Violation
 	(*Request)(nil),   // 3: gifting.common.v1.Request
+	(*IfMatch)(nil),   // 4: gifting.common.v1.IfMatch
 }
 var file_gifting_common_v1_caller_proto_depIdxs = []int32{
 	0, // 0: gifting.common.v1.Principal.scopes:type_name -> gifting.common.v1.Scope
 	2, // 1: gifting.common.v1.Request.violations:type_name -> gifting.common.v1.Violation
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	4, // 2: gifting.common.v1.Request.if_match:type_name -> gifting.common.v1.IfMatch
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_gifting_common_v1_caller_proto_init() }
@@ -393,7 +463,7 @@ func file_gifting_common_v1_caller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_common_v1_caller_proto_rawDesc), len(file_gifting_common_v1_caller_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
