@@ -6,6 +6,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -18,6 +21,8 @@ type Current struct {
 	Details func() (Details, error)
 	// DetailsErased means that the details were erased, and Details fails.
 	DetailsErased bool
+	// IfMatch is the caller's condition on the record; nil demands nothing.
+	IfMatch *etag.Condition
 	// StockHold is the id under which catalog holds the order's unit of stock; empty if it holds none.
 	StockHold string
 }
@@ -57,9 +62,8 @@ type Event struct {
 // Apply takes a step of the state machine. edit, which may be nil, makes further changes to the next version; for CorrectStatus
 // it sets the chosen status. Apply returns nil if the step does not change the order.
 func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.Order)) (*Change, error) {
-	status := c.Record.GetStatus()
-	step := StepOf(action, status)
-	if err := step.Err(action, status); err != nil {
+	step, err := c.admit(action)
+	if err != nil {
 		return nil, err
 	}
 	if step.Outcome != Applies {
@@ -73,6 +77,21 @@ func (c *Current) Apply(action Action, now time.Time, edit func(next *ordersv1.O
 		edit(next)
 	}
 	return &Change{Record: next, Event: c.eventOf(step, next)}, nil
+}
+
+// admit returns the step of the action, if the status and the caller's condition allow it.
+func (c *Current) admit(action Action) (Step, error) {
+	status := c.Record.GetStatus()
+	step := StepOf(action, status)
+	if err := step.Err(action, status); err != nil {
+		return step, err
+	}
+	if !c.IfMatch.HasState(etag.OrderState(c.Record)) {
+		p := problem.New(problem.PreconditionFailed, "The order has changed since it was read: If-Match does not have its current ETag.")
+		p.CurrentStatus = enumname.String(status)
+		return step, p
+	}
+	return step, nil
 }
 
 // next is a copy of the record with the version and time of its next change.

@@ -9,13 +9,13 @@ import (
 )
 
 // CorrectDeliveryOf merges a correction into an order (API specification, POST /orders/{orderId}:update-delivery). errs holds
-// the errors found before. Of several errors the status is reported first, then the version, the fields and the country. It
-// returns nil if the correction changes nothing.
+// the errors found before. Of several errors the status is reported first, then the caller's condition, the version, the fields and
+// the country. It returns nil if the correction changes nothing.
 func CorrectDeliveryOf(
 	current *Current, req *ordersv1.UpdateDeliveryRequest, now time.Time, errs *fields.Errors,
 ) (*Change, error) {
 	record := current.Record
-	if err := StepOf(CorrectDelivery, record.GetStatus()).Err(CorrectDelivery, record.GetStatus()); err != nil {
+	if _, err := current.admit(CorrectDelivery); err != nil {
 		return nil, err
 	}
 	if req.ExpectedVersion != nil && req.GetExpectedVersion() != record.GetVersion() {

@@ -55,9 +55,8 @@ func (m *Message) Post(current *Current, before Posted, now time.Time) (*Change,
 	if m.Internal {
 		action = AddNote
 	}
-	status := current.Record.GetStatus()
-	step := StepOf(action, status)
-	if err := step.Err(action, status); err != nil {
+	step, err := current.admit(action)
+	if err != nil {
 		return nil, err
 	}
 	if before.Number >= maxMessages || before.Bytes+len(m.Record.GetBody()) > maxMessagesText {

@@ -15,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -118,6 +120,35 @@ func (m *modelRun) repeat() {
 	require.Equal(m.t, past.refusal.OrderID, p.OrderID)
 }
 
+// ifMatch is the context of a request with the condition; empty for none.
+func ifMatch(ctx context.Context, states ...string) context.Context {
+	if len(states) == 0 {
+		return ctx
+	}
+	r := caller.RequestFrom(ctx)
+	r.IfMatch = &etag.Condition{}
+	for _, state := range states {
+		r.IfMatch.Tags = append(r.IfMatch.Tags, etag.New(state, []byte("a body")))
+	}
+	return caller.WithRequest(ctx, r)
+}
+
+// condition chooses what the caller knows of the order, and whether it is still so.
+func (m *modelRun) condition(o *modelOrder) (states []string, holds bool) {
+	previous := proto.CloneOf(o.record)
+	previous.Version--
+	switch m.random.IntN(6) {
+	case 0:
+		return []string{etag.OrderState(previous)}, false
+	case 1:
+		return []string{etag.OrderState(previous), etag.OrderState(o.record)}, true
+	case 2:
+		return []string{etag.OrderState(o.record)}, true
+	default:
+		return nil, true
+	}
+}
+
 // agree compares an answer of the service with that of the model.
 func (m *modelRun) agree(o *modelOrder, want problem.Code, answer *ordersv1.Order, err error) {
 	m.t.Helper()
@@ -125,7 +156,7 @@ func (m *modelRun) agree(o *modelOrder, want problem.Code, answer *ordersv1.Orde
 		p, ok := problem.As(err)
 		require.True(m.t, ok, "%s wanted: %v", want, err)
 		require.Equal(m.t, want, p.Code)
-		if o != nil && (want == problem.NotEditable || want == problem.NotCancellable) {
+		if o != nil && (want == problem.NotEditable || want == problem.NotCancellable || want == problem.PreconditionFailed) {
 			require.Equal(m.t, enumname.String(o.record.GetStatus()), p.CurrentStatus)
 		}
 	} else {

@@ -159,9 +159,11 @@ func (m *modelRun) stepCorrectDelivery(o *modelOrder) {
 		}
 	}
 	if m.chance(2) {
+		states, holds := m.condition(o)
+		c.stale = !holds
 		m.say("correct delivery by key: %+v", c)
 		resp, err := asKey(m, func(ctx context.Context) (*ordersv1.UpdateDeliveryResponse, error) {
-			return m.UpdateDelivery(ctx, &ordersv1.UpdateDeliveryRequest{
+			return m.UpdateDelivery(ifMatch(ctx, states...), &ordersv1.UpdateDeliveryRequest{
 				OrderId: o.record.GetId(), ExpectedVersion: &c.version, Recipient: recipient, CourierComment: c.comment, Urgent: c.urgent,
 			})
 		})
@@ -188,18 +190,19 @@ func (m *modelRun) audited(o *modelOrder, want problem.Code, answer *ordersv1.Or
 func (m *modelRun) stepCancel(o *modelOrder) {
 	reason := "reason " + strconv.Itoa(m.random.IntN(100))
 	if m.chance(2) {
-		m.say("cancel by key")
+		states, holds := m.condition(o)
+		m.say("cancel by key, condition holds: %t", holds)
 		resp, err := asKey(m, func(ctx context.Context) (*ordersv1.CancelOrderResponse, error) {
-			return m.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: o.record.GetId(), Reason: reason})
+			return m.CancelOrder(ifMatch(ctx, states...), &ordersv1.CancelOrderRequest{OrderId: o.record.GetId(), Reason: reason})
 		})
-		m.agree(o, m.model.cancel(o, reason, theKey), resp.GetOrder(), err)
+		m.agree(o, m.model.cancel(o, holds, reason, theKey), resp.GetOrder(), err)
 		return
 	}
 	m.say("cancel by a person")
 	resp, err := m.CancelOrderAs(m.t.Context(), &ordersv1.CancelOrderAsRequest{
 		Actor: oneOf(m, operator(), person(aMember)), TenantId: tenantID, OrderId: o.record.GetId(), Reason: reason,
 	})
-	m.audited(o, m.model.cancel(o, reason, 0), resp.GetOrder(), err)
+	m.audited(o, m.model.cancel(o, true, reason, 0), resp.GetOrder(), err)
 }
 
 func (m *modelRun) stepApprove(o *modelOrder) {
@@ -258,10 +261,15 @@ func (m *modelRun) stepCorrectStatus(o *modelOrder) {
 func (m *modelRun) stepPost(o *modelOrder) {
 	body := "text " + strconv.Itoa(m.random.IntN(100))
 	if m.chance(3) {
-		m.say("message by key")
+		states, holds := m.condition(o)
+		m.say("message by key, condition holds: %t", holds)
 		resp, err := asKey(m, func(ctx context.Context) (*ordersv1.PostOrderMessageResponse, error) {
-			return m.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: o.record.GetId(), Body: body})
+			return m.PostOrderMessage(ifMatch(ctx, states...), &ordersv1.PostOrderMessageRequest{OrderId: o.record.GetId(), Body: body})
 		})
+		if !holds {
+			m.agree(o, problem.PreconditionFailed, nil, err)
+			return
+		}
 		require.NoError(m.t, err)
 		m.post(o, &ordersv1.ConversationEntry{AuthorId: strconv.Itoa(theKey), Message: &ordersv1.OrderMessage{
 			Id: resp.GetId(), Body: body,

@@ -160,14 +160,21 @@ func (m *model) correctTracking(o *modelOrder, s *ordersv1.Shipment) problem.Cod
 	return ""
 }
 
-func (m *model) cancel(o *modelOrder, reason string, origin int32) problem.Code {
+// cancel cancels the order if the caller's condition holds.
+func (m *model) cancel(o *modelOrder, holds bool, reason string, origin int32) problem.Code {
 	switch o.record.GetStatus() {
 	case requestedStatus, processingStatus:
+		if !holds {
+			return problem.PreconditionFailed
+		}
 		o.record.CancellationReason = &reason
 		m.setStatus(o, cancelledStatus, origin)
 		m.release(o)
 		return ""
 	case cancelledStatus:
+		if !holds {
+			return problem.PreconditionFailed
+		}
 		return ""
 	default:
 		return problem.NotCancellable
@@ -200,9 +207,10 @@ func (m *model) correctStatus(o *modelOrder, target ordersv1.OrderStatus, reason
 	return ""
 }
 
-// delivery is a correction: a member that was not sent is nil.
+// delivery is a correction: a member that was not sent is nil. It is stale if the caller's condition does not hold.
 type delivery struct {
 	version                int64
+	stale                  bool
 	name, comment, country *string
 	urgent                 *bool
 }
@@ -211,6 +219,8 @@ func (m *model) correctDelivery(o *modelOrder, c delivery, origin int32) problem
 	switch {
 	case o.record.GetStatus() != processingStatus:
 		return problem.NotEditable
+	case c.stale:
+		return problem.PreconditionFailed
 	case c.version != o.record.GetVersion():
 		return problem.VersionConflict
 	case c.name != nil && *c.name == "":
