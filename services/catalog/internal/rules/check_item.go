@@ -22,6 +22,8 @@ type ItemFacts struct {
 	Deliverable    *bool
 	Variations     []Variation
 	SKUOffered     bool
+	// Stock is nil for a SKU that is not offered.
+	Stock *int32
 	// Offered are the variations in which the campaign offers the gift, if it does not offer those of the item.
 	Offered []map[string]string
 }
@@ -39,50 +41,70 @@ type Item struct {
 	Variations    map[string]string
 }
 
-// CheckItem refuses an item that may not be ordered, with the first error in the order of the API's table of codes.
-func CheckItem(item Item, f ItemFacts) error {
+// CheckItem returns every error of an item, in the order of the API's table of codes.
+func CheckItem(item Item, f ItemFacts) (found []*problem.Error) {
 	published := f.ProductState != nil && *f.ProductState == Published
 	if item.Customization && published && !*f.Customization {
-		return problem.Invalid(problem.Violation{
+		found = append(found, problem.Invalid(problem.Violation{
 			Field: "customization", Code: problem.FieldInvalid, Message: "is not available for this gift",
-		})
+		}))
 	}
 	if item.InCampaign {
-		if err := checkCampaign(item, f); err != nil {
-			return err
-		}
+		found = append(found, checkCampaign(item, f)...)
 	}
-	switch {
-	case !published,
-		item.InCampaign && *f.OfferingStatus != OfferingActive:
-		return problem.New(problem.ProductNotAvailable, "The gift is not available.")
-	case f.Deliverable == nil || !*f.Deliverable:
-		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be delivered to the recipient's country.")
-	case !Chosen(f.Variations, item.Variations):
-		return explainChoice(f.Variations, item.Variations)
-	case item.InCampaign && !f.SKUOffered:
-		return explainOffer(f.Offered)
-	default:
-		return nil
+	offered := item.offered(f)
+	if !published || offered && *f.OfferingStatus != OfferingActive {
+		found = append(found, problem.New(problem.ProductNotAvailable, "The gift is not available."))
 	}
+	if !published {
+		return found // Nobody learns more of a gift that is not published.
+	}
+	if f.Deliverable == nil || !*f.Deliverable {
+		found = append(found, problem.New(problem.NotDeliverableToCountry, "The gift cannot be delivered to the recipient's country."))
+	}
+	if !Chosen(f.Variations, item.Variations) {
+		found = append(found, explainChoice(f.Variations, item.Variations))
+	} else if offered && !f.SKUOffered {
+		found = append(found, explainOffer(f.Offered))
+	}
+	return found
 }
 
-func checkCampaign(item Item, f ItemFacts) error {
-	switch {
-	case f.CampaignBrandID == nil || !item.Reaches(*f.CampaignBrandID):
-		return campaignNotFound()
-	case item.BrandID != "" && item.BrandID != *f.CampaignBrandID:
-		return brandMismatch()
-	case *f.CampaignStatus != CampaignActive:
-		return campaignNotActive()
-	case f.OfferingStatus == nil:
-		return problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift.")
-	default:
-		return nil
+func checkCampaign(item Item, f ItemFacts) (found []*problem.Error) {
+	if !item.seesCampaign(f) {
+		return append(found, campaignNotFound())
 	}
+	if item.BrandID != "" && item.BrandID != *f.CampaignBrandID {
+		found = append(found, brandMismatch())
+	}
+	if *f.CampaignStatus != CampaignActive {
+		found = append(found, campaignNotActive())
+	}
+	if f.OfferingStatus == nil {
+		found = append(found, problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift."))
+	}
+	return found
 }
 
-func brandMismatch() error {
+// seesCampaign reports whether the caller may see the campaign of the order.
+func (i Item) seesCampaign(f ItemFacts) bool {
+	return i.InCampaign && f.CampaignBrandID != nil && i.Reaches(*f.CampaignBrandID)
+}
+
+// offered reports whether the campaign of the order offers the gift.
+func (i Item) offered(f ItemFacts) bool { return i.seesCampaign(f) && f.OfferingStatus != nil }
+
+// Unstocked reports whether an order of the item would meet no stock.
+func (i Item) Unstocked(f ItemFacts) bool {
+	return i.offered(f) && f.SKUOffered && *f.SupplyType == Stocked && *f.Stock == 0
+}
+
+// OutOfStock is the error of an order that meets no stock.
+func OutOfStock() *problem.Error {
+	return problem.New(problem.OutOfStock, "The campaign has no stock left for these variations.")
+}
+
+func brandMismatch() *problem.Error {
 	e := problem.New(problem.BrandCampaignMismatch, "brandId is not the campaign's brand.")
 	e.Violations = []problem.Violation{{Field: "brandId", Code: problem.FieldInvalid, Message: e.Detail}}
 	return e

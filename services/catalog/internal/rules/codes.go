@@ -221,10 +221,10 @@ func CheckSelectedCampaign(brandID, status string, reaches func(brandID string) 
 	}
 }
 
-func campaignNotFound() error {
+func campaignNotFound() *problem.Error {
 	return problem.New(problem.CampaignNotFound, "No such campaign is visible to this key.")
 }
 
-func campaignNotActive() error {
+func campaignNotActive() *problem.Error {
 	return problem.New(problem.CampaignNotActive, "The campaign is in preparation or completed.")
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // explainChoice says which values may be chosen of each dimension of which none was.
-func explainChoice(variations []Variation, choice map[string]string) error {
+func explainChoice(variations []Variation, choice map[string]string) *problem.Error {
 	unknown := maps.Clone(choice)
 	var parts []string
 	for _, v := range variations {
@@ -37,7 +37,7 @@ func explainChoice(variations []Variation, choice map[string]string) error {
 }
 
 // explainOffer says in which variations a campaign offers the gift.
-func explainOffer(offered []map[string]string) error {
+func explainOffer(offered []map[string]string) *problem.Error {
 	var combinations []string
 	for _, choice := range offered {
 		var values []string
@@ -67,7 +67,7 @@ func firstOf(texts []string) string {
 }
 
 // invalidVariations drops the parts that have no room.
-func invalidVariations(parts ...string) error {
+func invalidVariations(parts ...string) *problem.Error {
 	detail := parts[0]
 	for _, part := range parts[1:] {
 		if len(detail)+len(part) < maxExplanation {

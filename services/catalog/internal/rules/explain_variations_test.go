@@ -64,14 +64,13 @@ func refusal(t *testing.T, variations []rules.Variation, choice map[string]strin
 	t.Helper()
 	brand, active, offering, yes := "brand", rules.CampaignActive, rules.OfferingActive, true
 	published := rules.Published
-	err := rules.CheckItem(
+	found := rules.CheckItem(
 		rules.Item{InCampaign: true, Reaches: func(string) bool { return true }, Variations: choice},
 		rules.ItemFacts{
 			CampaignBrandID: &brand, CampaignStatus: &active, OfferingStatus: &offering, ProductState: &published,
 			Deliverable: &yes, Variations: variations, Offered: offered,
 		})
-	p, ok := problem.As(err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, problem.InvalidVariations, p.Code)
-	return p.Detail
+	require.Len(t, found, 1)
+	require.Equal(t, problem.InvalidVariations, found[0].Code)
+	return found[0].Detail
 }

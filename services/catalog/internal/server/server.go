@@ -39,7 +39,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	catalogv1.RegisterCatalogServiceServer(s,
 		&publicCatalog{store: deps.Store, tenants: tenantcache.New(deps.Directory), present: present})
 	catalogv1.RegisterImagesServiceServer(s, &imageServer{store: deps.Store, files: deps.Files})
-	catalogv1.RegisterOrderingServiceServer(s, &ordering{store: deps.Store, ttl: cfg.ReservationTTL})
+	catalogv1.RegisterOrderingServiceServer(s, &ordering{store: deps.Store, ttl: cfg.ReservationTTL, present: present})
 	catalogv1.RegisterSelectionsServiceServer(s, &selections{store: deps.Store, present: present})
 	catalogv1.RegisterBrandLogosServiceServer(s, &brandLogos{Deps: deps, present: present})
 	catalogv1.RegisterImportServiceServer(s, &imports{store: deps.Store})
@@ -80,8 +80,9 @@ type imageServer struct {
 type ordering struct {
 	catalogv1.UnimplementedOrderingServiceServer
 
-	store *store.Store
-	ttl   time.Duration
+	store   *store.Store
+	ttl     time.Duration
+	present presenter
 }
 
 // selections serves the service for personal links.

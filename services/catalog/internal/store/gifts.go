@@ -87,7 +87,7 @@ type ItemKey struct {
 
 // The result always has one row.
 const selectItemFacts = `SELECT c.brand_id::text, ` + statusNow + `, o.status, o.supply_type,
-  p.state, p.name, p.customization_available, $4 = ANY(p.available_countries), p.variations, s.id IS NOT NULL,
+  p.state, p.name, p.customization_available, $4 = ANY(p.available_countries), p.variations, s.id IS NOT NULL, s.stock,
   CASE WHEN s.id IS NULL THEN (SELECT jsonb_agg(variations) FROM skus
     WHERE tenant_id = c.tenant_id AND campaign_id = c.id AND product_id = $3 AND offered) END
 FROM (VALUES (1)) AS one (row)
@@ -102,7 +102,7 @@ func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, erro
 	var f rules.ItemFacts
 	err := s.pool.QueryRow(ctx, selectItemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey).Scan(
 		&f.CampaignBrandID, &f.CampaignStatus, &f.OfferingStatus, &f.SupplyType,
-		&f.ProductState, &f.ProductName, &f.Customization, &f.Deliverable, &f.Variations, &f.SKUOffered, &f.Offered)
+		&f.ProductState, &f.ProductName, &f.Customization, &f.Deliverable, &f.Variations, &f.SKUOffered, &f.Stock, &f.Offered)
 	if err != nil {
 		return rules.ItemFacts{}, fmt.Errorf("read item: %w", err)
 	}

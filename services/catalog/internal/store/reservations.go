@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
 // Attempt is a request for a unit. Its key identifies it across retries and crashes.
@@ -75,7 +76,7 @@ func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (Rese
 func reserveError(err error) error {
 	switch postgres.State(err) {
 	case stateOutOfStock:
-		return problem.New(problem.OutOfStock, "The campaign has no stock left for these variations.")
+		return rules.OutOfStock()
 	case stateNoSuchSKU:
 		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
 	case stateOtherSKU:

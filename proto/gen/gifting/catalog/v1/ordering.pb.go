@@ -7,6 +7,7 @@
 package catalogv1
 
 import (
+	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -255,6 +256,182 @@ func (x *CheckItemResponse) GetStocked() bool {
 	return false
 }
 
+type PreviewItemRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Item  *CheckItemRequest      `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
+	// ISO 4217 code of the estimate.
+	Currency      string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewItemRequest) Reset() {
+	*x = PreviewItemRequest{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewItemRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewItemRequest) ProtoMessage() {}
+
+func (x *PreviewItemRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewItemRequest.ProtoReflect.Descriptor instead.
+func (*PreviewItemRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PreviewItemRequest) GetItem() *CheckItemRequest {
+	if x != nil {
+		return x.Item
+	}
+	return nil
+}
+
+func (x *PreviewItemRequest) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+type PreviewItemResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Problems []*ItemProblem         `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
+	// As in the catalog; unset for a gift that is unpriced or not published.
+	Estimate      *v1.Money `protobuf:"bytes,2,opt,name=estimate,proto3" json:"estimate,omitempty"`
+	EstimateEur   *v1.Money `protobuf:"bytes,3,opt,name=estimate_eur,json=estimateEur,proto3" json:"estimate_eur,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewItemResponse) Reset() {
+	*x = PreviewItemResponse{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewItemResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewItemResponse) ProtoMessage() {}
+
+func (x *PreviewItemResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewItemResponse.ProtoReflect.Descriptor instead.
+func (*PreviewItemResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PreviewItemResponse) GetProblems() []*ItemProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *PreviewItemResponse) GetEstimate() *v1.Money {
+	if x != nil {
+		return x.Estimate
+	}
+	return nil
+}
+
+func (x *PreviewItemResponse) GetEstimateEur() *v1.Money {
+	if x != nil {
+		return x.EstimateEur
+	}
+	return nil
+}
+
+// ItemProblem is a reason for which a gift may not be ordered.
+type ItemProblem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A code of the API.
+	Code          string          `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Detail        string          `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	Violations    []*v1.Violation `protobuf:"bytes,3,rep,name=violations,proto3" json:"violations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ItemProblem) Reset() {
+	*x = ItemProblem{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ItemProblem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ItemProblem) ProtoMessage() {}
+
+func (x *ItemProblem) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ItemProblem.ProtoReflect.Descriptor instead.
+func (*ItemProblem) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ItemProblem) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ItemProblem) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *ItemProblem) GetViolations() []*v1.Violation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
 type ReserveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifies the request over retries and crashes.
@@ -271,7 +448,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[2]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -283,7 +460,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[2]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -296,7 +473,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{2}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReserveRequest) GetReservationKey() []byte {
@@ -354,7 +531,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[3]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -366,7 +543,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[3]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -379,7 +556,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{3}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReserveResponse) GetOrderId() string {
@@ -406,7 +583,7 @@ type SettleReservationsRequest struct {
 
 func (x *SettleReservationsRequest) Reset() {
 	*x = SettleReservationsRequest{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[4]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -418,7 +595,7 @@ func (x *SettleReservationsRequest) String() string {
 func (*SettleReservationsRequest) ProtoMessage() {}
 
 func (x *SettleReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[4]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -431,7 +608,7 @@ func (x *SettleReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleReservationsRequest.ProtoReflect.Descriptor instead.
 func (*SettleReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{4}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SettleReservationsRequest) GetConfirmedOrderIds() []string {
@@ -456,7 +633,7 @@ type SettleReservationsResponse struct {
 
 func (x *SettleReservationsResponse) Reset() {
 	*x = SettleReservationsResponse{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -468,7 +645,7 @@ func (x *SettleReservationsResponse) String() string {
 func (*SettleReservationsResponse) ProtoMessage() {}
 
 func (x *SettleReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -481,7 +658,7 @@ func (x *SettleReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleReservationsResponse.ProtoReflect.Descriptor instead.
 func (*SettleReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{5}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{8}
 }
 
 type ListExpiredReservationsRequest struct {
@@ -494,7 +671,7 @@ type ListExpiredReservationsRequest struct {
 
 func (x *ListExpiredReservationsRequest) Reset() {
 	*x = ListExpiredReservationsRequest{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +683,7 @@ func (x *ListExpiredReservationsRequest) String() string {
 func (*ListExpiredReservationsRequest) ProtoMessage() {}
 
 func (x *ListExpiredReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +696,7 @@ func (x *ListExpiredReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListExpiredReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListExpiredReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{6}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListExpiredReservationsRequest) GetLimit() int32 {
@@ -538,7 +715,7 @@ type ListExpiredReservationsResponse struct {
 
 func (x *ListExpiredReservationsResponse) Reset() {
 	*x = ListExpiredReservationsResponse{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +727,7 @@ func (x *ListExpiredReservationsResponse) String() string {
 func (*ListExpiredReservationsResponse) ProtoMessage() {}
 
 func (x *ListExpiredReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +740,7 @@ func (x *ListExpiredReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListExpiredReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListExpiredReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{7}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListExpiredReservationsResponse) GetOrderIds() []string {
@@ -587,7 +764,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -599,7 +776,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -612,7 +789,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{8}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListReservationsRequest) GetAfterOrderId() string {
@@ -646,7 +823,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +835,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +848,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{9}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -695,7 +872,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +884,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +897,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{10}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Reservation) GetOrderId() string {
@@ -748,7 +925,7 @@ var File_gifting_catalog_v1_ordering_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\n" +
-	"!gifting/catalog/v1/ordering.proto\x12\x12gifting.catalog.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc2\x03\n" +
+	"!gifting/catalog/v1/ordering.proto\x12\x12gifting.catalog.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc2\x03\n" +
 	"\x10CheckItemRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12$\n" +
 	"\vcampaign_id\x18\x02 \x01(\tH\x00R\n" +
@@ -772,7 +949,20 @@ const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\x11CheckItemResponse\x12!\n" +
 	"\fproduct_name\x18\x01 \x01(\tR\vproductName\x12*\n" +
 	"\x11campaign_brand_id\x18\x02 \x01(\tR\x0fcampaignBrandId\x12\x18\n" +
-	"\astocked\x18\x03 \x01(\bR\astocked\"\xc4\x02\n" +
+	"\astocked\x18\x03 \x01(\bR\astocked\"j\n" +
+	"\x12PreviewItemRequest\x128\n" +
+	"\x04item\x18\x01 \x01(\v2$.gifting.catalog.v1.CheckItemRequestR\x04item\x12\x1a\n" +
+	"\bcurrency\x18\x02 \x01(\tR\bcurrency\"\xc5\x01\n" +
+	"\x13PreviewItemResponse\x12;\n" +
+	"\bproblems\x18\x01 \x03(\v2\x1f.gifting.catalog.v1.ItemProblemR\bproblems\x124\n" +
+	"\bestimate\x18\x02 \x01(\v2\x18.gifting.common.v1.MoneyR\bestimate\x12;\n" +
+	"\festimate_eur\x18\x03 \x01(\v2\x18.gifting.common.v1.MoneyR\vestimateEur\"w\n" +
+	"\vItemProblem\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\x12<\n" +
+	"\n" +
+	"violations\x18\x03 \x03(\v2\x1c.gifting.common.v1.ViolationR\n" +
+	"violations\"\xc4\x02\n" +
 	"\x0eReserveRequest\x12'\n" +
 	"\x0freservation_key\x18\x01 \x01(\fR\x0ereservationKey\x12\x19\n" +
 	"\border_id\x18\x02 \x01(\tR\aorderId\x12\x1b\n" +
@@ -814,9 +1004,10 @@ const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\x1dRESERVATION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aRESERVATION_STATE_RESERVED\x10\x01\x12\x1f\n" +
 	"\x1bRESERVATION_STATE_CONFIRMED\x10\x02\x12\x1e\n" +
-	"\x1aRESERVATION_STATE_RELEASED\x10\x032\xa8\x04\n" +
+	"\x1aRESERVATION_STATE_RELEASED\x10\x032\x88\x05\n" +
 	"\x0fOrderingService\x12X\n" +
-	"\tCheckItem\x12$.gifting.catalog.v1.CheckItemRequest\x1a%.gifting.catalog.v1.CheckItemResponse\x12R\n" +
+	"\tCheckItem\x12$.gifting.catalog.v1.CheckItemRequest\x1a%.gifting.catalog.v1.CheckItemResponse\x12^\n" +
+	"\vPreviewItem\x12&.gifting.catalog.v1.PreviewItemRequest\x1a'.gifting.catalog.v1.PreviewItemResponse\x12R\n" +
 	"\aReserve\x12\".gifting.catalog.v1.ReserveRequest\x1a#.gifting.catalog.v1.ReserveResponse\x12s\n" +
 	"\x12SettleReservations\x12-.gifting.catalog.v1.SettleReservationsRequest\x1a..gifting.catalog.v1.SettleReservationsResponse\x12\x82\x01\n" +
 	"\x17ListExpiredReservations\x122.gifting.catalog.v1.ListExpiredReservationsRequest\x1a3.gifting.catalog.v1.ListExpiredReservationsResponse\x12m\n" +
@@ -835,45 +1026,57 @@ func file_gifting_catalog_v1_ordering_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_catalog_v1_ordering_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_gifting_catalog_v1_ordering_proto_goTypes = []any{
 	(ReservationState)(0),                   // 0: gifting.catalog.v1.ReservationState
 	(*CheckItemRequest)(nil),                // 1: gifting.catalog.v1.CheckItemRequest
 	(*CheckItemResponse)(nil),               // 2: gifting.catalog.v1.CheckItemResponse
-	(*ReserveRequest)(nil),                  // 3: gifting.catalog.v1.ReserveRequest
-	(*ReserveResponse)(nil),                 // 4: gifting.catalog.v1.ReserveResponse
-	(*SettleReservationsRequest)(nil),       // 5: gifting.catalog.v1.SettleReservationsRequest
-	(*SettleReservationsResponse)(nil),      // 6: gifting.catalog.v1.SettleReservationsResponse
-	(*ListExpiredReservationsRequest)(nil),  // 7: gifting.catalog.v1.ListExpiredReservationsRequest
-	(*ListExpiredReservationsResponse)(nil), // 8: gifting.catalog.v1.ListExpiredReservationsResponse
-	(*ListReservationsRequest)(nil),         // 9: gifting.catalog.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil),        // 10: gifting.catalog.v1.ListReservationsResponse
-	(*Reservation)(nil),                     // 11: gifting.catalog.v1.Reservation
-	nil,                                     // 12: gifting.catalog.v1.CheckItemRequest.VariationsEntry
-	nil,                                     // 13: gifting.catalog.v1.ReserveRequest.VariationsEntry
-	(*timestamppb.Timestamp)(nil),           // 14: google.protobuf.Timestamp
+	(*PreviewItemRequest)(nil),              // 3: gifting.catalog.v1.PreviewItemRequest
+	(*PreviewItemResponse)(nil),             // 4: gifting.catalog.v1.PreviewItemResponse
+	(*ItemProblem)(nil),                     // 5: gifting.catalog.v1.ItemProblem
+	(*ReserveRequest)(nil),                  // 6: gifting.catalog.v1.ReserveRequest
+	(*ReserveResponse)(nil),                 // 7: gifting.catalog.v1.ReserveResponse
+	(*SettleReservationsRequest)(nil),       // 8: gifting.catalog.v1.SettleReservationsRequest
+	(*SettleReservationsResponse)(nil),      // 9: gifting.catalog.v1.SettleReservationsResponse
+	(*ListExpiredReservationsRequest)(nil),  // 10: gifting.catalog.v1.ListExpiredReservationsRequest
+	(*ListExpiredReservationsResponse)(nil), // 11: gifting.catalog.v1.ListExpiredReservationsResponse
+	(*ListReservationsRequest)(nil),         // 12: gifting.catalog.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil),        // 13: gifting.catalog.v1.ListReservationsResponse
+	(*Reservation)(nil),                     // 14: gifting.catalog.v1.Reservation
+	nil,                                     // 15: gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	nil,                                     // 16: gifting.catalog.v1.ReserveRequest.VariationsEntry
+	(*v1.Money)(nil),                        // 17: gifting.common.v1.Money
+	(*v1.Violation)(nil),                    // 18: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),           // 19: google.protobuf.Timestamp
 }
 var file_gifting_catalog_v1_ordering_proto_depIdxs = []int32{
-	12, // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
-	13, // 1: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
-	14, // 2: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
-	11, // 3: gifting.catalog.v1.ListReservationsResponse.reservations:type_name -> gifting.catalog.v1.Reservation
-	0,  // 4: gifting.catalog.v1.Reservation.state:type_name -> gifting.catalog.v1.ReservationState
-	1,  // 5: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
-	3,  // 6: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
-	5,  // 7: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
-	7,  // 8: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
-	9,  // 9: gifting.catalog.v1.OrderingService.ListReservations:input_type -> gifting.catalog.v1.ListReservationsRequest
-	2,  // 10: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
-	4,  // 11: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
-	6,  // 12: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
-	8,  // 13: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
-	10, // 14: gifting.catalog.v1.OrderingService.ListReservations:output_type -> gifting.catalog.v1.ListReservationsResponse
-	10, // [10:15] is the sub-list for method output_type
-	5,  // [5:10] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	15, // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	1,  // 1: gifting.catalog.v1.PreviewItemRequest.item:type_name -> gifting.catalog.v1.CheckItemRequest
+	5,  // 2: gifting.catalog.v1.PreviewItemResponse.problems:type_name -> gifting.catalog.v1.ItemProblem
+	17, // 3: gifting.catalog.v1.PreviewItemResponse.estimate:type_name -> gifting.common.v1.Money
+	17, // 4: gifting.catalog.v1.PreviewItemResponse.estimate_eur:type_name -> gifting.common.v1.Money
+	18, // 5: gifting.catalog.v1.ItemProblem.violations:type_name -> gifting.common.v1.Violation
+	16, // 6: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
+	19, // 7: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
+	14, // 8: gifting.catalog.v1.ListReservationsResponse.reservations:type_name -> gifting.catalog.v1.Reservation
+	0,  // 9: gifting.catalog.v1.Reservation.state:type_name -> gifting.catalog.v1.ReservationState
+	1,  // 10: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
+	3,  // 11: gifting.catalog.v1.OrderingService.PreviewItem:input_type -> gifting.catalog.v1.PreviewItemRequest
+	6,  // 12: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
+	8,  // 13: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
+	10, // 14: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
+	12, // 15: gifting.catalog.v1.OrderingService.ListReservations:input_type -> gifting.catalog.v1.ListReservationsRequest
+	2,  // 16: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
+	4,  // 17: gifting.catalog.v1.OrderingService.PreviewItem:output_type -> gifting.catalog.v1.PreviewItemResponse
+	7,  // 18: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
+	9,  // 19: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
+	11, // 20: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
+	13, // 21: gifting.catalog.v1.OrderingService.ListReservations:output_type -> gifting.catalog.v1.ListReservationsResponse
+	16, // [16:22] is the sub-list for method output_type
+	10, // [10:16] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_ordering_proto_init() }
@@ -882,14 +1085,14 @@ func file_gifting_catalog_v1_ordering_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_ordering_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_catalog_v1_ordering_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gifting_catalog_v1_ordering_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_ordering_proto_rawDesc), len(file_gifting_catalog_v1_ordering_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OrderingService_CheckItem_FullMethodName               = "/gifting.catalog.v1.OrderingService/CheckItem"
+	OrderingService_PreviewItem_FullMethodName             = "/gifting.catalog.v1.OrderingService/PreviewItem"
 	OrderingService_Reserve_FullMethodName                 = "/gifting.catalog.v1.OrderingService/Reserve"
 	OrderingService_SettleReservations_FullMethodName      = "/gifting.catalog.v1.OrderingService/SettleReservations"
 	OrderingService_ListExpiredReservations_FullMethodName = "/gifting.catalog.v1.OrderingService/ListExpiredReservations"
@@ -39,6 +40,9 @@ type OrderingServiceClient interface {
 	// not_deliverable_to_country and invalid_variations. This is the order of the API's code table. Reserves
 	// nothing.
 	CheckItem(ctx context.Context, in *CheckItemRequest, opts ...grpc.CallOption) (*CheckItemResponse, error)
+	// Checks a catalog gift like CheckItem, and returns all errors that CheckItem would return one after another, then out_of_stock
+	// if Reserve would return it. Also returns the gift's estimate. Reserves nothing.
+	PreviewItem(ctx context.Context, in *PreviewItemRequest, opts ...grpc.CallOption) (*PreviewItemResponse, error)
 	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
 	// reservation key, it returns the first reservation until that is confirmed or released. After that it
 	// reserves again. out_of_stock if there is no unit left.
@@ -66,6 +70,16 @@ func (c *orderingServiceClient) CheckItem(ctx context.Context, in *CheckItemRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CheckItemResponse)
 	err := c.cc.Invoke(ctx, OrderingService_CheckItem_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *orderingServiceClient) PreviewItem(ctx context.Context, in *PreviewItemRequest, opts ...grpc.CallOption) (*PreviewItemResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PreviewItemResponse)
+	err := c.cc.Invoke(ctx, OrderingService_PreviewItem_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +139,9 @@ type OrderingServiceServer interface {
 	// not_deliverable_to_country and invalid_variations. This is the order of the API's code table. Reserves
 	// nothing.
 	CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error)
+	// Checks a catalog gift like CheckItem, and returns all errors that CheckItem would return one after another, then out_of_stock
+	// if Reserve would return it. Also returns the gift's estimate. Reserves nothing.
+	PreviewItem(context.Context, *PreviewItemRequest) (*PreviewItemResponse, error)
 	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
 	// reservation key, it returns the first reservation until that is confirmed or released. After that it
 	// reserves again. out_of_stock if there is no unit left.
@@ -150,6 +167,9 @@ type UnimplementedOrderingServiceServer struct{}
 
 func (UnimplementedOrderingServiceServer) CheckItem(context.Context, *CheckItemRequest) (*CheckItemResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CheckItem not implemented")
+}
+func (UnimplementedOrderingServiceServer) PreviewItem(context.Context, *PreviewItemRequest) (*PreviewItemResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreviewItem not implemented")
 }
 func (UnimplementedOrderingServiceServer) Reserve(context.Context, *ReserveRequest) (*ReserveResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Reserve not implemented")
@@ -198,6 +218,24 @@ func _OrderingService_CheckItem_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OrderingServiceServer).CheckItem(ctx, req.(*CheckItemRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrderingService_PreviewItem_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreviewItemRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrderingServiceServer).PreviewItem(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrderingService_PreviewItem_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrderingServiceServer).PreviewItem(ctx, req.(*PreviewItemRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -284,6 +322,10 @@ var OrderingService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CheckItem",
 			Handler:    _OrderingService_CheckItem_Handler,
+		},
+		{
+			MethodName: "PreviewItem",
+			Handler:    _OrderingService_PreviewItem_Handler,
 		},
 		{
 			MethodName: "Reserve",
