@@ -5,6 +5,7 @@ package fields
 import (
 	"context"
 	"net/mail"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,6 +71,14 @@ func (e *Errors) Has(field string) bool {
 		}
 		field = field[:i]
 	}
+}
+
+// Touches reports whether the path, a field it is part of, or a part of it has a violation.
+func (e *Errors) Touches(field string) bool {
+	return e.Has(field) || slices.ContainsFunc(e.list, func(v problem.Violation) bool {
+		below, ok := strings.CutPrefix(v.Field, field)
+		return ok && (strings.HasPrefix(below, ".") || strings.HasPrefix(below, "["))
+	})
 }
 
 // List returns the violations in the order they were found.

@@ -98,3 +98,15 @@ func TestAResponseListsABoundedNumberOfBoundedViolations(t *testing.T) {
 		require.True(t, utf8.ValidString(v.Field))
 	}
 }
+
+func TestAFieldIsTouchedByItsPartsAndByWhatItIsPartOf(t *testing.T) {
+	t.Parallel()
+	var e fields.Errors
+	e.Add("items[0].variations", problem.FieldInvalid, "no")
+	for field, want := range map[string]bool{
+		"items[0].variations": true, "items[0].variations.Size": true, "items[0]": true, "items": true,
+		"items[0].productId": false, "items[1]": false, "item": false, "items[0].variation": false, "brandId": false,
+	} {
+		require.Equal(t, want, e.Touches(field), field)
+	}
+}

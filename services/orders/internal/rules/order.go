@@ -56,10 +56,6 @@ type Placement struct {
 func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 	req := p.Request
 	item, budget := p.item()
-	status := requested
-	if !p.ApprovalRequired {
-		status = processing
-	}
 	record := &ordersv1.Order{
 		Id:                         p.OrderID,
 		Reference:                  NewReference(),
@@ -68,7 +64,7 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		BrandId:                    p.BrandID,
 		CampaignId:                 req.CampaignId,
 		PersonalLinkId:             p.PersonalLinkID,
-		Status:                     status,
+		Status:                     FirstStatus(p.ApprovalRequired),
 		Items:                      []*ordersv1.OrderItem{item},
 		DeliveryCountry:            req.GetRecipient().GetAddress().GetCountry(),
 		Urgent:                     req.GetUrgent(),
@@ -98,6 +94,14 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		ChosenID:      p.ChosenID,
 		Audit:         p.Audit,
 	}
+}
+
+// FirstStatus is the status in which an order begins.
+func FirstStatus(approvalRequired bool) ordersv1.OrderStatus {
+	if approvalRequired {
+		return requested
+	}
+	return processing
 }
 
 func (p Placement) item() (*ordersv1.OrderItem, *commonv1.Money) {

@@ -5,9 +5,11 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // catalog is a fake with one SKU of limited stock, by the contract of OrderingService: units move between stock and holds, and
@@ -19,6 +21,10 @@ type catalog struct {
 	stocked bool
 	// checkError and reserveError are returned by CheckItem and Reserve.
 	checkError, reserveError error
+	// preview is returned by PreviewItem, with these errors added.
+	preview *catalogv1.PreviewItemResponse
+	// asked is the last request of PreviewItem; nil if there was none.
+	asked *catalogv1.PreviewItemRequest
 
 	mu                  sync.Mutex
 	stock               int
@@ -53,6 +59,30 @@ func (c *catalog) CheckItem(
 		resp.CampaignBrandId, resp.Stocked = brandID, true
 	}
 	return resp, c.checkError
+}
+
+func (c *catalog) PreviewItem(
+	_ context.Context, r *catalogv1.PreviewItemRequest, _ ...grpc.CallOption,
+) (*catalogv1.PreviewItemResponse, error) {
+	c.asked = r
+	resp := proto.CloneOf(c.preview)
+	if resp == nil {
+		resp = &catalogv1.PreviewItemResponse{}
+	}
+	p, ok := problem.As(c.checkError)
+	if c.checkError != nil && (!ok || p.Code == problem.ServiceUnavailable) {
+		return nil, c.checkError
+	}
+	for _, err := range []error{c.checkError, c.reserveError} {
+		if p, ok := problem.As(err); ok {
+			reported := &catalogv1.ItemProblem{Code: string(p.Code), Detail: p.Detail}
+			for _, v := range p.Violations {
+				reported.Violations = append(reported.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})
+			}
+			resp.Problems = append(resp.Problems, reported)
+		}
+	}
+	return resp, nil
 }
 
 func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption) (*catalogv1.ReserveResponse, error) {

@@ -46,7 +46,10 @@ func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimed
 	}
 	placement := rules.ClaimPlacement(req)
 	var err error
-	placement.Gift, err = s.checkItem(ctx, caller.Principal{TenantID: req.GetTenantId(), AllBrands: true}, placement.Request)
+	e := &examination{
+		placement: &placement, principal: caller.Principal{TenantID: req.GetTenantId(), AllBrands: true}, errs: &fields.Errors{},
+	}
+	placement.Gift, err = s.catalog.CheckItem(ctx, e.itemRequest())
 	if err != nil {
 		return nil, err
 	}

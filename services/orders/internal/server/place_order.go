@@ -22,25 +22,34 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 		return nil, err
 	}
 	return s.place(ctx, func(ctx context.Context) (*rules.NewOrder, error) {
-		settings, err := s.tenants.Get(ctx, p.TenantID, p.TenantVersion)
+		e, err := s.examine(ctx, p, req)
 		if err != nil {
 			return nil, err
 		}
-		errs := fields.FromContext(ctx)
-		rules.CheckPlaceOrder(req, settings.GetTenant().GetCurrency(), errs)
-		placement := rules.Placement{
-			Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),
-			Source: ordersv1.OrderSource_ORDER_SOURCE_API, PlacedByKeyID: p.KeyID, PlacedByKey: p.KeyName,
-		}
-		if err := s.check(ctx, &placement, p, settings, errs); err != nil {
+		if err := s.check(ctx, e); err != nil {
 			return nil, err
 		}
-		reservationKey := []byte(placement.OrderID)
+		reservationKey := []byte(e.placement.OrderID)
 		if r, ok := idempotency.FromContext(ctx); ok {
 			reservationKey = r.ReservationKey()
 		}
-		return s.reserve(ctx, placement, reservationKey)
+		return s.reserve(ctx, *e.placement, reservationKey)
 	}, func(order *rules.NewOrder, err error) error { return s.refusePlacing(ctx, p, order, err) })
+}
+
+// examine begins the examination of an order that a key wants to place, with its field errors.
+func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest) (*examination, error) {
+	settings, err := s.tenants.Get(ctx, p.TenantID, p.TenantVersion)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.FromContext(ctx)
+	rules.CheckPlaceOrder(req, settings.GetTenant().GetCurrency(), errs)
+	return &examination{principal: p, settings: settings, errs: errs, placement: &rules.Placement{
+		Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),
+		Source: ordersv1.OrderSource_ORDER_SOURCE_API, PlacedByKeyID: p.KeyID, PlacedByKey: p.KeyName,
+		ApprovalRequired: settings.GetTenant().GetApprovalRequired(),
+	}}, nil
 }
 
 // refusePlacing translates an error of the transaction for the caller. It returns the reserved stock if the order will not be
@@ -55,7 +64,18 @@ func (s *Server) refusePlacing(ctx context.Context, p caller.Principal, order *r
 	if order.Reserved {
 		s.reservations.GiveUp(ctx, order.Record.GetId())
 	}
-	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, order.Record.GetExternalOrderId())
+	if conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId()); conflict != nil {
+		return conflict
+	}
+	return err
+}
+
+// findConflict returns the error of an order whose external id another one has, and nil if none has it.
+func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) error {
+	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

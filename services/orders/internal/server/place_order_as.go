@@ -69,17 +69,19 @@ func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.Pl
 	if settings.GetOffboarding() {
 		return nil, problem.New(problem.NotEditable, "The tenant is off-boarded.")
 	}
-	errs := &fields.Errors{}
-	rules.CheckPlaceOrderAs(req, settings.GetTenant().GetCurrency(), errs)
-	placement := rules.Placement{
-		Request: req, TenantID: a.TenantID, OrderID: a.OrderID, ChosenID: true, Source: source(a.Actor), Audit: &a,
+	e := &examination{
+		principal: caller.Principal{TenantID: a.TenantID, AllBrands: true}, settings: settings, errs: &fields.Errors{},
+		placement: &rules.Placement{
+			Request: req, TenantID: a.TenantID, OrderID: a.OrderID, ChosenID: true, Source: source(a.Actor), Audit: &a,
+			ApprovalRequired: settings.GetTenant().GetApprovalRequired(),
+		},
 	}
-	everywhere := caller.Principal{TenantID: a.TenantID, AllBrands: true}
-	if err := s.check(ctx, &placement, everywhere, settings, errs); err != nil {
+	rules.CheckPlaceOrderAs(req, settings.GetTenant().GetCurrency(), e.errs)
+	if err := s.check(ctx, e); err != nil {
 		return nil, err
 	}
 	// Catalog holds stock by the order's id alone, so an id that holds a unit for another tenant cannot be used.
-	return s.reserve(ctx, placement, []byte(a.OrderID))
+	return s.reserve(ctx, *e.placement, []byte(a.OrderID))
 }
 
 func orderIDSpent() error {

@@ -65,6 +65,7 @@ func (s *Server) now() time.Time { return rules.Now(s.clock) }
 func Collectors() []string {
 	return []string{
 		ordersv1.OrdersService_PlaceOrder_FullMethodName,
+		ordersv1.OrdersService_ValidateOrder_FullMethodName,
 		ordersv1.OrdersService_ListOrders_FullMethodName,
 		ordersv1.OrdersService_UpdateDelivery_FullMethodName,
 		ordersv1.OrdersService_CancelOrder_FullMethodName,

@@ -78,9 +78,12 @@ func PlaceOrderError(err error) error {
 
 const selectByExternalID = `SELECT id, brand_id FROM orders WHERE tenant_id = $1 AND external_order_id = $2`
 
-// FindByExternalID returns the id and brand of the tenant's order with the external id.
+// FindByExternalID returns the id and brand of the tenant's order with the external id. It returns ErrNotFound if there is none.
 func (s *Store) FindByExternalID(ctx context.Context, tenantID, externalID string) (id, brandID string, err error) {
 	err = s.pool.QueryRow(ctx, selectByExternalID, tenantID, externalID).Scan(&id, &brandID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", ErrNotFound
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("find order by external id: %w", err)
 	}

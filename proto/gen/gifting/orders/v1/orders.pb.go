@@ -521,6 +521,169 @@ func (x *PlaceOrderResponse) GetOrder() *Order {
 	return nil
 }
 
+type ValidateOrderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the order would be placed now. Then there are no problems.
+	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
+	// The status with which the tenant's orders begin.
+	Status OrderStatus `protobuf:"varint,2,opt,name=status,proto3,enum=gifting.orders.v1.OrderStatus" json:"status,omitempty"`
+	// Estimate of the gift in the tenant's currency, as in the catalog. Null for a custom request, and for a gift that is unpriced or
+	// not available.
+	Estimate *v1.Money `protobuf:"bytes,3,opt,name=estimate,proto3,oneof" json:"estimate,omitempty"`
+	// The estimate in EUR.
+	EstimateEur *v1.Money `protobuf:"bytes,4,opt,name=estimate_eur,json=estimateEur,proto3,oneof" json:"estimate_eur,omitempty"`
+	// Whether an order that arrives now is outside the service operator's active hours.
+	ReceivedOutsideActiveHours bool `protobuf:"varint,5,opt,name=received_outside_active_hours,json=receivedOutsideActiveHours,proto3" json:"received_outside_active_hours,omitempty"`
+	// In the order of the API's checks: the first is what PlaceOrder would report.
+	Problems      []*OrderProblem `protobuf:"bytes,6,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateOrderResponse) Reset() {
+	*x = ValidateOrderResponse{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateOrderResponse) ProtoMessage() {}
+
+func (x *ValidateOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateOrderResponse.ProtoReflect.Descriptor instead.
+func (*ValidateOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ValidateOrderResponse) GetValid() bool {
+	if x != nil {
+		return x.Valid
+	}
+	return false
+}
+
+func (x *ValidateOrderResponse) GetStatus() OrderStatus {
+	if x != nil {
+		return x.Status
+	}
+	return OrderStatus_ORDER_STATUS_UNSPECIFIED
+}
+
+func (x *ValidateOrderResponse) GetEstimate() *v1.Money {
+	if x != nil {
+		return x.Estimate
+	}
+	return nil
+}
+
+func (x *ValidateOrderResponse) GetEstimateEur() *v1.Money {
+	if x != nil {
+		return x.EstimateEur
+	}
+	return nil
+}
+
+func (x *ValidateOrderResponse) GetReceivedOutsideActiveHours() bool {
+	if x != nil {
+		return x.ReceivedOutsideActiveHours
+	}
+	return false
+}
+
+func (x *ValidateOrderResponse) GetProblems() []*OrderProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+// OrderProblem is a reason for which an order would be refused.
+type OrderProblem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A code of the API.
+	Code   string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Detail string `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	// The invalid fields, if the code has any.
+	Errors []*v1.Violation `protobuf:"bytes,3,rep,name=errors,proto3" json:"errors,omitempty"`
+	// The existing order, on external_order_id_conflict when the key can see it.
+	OrderId       *string `protobuf:"bytes,4,opt,name=order_id,json=orderId,proto3,oneof" json:"order_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OrderProblem) Reset() {
+	*x = OrderProblem{}
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrderProblem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrderProblem) ProtoMessage() {}
+
+func (x *OrderProblem) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrderProblem.ProtoReflect.Descriptor instead.
+func (*OrderProblem) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *OrderProblem) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *OrderProblem) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *OrderProblem) GetErrors() []*v1.Violation {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
+}
+
+func (x *OrderProblem) GetOrderId() string {
+	if x != nil && x.OrderId != nil {
+		return *x.OrderId
+	}
+	return ""
+}
+
 // OrderItemInput is a catalog gift (product_id, variations) or a custom request
 // (custom_product_name, budget), never both.
 type OrderItemInput struct {
@@ -536,7 +699,7 @@ type OrderItemInput struct {
 
 func (x *OrderItemInput) Reset() {
 	*x = OrderItemInput{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[2]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -548,7 +711,7 @@ func (x *OrderItemInput) String() string {
 func (*OrderItemInput) ProtoMessage() {}
 
 func (x *OrderItemInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[2]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -561,7 +724,7 @@ func (x *OrderItemInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderItemInput.ProtoReflect.Descriptor instead.
 func (*OrderItemInput) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{2}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *OrderItemInput) GetProductId() string {
@@ -604,7 +767,7 @@ type OrderClient struct {
 
 func (x *OrderClient) Reset() {
 	*x = OrderClient{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[3]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +779,7 @@ func (x *OrderClient) String() string {
 func (*OrderClient) ProtoMessage() {}
 
 func (x *OrderClient) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[3]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +792,7 @@ func (x *OrderClient) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderClient.ProtoReflect.Descriptor instead.
 func (*OrderClient) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{3}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *OrderClient) GetName() string {
@@ -662,7 +825,7 @@ type OrderRecipient struct {
 
 func (x *OrderRecipient) Reset() {
 	*x = OrderRecipient{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[4]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +837,7 @@ func (x *OrderRecipient) String() string {
 func (*OrderRecipient) ProtoMessage() {}
 
 func (x *OrderRecipient) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[4]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +850,7 @@ func (x *OrderRecipient) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderRecipient.ProtoReflect.Descriptor instead.
 func (*OrderRecipient) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{4}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *OrderRecipient) GetName() string {
@@ -735,7 +898,7 @@ type OrderAddress struct {
 
 func (x *OrderAddress) Reset() {
 	*x = OrderAddress{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[5]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +910,7 @@ func (x *OrderAddress) String() string {
 func (*OrderAddress) ProtoMessage() {}
 
 func (x *OrderAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[5]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +923,7 @@ func (x *OrderAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderAddress.ProtoReflect.Descriptor instead.
 func (*OrderAddress) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{5}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *OrderAddress) GetStreet() string {
@@ -801,7 +964,7 @@ type OrderCustomization struct {
 
 func (x *OrderCustomization) Reset() {
 	*x = OrderCustomization{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[6]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +976,7 @@ func (x *OrderCustomization) String() string {
 func (*OrderCustomization) ProtoMessage() {}
 
 func (x *OrderCustomization) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[6]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +989,7 @@ func (x *OrderCustomization) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderCustomization.ProtoReflect.Descriptor instead.
 func (*OrderCustomization) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{6}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *OrderCustomization) GetDetails() string {
@@ -849,7 +1012,7 @@ type CustomFieldAnswer struct {
 
 func (x *CustomFieldAnswer) Reset() {
 	*x = CustomFieldAnswer{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[7]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +1024,7 @@ func (x *CustomFieldAnswer) String() string {
 func (*CustomFieldAnswer) ProtoMessage() {}
 
 func (x *CustomFieldAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[7]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +1037,7 @@ func (x *CustomFieldAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CustomFieldAnswer.ProtoReflect.Descriptor instead.
 func (*CustomFieldAnswer) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{7}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CustomFieldAnswer) GetFieldId() string {
@@ -915,7 +1078,7 @@ type ListOrdersRequest struct {
 
 func (x *ListOrdersRequest) Reset() {
 	*x = ListOrdersRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[8]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +1090,7 @@ func (x *ListOrdersRequest) String() string {
 func (*ListOrdersRequest) ProtoMessage() {}
 
 func (x *ListOrdersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[8]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +1103,7 @@ func (x *ListOrdersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOrdersRequest.ProtoReflect.Descriptor instead.
 func (*ListOrdersRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{8}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListOrdersRequest) GetExternalOrderId() string {
@@ -1002,7 +1165,7 @@ type ListOrdersResponse struct {
 
 func (x *ListOrdersResponse) Reset() {
 	*x = ListOrdersResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[9]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1014,7 +1177,7 @@ func (x *ListOrdersResponse) String() string {
 func (*ListOrdersResponse) ProtoMessage() {}
 
 func (x *ListOrdersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[9]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1027,7 +1190,7 @@ func (x *ListOrdersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOrdersResponse.ProtoReflect.Descriptor instead.
 func (*ListOrdersResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{9}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListOrdersResponse) GetItems() []*Order {
@@ -1053,7 +1216,7 @@ type GetOrderRequest struct {
 
 func (x *GetOrderRequest) Reset() {
 	*x = GetOrderRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[10]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +1228,7 @@ func (x *GetOrderRequest) String() string {
 func (*GetOrderRequest) ProtoMessage() {}
 
 func (x *GetOrderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[10]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1241,7 @@ func (x *GetOrderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOrderRequest.ProtoReflect.Descriptor instead.
 func (*GetOrderRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{10}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetOrderRequest) GetOrderId() string {
@@ -1097,7 +1260,7 @@ type GetOrderResponse struct {
 
 func (x *GetOrderResponse) Reset() {
 	*x = GetOrderResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[11]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1109,7 +1272,7 @@ func (x *GetOrderResponse) String() string {
 func (*GetOrderResponse) ProtoMessage() {}
 
 func (x *GetOrderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[11]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1122,7 +1285,7 @@ func (x *GetOrderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetOrderResponse.ProtoReflect.Descriptor instead.
 func (*GetOrderResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{11}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetOrderResponse) GetOrder() *Order {
@@ -1148,7 +1311,7 @@ type UpdateDeliveryRequest struct {
 
 func (x *UpdateDeliveryRequest) Reset() {
 	*x = UpdateDeliveryRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1323,7 @@ func (x *UpdateDeliveryRequest) String() string {
 func (*UpdateDeliveryRequest) ProtoMessage() {}
 
 func (x *UpdateDeliveryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[12]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1336,7 @@ func (x *UpdateDeliveryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeliveryRequest.ProtoReflect.Descriptor instead.
 func (*UpdateDeliveryRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{12}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateDeliveryRequest) GetOrderId() string {
@@ -1226,7 +1389,7 @@ type DeliveryCorrection struct {
 
 func (x *DeliveryCorrection) Reset() {
 	*x = DeliveryCorrection{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1401,7 @@ func (x *DeliveryCorrection) String() string {
 func (*DeliveryCorrection) ProtoMessage() {}
 
 func (x *DeliveryCorrection) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[13]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +1414,7 @@ func (x *DeliveryCorrection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliveryCorrection.ProtoReflect.Descriptor instead.
 func (*DeliveryCorrection) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{13}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeliveryCorrection) GetName() string {
@@ -1297,7 +1460,7 @@ type AddressCorrection struct {
 
 func (x *AddressCorrection) Reset() {
 	*x = AddressCorrection{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1472,7 @@ func (x *AddressCorrection) String() string {
 func (*AddressCorrection) ProtoMessage() {}
 
 func (x *AddressCorrection) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[14]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1485,7 @@ func (x *AddressCorrection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddressCorrection.ProtoReflect.Descriptor instead.
 func (*AddressCorrection) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{14}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AddressCorrection) GetStreet() string {
@@ -1362,7 +1525,7 @@ type UpdateDeliveryResponse struct {
 
 func (x *UpdateDeliveryResponse) Reset() {
 	*x = UpdateDeliveryResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1537,7 @@ func (x *UpdateDeliveryResponse) String() string {
 func (*UpdateDeliveryResponse) ProtoMessage() {}
 
 func (x *UpdateDeliveryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[15]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1550,7 @@ func (x *UpdateDeliveryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeliveryResponse.ProtoReflect.Descriptor instead.
 func (*UpdateDeliveryResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{15}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateDeliveryResponse) GetOrder() *Order {
@@ -1408,7 +1571,7 @@ type CancelOrderRequest struct {
 
 func (x *CancelOrderRequest) Reset() {
 	*x = CancelOrderRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1583,7 @@ func (x *CancelOrderRequest) String() string {
 func (*CancelOrderRequest) ProtoMessage() {}
 
 func (x *CancelOrderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[16]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1596,7 @@ func (x *CancelOrderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelOrderRequest.ProtoReflect.Descriptor instead.
 func (*CancelOrderRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{16}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelOrderRequest) GetOrderId() string {
@@ -1459,7 +1622,7 @@ type CancelOrderResponse struct {
 
 func (x *CancelOrderResponse) Reset() {
 	*x = CancelOrderResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1634,7 @@ func (x *CancelOrderResponse) String() string {
 func (*CancelOrderResponse) ProtoMessage() {}
 
 func (x *CancelOrderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[17]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1647,7 @@ func (x *CancelOrderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelOrderResponse.ProtoReflect.Descriptor instead.
 func (*CancelOrderResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{17}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelOrderResponse) GetOrder() *Order {
@@ -1503,7 +1666,7 @@ type ListOrderMessagesRequest struct {
 
 func (x *ListOrderMessagesRequest) Reset() {
 	*x = ListOrderMessagesRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1678,7 @@ func (x *ListOrderMessagesRequest) String() string {
 func (*ListOrderMessagesRequest) ProtoMessage() {}
 
 func (x *ListOrderMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[18]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1691,7 @@ func (x *ListOrderMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOrderMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListOrderMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{18}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListOrderMessagesRequest) GetOrderId() string {
@@ -1547,7 +1710,7 @@ type ListOrderMessagesResponse struct {
 
 func (x *ListOrderMessagesResponse) Reset() {
 	*x = ListOrderMessagesResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1559,7 +1722,7 @@ func (x *ListOrderMessagesResponse) String() string {
 func (*ListOrderMessagesResponse) ProtoMessage() {}
 
 func (x *ListOrderMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[19]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1572,7 +1735,7 @@ func (x *ListOrderMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOrderMessagesResponse.ProtoReflect.Descriptor instead.
 func (*ListOrderMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{19}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListOrderMessagesResponse) GetMessages() []*OrderMessage {
@@ -1593,7 +1756,7 @@ type PostOrderMessageRequest struct {
 
 func (x *PostOrderMessageRequest) Reset() {
 	*x = PostOrderMessageRequest{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1768,7 @@ func (x *PostOrderMessageRequest) String() string {
 func (*PostOrderMessageRequest) ProtoMessage() {}
 
 func (x *PostOrderMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[20]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1781,7 @@ func (x *PostOrderMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostOrderMessageRequest.ProtoReflect.Descriptor instead.
 func (*PostOrderMessageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{20}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PostOrderMessageRequest) GetOrderId() string {
@@ -1644,7 +1807,7 @@ type PostOrderMessageResponse struct {
 
 func (x *PostOrderMessageResponse) Reset() {
 	*x = PostOrderMessageResponse{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1819,7 @@ func (x *PostOrderMessageResponse) String() string {
 func (*PostOrderMessageResponse) ProtoMessage() {}
 
 func (x *PostOrderMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[21]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1832,7 @@ func (x *PostOrderMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostOrderMessageResponse.ProtoReflect.Descriptor instead.
 func (*PostOrderMessageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{21}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PostOrderMessageResponse) GetId() string {
@@ -1715,7 +1878,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +1890,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[22]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +1903,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{22}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Order) GetId() string {
@@ -1905,7 +2068,7 @@ type OrderItem struct {
 
 func (x *OrderItem) Reset() {
 	*x = OrderItem{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2080,7 @@ func (x *OrderItem) String() string {
 func (*OrderItem) ProtoMessage() {}
 
 func (x *OrderItem) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[23]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2093,7 @@ func (x *OrderItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderItem.ProtoReflect.Descriptor instead.
 func (*OrderItem) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{23}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *OrderItem) GetKind() ItemKind {
@@ -1973,7 +2136,7 @@ type Shipment struct {
 
 func (x *Shipment) Reset() {
 	*x = Shipment{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2148,7 @@ func (x *Shipment) String() string {
 func (*Shipment) ProtoMessage() {}
 
 func (x *Shipment) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[24]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2161,7 @@ func (x *Shipment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shipment.ProtoReflect.Descriptor instead.
 func (*Shipment) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{24}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Shipment) GetCarrier() string {
@@ -2033,7 +2196,7 @@ type OrderStatusChanged struct {
 
 func (x *OrderStatusChanged) Reset() {
 	*x = OrderStatusChanged{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2045,7 +2208,7 @@ func (x *OrderStatusChanged) String() string {
 func (*OrderStatusChanged) ProtoMessage() {}
 
 func (x *OrderStatusChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[25]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2058,7 +2221,7 @@ func (x *OrderStatusChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderStatusChanged.ProtoReflect.Descriptor instead.
 func (*OrderStatusChanged) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{25}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OrderStatusChanged) GetOrder() *Order {
@@ -2087,7 +2250,7 @@ type OrderMessagePosted struct {
 
 func (x *OrderMessagePosted) Reset() {
 	*x = OrderMessagePosted{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +2262,7 @@ func (x *OrderMessagePosted) String() string {
 func (*OrderMessagePosted) ProtoMessage() {}
 
 func (x *OrderMessagePosted) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[26]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +2275,7 @@ func (x *OrderMessagePosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderMessagePosted.ProtoReflect.Descriptor instead.
 func (*OrderMessagePosted) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{26}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OrderMessagePosted) GetOrderId() string {
@@ -2150,7 +2313,7 @@ type OrderMessage struct {
 
 func (x *OrderMessage) Reset() {
 	*x = OrderMessage{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2325,7 @@ func (x *OrderMessage) String() string {
 func (*OrderMessage) ProtoMessage() {}
 
 func (x *OrderMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[27]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2338,7 @@ func (x *OrderMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderMessage.ProtoReflect.Descriptor instead.
 func (*OrderMessage) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{27}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *OrderMessage) GetId() string {
@@ -2218,7 +2381,7 @@ type MessageAuthor struct {
 
 func (x *MessageAuthor) Reset() {
 	*x = MessageAuthor{}
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2230,7 +2393,7 @@ func (x *MessageAuthor) String() string {
 func (*MessageAuthor) ProtoMessage() {}
 
 func (x *MessageAuthor) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_orders_v1_orders_proto_msgTypes[28]
+	mi := &file_gifting_orders_v1_orders_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +2406,7 @@ func (x *MessageAuthor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageAuthor.ProtoReflect.Descriptor instead.
 func (*MessageAuthor) Descriptor() ([]byte, []int) {
-	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{28}
+	return file_gifting_orders_v1_orders_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MessageAuthor) GetKind() MessageAuthorKind {
@@ -2264,7 +2427,7 @@ var File_gifting_orders_v1_orders_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xea\t\n" +
+	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xea\t\n" +
 	"\x11PlaceOrderRequest\x121\n" +
 	"\x11external_order_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01R\x0fexternalOrderId\x12>\n" +
 	"\x15external_recipient_id\x18\x02 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12>\n" +
@@ -2299,7 +2462,22 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x1c_branded_packaging_requestedB\x10\n" +
 	"\x0e_customization\"D\n" +
 	"\x12PlaceOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xf2\x02\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x80\x03\n" +
+	"\x15ValidateOrderResponse\x12\x14\n" +
+	"\x05valid\x18\x01 \x01(\bR\x05valid\x126\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1e.gifting.orders.v1.OrderStatusR\x06status\x129\n" +
+	"\bestimate\x18\x03 \x01(\v2\x18.gifting.common.v1.MoneyH\x00R\bestimate\x88\x01\x01\x12@\n" +
+	"\festimate_eur\x18\x04 \x01(\v2\x18.gifting.common.v1.MoneyH\x01R\vestimateEur\x88\x01\x01\x12A\n" +
+	"\x1dreceived_outside_active_hours\x18\x05 \x01(\bR\x1areceivedOutsideActiveHours\x12;\n" +
+	"\bproblems\x18\x06 \x03(\v2\x1f.gifting.orders.v1.OrderProblemR\bproblemsB\v\n" +
+	"\t_estimateB\x0f\n" +
+	"\r_estimate_eur\"\x9d\x01\n" +
+	"\fOrderProblem\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\x124\n" +
+	"\x06errors\x18\x03 \x03(\v2\x1c.gifting.common.v1.ViolationR\x06errors\x12\x1e\n" +
+	"\border_id\x18\x04 \x01(\tH\x00R\aorderId\x88\x01\x01B\v\n" +
+	"\t_order_id\"\xf2\x02\n" +
 	"\x0eOrderItemInput\x12\"\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tH\x00R\tproductId\x88\x01\x01\x12X\n" +
@@ -2507,10 +2685,11 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\"MESSAGE_AUTHOR_KIND_TENANT_ACCOUNT\x10\x02\x12%\n" +
 	"!MESSAGE_AUTHOR_KIND_TENANT_CLIENT\x10\x03\x12*\n" +
 	"&MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT\x10\x04\x12\x1e\n" +
-	"\x1aMESSAGE_AUTHOR_KIND_SYSTEM\x10\x052\xc9\a\n" +
+	"\x1aMESSAGE_AUTHOR_KIND_SYSTEM\x10\x052\xc7\b\n" +
 	"\rOrdersService\x12t\n" +
 	"\n" +
-	"PlaceOrder\x12$.gifting.orders.v1.PlaceOrderRequest\x1a%.gifting.orders.v1.PlaceOrderResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*b\x05order\"\a/orders\x12j\n" +
+	"PlaceOrder\x12$.gifting.orders.v1.PlaceOrderRequest\x1a%.gifting.orders.v1.PlaceOrderResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*b\x05order\"\a/orders\x12|\n" +
+	"\rValidateOrder\x12$.gifting.orders.v1.PlaceOrderRequest\x1a(.gifting.orders.v1.ValidateOrderResponse\"\x1b\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/orders:validate\x12j\n" +
 	"\n" +
 	"ListOrders\x12$.gifting.orders.v1.ListOrdersRequest\x1a%.gifting.orders.v1.ListOrdersResponse\"\x0f\x82\xd3\xe4\x93\x02\t\x12\a/orders\x12v\n" +
 	"\bGetOrder\x12\".gifting.orders.v1.GetOrderRequest\x1a#.gifting.orders.v1.GetOrderResponse\"!\x82\xd3\xe4\x93\x02\x1bb\x05order\x12\x12/orders/{order_id}\x12\x9b\x01\n" +
@@ -2532,7 +2711,7 @@ func file_gifting_orders_v1_orders_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_orders_v1_orders_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_gifting_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_gifting_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gifting_orders_v1_orders_proto_goTypes = []any{
 	(OrderStatus)(0),                  // 0: gifting.orders.v1.OrderStatus
 	(OrderSource)(0),                  // 1: gifting.orders.v1.OrderSource
@@ -2541,91 +2720,101 @@ var file_gifting_orders_v1_orders_proto_goTypes = []any{
 	(MessageAuthorKind)(0),            // 4: gifting.orders.v1.MessageAuthorKind
 	(*PlaceOrderRequest)(nil),         // 5: gifting.orders.v1.PlaceOrderRequest
 	(*PlaceOrderResponse)(nil),        // 6: gifting.orders.v1.PlaceOrderResponse
-	(*OrderItemInput)(nil),            // 7: gifting.orders.v1.OrderItemInput
-	(*OrderClient)(nil),               // 8: gifting.orders.v1.OrderClient
-	(*OrderRecipient)(nil),            // 9: gifting.orders.v1.OrderRecipient
-	(*OrderAddress)(nil),              // 10: gifting.orders.v1.OrderAddress
-	(*OrderCustomization)(nil),        // 11: gifting.orders.v1.OrderCustomization
-	(*CustomFieldAnswer)(nil),         // 12: gifting.orders.v1.CustomFieldAnswer
-	(*ListOrdersRequest)(nil),         // 13: gifting.orders.v1.ListOrdersRequest
-	(*ListOrdersResponse)(nil),        // 14: gifting.orders.v1.ListOrdersResponse
-	(*GetOrderRequest)(nil),           // 15: gifting.orders.v1.GetOrderRequest
-	(*GetOrderResponse)(nil),          // 16: gifting.orders.v1.GetOrderResponse
-	(*UpdateDeliveryRequest)(nil),     // 17: gifting.orders.v1.UpdateDeliveryRequest
-	(*DeliveryCorrection)(nil),        // 18: gifting.orders.v1.DeliveryCorrection
-	(*AddressCorrection)(nil),         // 19: gifting.orders.v1.AddressCorrection
-	(*UpdateDeliveryResponse)(nil),    // 20: gifting.orders.v1.UpdateDeliveryResponse
-	(*CancelOrderRequest)(nil),        // 21: gifting.orders.v1.CancelOrderRequest
-	(*CancelOrderResponse)(nil),       // 22: gifting.orders.v1.CancelOrderResponse
-	(*ListOrderMessagesRequest)(nil),  // 23: gifting.orders.v1.ListOrderMessagesRequest
-	(*ListOrderMessagesResponse)(nil), // 24: gifting.orders.v1.ListOrderMessagesResponse
-	(*PostOrderMessageRequest)(nil),   // 25: gifting.orders.v1.PostOrderMessageRequest
-	(*PostOrderMessageResponse)(nil),  // 26: gifting.orders.v1.PostOrderMessageResponse
-	(*Order)(nil),                     // 27: gifting.orders.v1.Order
-	(*OrderItem)(nil),                 // 28: gifting.orders.v1.OrderItem
-	(*Shipment)(nil),                  // 29: gifting.orders.v1.Shipment
-	(*OrderStatusChanged)(nil),        // 30: gifting.orders.v1.OrderStatusChanged
-	(*OrderMessagePosted)(nil),        // 31: gifting.orders.v1.OrderMessagePosted
-	(*OrderMessage)(nil),              // 32: gifting.orders.v1.OrderMessage
-	(*MessageAuthor)(nil),             // 33: gifting.orders.v1.MessageAuthor
-	nil,                               // 34: gifting.orders.v1.OrderItemInput.VariationsEntry
-	nil,                               // 35: gifting.orders.v1.OrderItem.VariationsEntry
-	(*v1.Money)(nil),                  // 36: gifting.common.v1.Money
-	(*timestamppb.Timestamp)(nil),     // 37: google.protobuf.Timestamp
+	(*ValidateOrderResponse)(nil),     // 7: gifting.orders.v1.ValidateOrderResponse
+	(*OrderProblem)(nil),              // 8: gifting.orders.v1.OrderProblem
+	(*OrderItemInput)(nil),            // 9: gifting.orders.v1.OrderItemInput
+	(*OrderClient)(nil),               // 10: gifting.orders.v1.OrderClient
+	(*OrderRecipient)(nil),            // 11: gifting.orders.v1.OrderRecipient
+	(*OrderAddress)(nil),              // 12: gifting.orders.v1.OrderAddress
+	(*OrderCustomization)(nil),        // 13: gifting.orders.v1.OrderCustomization
+	(*CustomFieldAnswer)(nil),         // 14: gifting.orders.v1.CustomFieldAnswer
+	(*ListOrdersRequest)(nil),         // 15: gifting.orders.v1.ListOrdersRequest
+	(*ListOrdersResponse)(nil),        // 16: gifting.orders.v1.ListOrdersResponse
+	(*GetOrderRequest)(nil),           // 17: gifting.orders.v1.GetOrderRequest
+	(*GetOrderResponse)(nil),          // 18: gifting.orders.v1.GetOrderResponse
+	(*UpdateDeliveryRequest)(nil),     // 19: gifting.orders.v1.UpdateDeliveryRequest
+	(*DeliveryCorrection)(nil),        // 20: gifting.orders.v1.DeliveryCorrection
+	(*AddressCorrection)(nil),         // 21: gifting.orders.v1.AddressCorrection
+	(*UpdateDeliveryResponse)(nil),    // 22: gifting.orders.v1.UpdateDeliveryResponse
+	(*CancelOrderRequest)(nil),        // 23: gifting.orders.v1.CancelOrderRequest
+	(*CancelOrderResponse)(nil),       // 24: gifting.orders.v1.CancelOrderResponse
+	(*ListOrderMessagesRequest)(nil),  // 25: gifting.orders.v1.ListOrderMessagesRequest
+	(*ListOrderMessagesResponse)(nil), // 26: gifting.orders.v1.ListOrderMessagesResponse
+	(*PostOrderMessageRequest)(nil),   // 27: gifting.orders.v1.PostOrderMessageRequest
+	(*PostOrderMessageResponse)(nil),  // 28: gifting.orders.v1.PostOrderMessageResponse
+	(*Order)(nil),                     // 29: gifting.orders.v1.Order
+	(*OrderItem)(nil),                 // 30: gifting.orders.v1.OrderItem
+	(*Shipment)(nil),                  // 31: gifting.orders.v1.Shipment
+	(*OrderStatusChanged)(nil),        // 32: gifting.orders.v1.OrderStatusChanged
+	(*OrderMessagePosted)(nil),        // 33: gifting.orders.v1.OrderMessagePosted
+	(*OrderMessage)(nil),              // 34: gifting.orders.v1.OrderMessage
+	(*MessageAuthor)(nil),             // 35: gifting.orders.v1.MessageAuthor
+	nil,                               // 36: gifting.orders.v1.OrderItemInput.VariationsEntry
+	nil,                               // 37: gifting.orders.v1.OrderItem.VariationsEntry
+	(*v1.Money)(nil),                  // 38: gifting.common.v1.Money
+	(*v1.Violation)(nil),              // 39: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),     // 40: google.protobuf.Timestamp
 }
 var file_gifting_orders_v1_orders_proto_depIdxs = []int32{
-	7,  // 0: gifting.orders.v1.PlaceOrderRequest.items:type_name -> gifting.orders.v1.OrderItemInput
-	8,  // 1: gifting.orders.v1.PlaceOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
-	9,  // 2: gifting.orders.v1.PlaceOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
-	11, // 3: gifting.orders.v1.PlaceOrderRequest.customization:type_name -> gifting.orders.v1.OrderCustomization
-	12, // 4: gifting.orders.v1.PlaceOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
-	27, // 5: gifting.orders.v1.PlaceOrderResponse.order:type_name -> gifting.orders.v1.Order
-	34, // 6: gifting.orders.v1.OrderItemInput.variations:type_name -> gifting.orders.v1.OrderItemInput.VariationsEntry
-	36, // 7: gifting.orders.v1.OrderItemInput.budget:type_name -> gifting.common.v1.Money
-	10, // 8: gifting.orders.v1.OrderRecipient.address:type_name -> gifting.orders.v1.OrderAddress
-	0,  // 9: gifting.orders.v1.ListOrdersRequest.status:type_name -> gifting.orders.v1.OrderStatus
-	37, // 10: gifting.orders.v1.ListOrdersRequest.updated_since:type_name -> google.protobuf.Timestamp
-	27, // 11: gifting.orders.v1.ListOrdersResponse.items:type_name -> gifting.orders.v1.Order
-	27, // 12: gifting.orders.v1.GetOrderResponse.order:type_name -> gifting.orders.v1.Order
-	18, // 13: gifting.orders.v1.UpdateDeliveryRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
-	19, // 14: gifting.orders.v1.DeliveryCorrection.address:type_name -> gifting.orders.v1.AddressCorrection
-	27, // 15: gifting.orders.v1.UpdateDeliveryResponse.order:type_name -> gifting.orders.v1.Order
-	27, // 16: gifting.orders.v1.CancelOrderResponse.order:type_name -> gifting.orders.v1.Order
-	32, // 17: gifting.orders.v1.ListOrderMessagesResponse.messages:type_name -> gifting.orders.v1.OrderMessage
-	1,  // 18: gifting.orders.v1.Order.source:type_name -> gifting.orders.v1.OrderSource
-	2,  // 19: gifting.orders.v1.Order.selection:type_name -> gifting.orders.v1.OrderSelection
-	0,  // 20: gifting.orders.v1.Order.status:type_name -> gifting.orders.v1.OrderStatus
-	28, // 21: gifting.orders.v1.Order.items:type_name -> gifting.orders.v1.OrderItem
-	29, // 22: gifting.orders.v1.Order.shipments:type_name -> gifting.orders.v1.Shipment
-	37, // 23: gifting.orders.v1.Order.created_at:type_name -> google.protobuf.Timestamp
-	37, // 24: gifting.orders.v1.Order.updated_at:type_name -> google.protobuf.Timestamp
-	3,  // 25: gifting.orders.v1.OrderItem.kind:type_name -> gifting.orders.v1.ItemKind
-	35, // 26: gifting.orders.v1.OrderItem.variations:type_name -> gifting.orders.v1.OrderItem.VariationsEntry
-	27, // 27: gifting.orders.v1.OrderStatusChanged.order:type_name -> gifting.orders.v1.Order
-	0,  // 28: gifting.orders.v1.OrderStatusChanged.previous_status:type_name -> gifting.orders.v1.OrderStatus
-	32, // 29: gifting.orders.v1.OrderMessagePosted.message:type_name -> gifting.orders.v1.OrderMessage
-	33, // 30: gifting.orders.v1.OrderMessage.author:type_name -> gifting.orders.v1.MessageAuthor
-	37, // 31: gifting.orders.v1.OrderMessage.created_at:type_name -> google.protobuf.Timestamp
-	4,  // 32: gifting.orders.v1.MessageAuthor.kind:type_name -> gifting.orders.v1.MessageAuthorKind
-	5,  // 33: gifting.orders.v1.OrdersService.PlaceOrder:input_type -> gifting.orders.v1.PlaceOrderRequest
-	13, // 34: gifting.orders.v1.OrdersService.ListOrders:input_type -> gifting.orders.v1.ListOrdersRequest
-	15, // 35: gifting.orders.v1.OrdersService.GetOrder:input_type -> gifting.orders.v1.GetOrderRequest
-	17, // 36: gifting.orders.v1.OrdersService.UpdateDelivery:input_type -> gifting.orders.v1.UpdateDeliveryRequest
-	21, // 37: gifting.orders.v1.OrdersService.CancelOrder:input_type -> gifting.orders.v1.CancelOrderRequest
-	23, // 38: gifting.orders.v1.OrdersService.ListOrderMessages:input_type -> gifting.orders.v1.ListOrderMessagesRequest
-	25, // 39: gifting.orders.v1.OrdersService.PostOrderMessage:input_type -> gifting.orders.v1.PostOrderMessageRequest
-	6,  // 40: gifting.orders.v1.OrdersService.PlaceOrder:output_type -> gifting.orders.v1.PlaceOrderResponse
-	14, // 41: gifting.orders.v1.OrdersService.ListOrders:output_type -> gifting.orders.v1.ListOrdersResponse
-	16, // 42: gifting.orders.v1.OrdersService.GetOrder:output_type -> gifting.orders.v1.GetOrderResponse
-	20, // 43: gifting.orders.v1.OrdersService.UpdateDelivery:output_type -> gifting.orders.v1.UpdateDeliveryResponse
-	22, // 44: gifting.orders.v1.OrdersService.CancelOrder:output_type -> gifting.orders.v1.CancelOrderResponse
-	24, // 45: gifting.orders.v1.OrdersService.ListOrderMessages:output_type -> gifting.orders.v1.ListOrderMessagesResponse
-	26, // 46: gifting.orders.v1.OrdersService.PostOrderMessage:output_type -> gifting.orders.v1.PostOrderMessageResponse
-	40, // [40:47] is the sub-list for method output_type
-	33, // [33:40] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	9,  // 0: gifting.orders.v1.PlaceOrderRequest.items:type_name -> gifting.orders.v1.OrderItemInput
+	10, // 1: gifting.orders.v1.PlaceOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
+	11, // 2: gifting.orders.v1.PlaceOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
+	13, // 3: gifting.orders.v1.PlaceOrderRequest.customization:type_name -> gifting.orders.v1.OrderCustomization
+	14, // 4: gifting.orders.v1.PlaceOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
+	29, // 5: gifting.orders.v1.PlaceOrderResponse.order:type_name -> gifting.orders.v1.Order
+	0,  // 6: gifting.orders.v1.ValidateOrderResponse.status:type_name -> gifting.orders.v1.OrderStatus
+	38, // 7: gifting.orders.v1.ValidateOrderResponse.estimate:type_name -> gifting.common.v1.Money
+	38, // 8: gifting.orders.v1.ValidateOrderResponse.estimate_eur:type_name -> gifting.common.v1.Money
+	8,  // 9: gifting.orders.v1.ValidateOrderResponse.problems:type_name -> gifting.orders.v1.OrderProblem
+	39, // 10: gifting.orders.v1.OrderProblem.errors:type_name -> gifting.common.v1.Violation
+	36, // 11: gifting.orders.v1.OrderItemInput.variations:type_name -> gifting.orders.v1.OrderItemInput.VariationsEntry
+	38, // 12: gifting.orders.v1.OrderItemInput.budget:type_name -> gifting.common.v1.Money
+	12, // 13: gifting.orders.v1.OrderRecipient.address:type_name -> gifting.orders.v1.OrderAddress
+	0,  // 14: gifting.orders.v1.ListOrdersRequest.status:type_name -> gifting.orders.v1.OrderStatus
+	40, // 15: gifting.orders.v1.ListOrdersRequest.updated_since:type_name -> google.protobuf.Timestamp
+	29, // 16: gifting.orders.v1.ListOrdersResponse.items:type_name -> gifting.orders.v1.Order
+	29, // 17: gifting.orders.v1.GetOrderResponse.order:type_name -> gifting.orders.v1.Order
+	20, // 18: gifting.orders.v1.UpdateDeliveryRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	21, // 19: gifting.orders.v1.DeliveryCorrection.address:type_name -> gifting.orders.v1.AddressCorrection
+	29, // 20: gifting.orders.v1.UpdateDeliveryResponse.order:type_name -> gifting.orders.v1.Order
+	29, // 21: gifting.orders.v1.CancelOrderResponse.order:type_name -> gifting.orders.v1.Order
+	34, // 22: gifting.orders.v1.ListOrderMessagesResponse.messages:type_name -> gifting.orders.v1.OrderMessage
+	1,  // 23: gifting.orders.v1.Order.source:type_name -> gifting.orders.v1.OrderSource
+	2,  // 24: gifting.orders.v1.Order.selection:type_name -> gifting.orders.v1.OrderSelection
+	0,  // 25: gifting.orders.v1.Order.status:type_name -> gifting.orders.v1.OrderStatus
+	30, // 26: gifting.orders.v1.Order.items:type_name -> gifting.orders.v1.OrderItem
+	31, // 27: gifting.orders.v1.Order.shipments:type_name -> gifting.orders.v1.Shipment
+	40, // 28: gifting.orders.v1.Order.created_at:type_name -> google.protobuf.Timestamp
+	40, // 29: gifting.orders.v1.Order.updated_at:type_name -> google.protobuf.Timestamp
+	3,  // 30: gifting.orders.v1.OrderItem.kind:type_name -> gifting.orders.v1.ItemKind
+	37, // 31: gifting.orders.v1.OrderItem.variations:type_name -> gifting.orders.v1.OrderItem.VariationsEntry
+	29, // 32: gifting.orders.v1.OrderStatusChanged.order:type_name -> gifting.orders.v1.Order
+	0,  // 33: gifting.orders.v1.OrderStatusChanged.previous_status:type_name -> gifting.orders.v1.OrderStatus
+	34, // 34: gifting.orders.v1.OrderMessagePosted.message:type_name -> gifting.orders.v1.OrderMessage
+	35, // 35: gifting.orders.v1.OrderMessage.author:type_name -> gifting.orders.v1.MessageAuthor
+	40, // 36: gifting.orders.v1.OrderMessage.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 37: gifting.orders.v1.MessageAuthor.kind:type_name -> gifting.orders.v1.MessageAuthorKind
+	5,  // 38: gifting.orders.v1.OrdersService.PlaceOrder:input_type -> gifting.orders.v1.PlaceOrderRequest
+	5,  // 39: gifting.orders.v1.OrdersService.ValidateOrder:input_type -> gifting.orders.v1.PlaceOrderRequest
+	15, // 40: gifting.orders.v1.OrdersService.ListOrders:input_type -> gifting.orders.v1.ListOrdersRequest
+	17, // 41: gifting.orders.v1.OrdersService.GetOrder:input_type -> gifting.orders.v1.GetOrderRequest
+	19, // 42: gifting.orders.v1.OrdersService.UpdateDelivery:input_type -> gifting.orders.v1.UpdateDeliveryRequest
+	23, // 43: gifting.orders.v1.OrdersService.CancelOrder:input_type -> gifting.orders.v1.CancelOrderRequest
+	25, // 44: gifting.orders.v1.OrdersService.ListOrderMessages:input_type -> gifting.orders.v1.ListOrderMessagesRequest
+	27, // 45: gifting.orders.v1.OrdersService.PostOrderMessage:input_type -> gifting.orders.v1.PostOrderMessageRequest
+	6,  // 46: gifting.orders.v1.OrdersService.PlaceOrder:output_type -> gifting.orders.v1.PlaceOrderResponse
+	7,  // 47: gifting.orders.v1.OrdersService.ValidateOrder:output_type -> gifting.orders.v1.ValidateOrderResponse
+	16, // 48: gifting.orders.v1.OrdersService.ListOrders:output_type -> gifting.orders.v1.ListOrdersResponse
+	18, // 49: gifting.orders.v1.OrdersService.GetOrder:output_type -> gifting.orders.v1.GetOrderResponse
+	22, // 50: gifting.orders.v1.OrdersService.UpdateDelivery:output_type -> gifting.orders.v1.UpdateDeliveryResponse
+	24, // 51: gifting.orders.v1.OrdersService.CancelOrder:output_type -> gifting.orders.v1.CancelOrderResponse
+	26, // 52: gifting.orders.v1.OrdersService.ListOrderMessages:output_type -> gifting.orders.v1.ListOrderMessagesResponse
+	28, // 53: gifting.orders.v1.OrdersService.PostOrderMessage:output_type -> gifting.orders.v1.PostOrderMessageResponse
+	46, // [46:54] is the sub-list for method output_type
+	38, // [38:46] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_orders_proto_init() }
@@ -2638,22 +2827,24 @@ func file_gifting_orders_v1_orders_proto_init() {
 	file_gifting_orders_v1_orders_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[6].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[7].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[9].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[12].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[13].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[10].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[11].OneofWrappers = []any{}
 	file_gifting_orders_v1_orders_proto_msgTypes[14].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[22].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[23].OneofWrappers = []any{}
-	file_gifting_orders_v1_orders_proto_msgTypes[26].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[15].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[24].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[25].OneofWrappers = []any{}
+	file_gifting_orders_v1_orders_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_orders_v1_orders_proto_rawDesc), len(file_gifting_orders_v1_orders_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

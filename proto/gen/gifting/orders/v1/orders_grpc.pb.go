@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OrdersService_PlaceOrder_FullMethodName        = "/gifting.orders.v1.OrdersService/PlaceOrder"
+	OrdersService_ValidateOrder_FullMethodName     = "/gifting.orders.v1.OrdersService/ValidateOrder"
 	OrdersService_ListOrders_FullMethodName        = "/gifting.orders.v1.OrdersService/ListOrders"
 	OrdersService_GetOrder_FullMethodName          = "/gifting.orders.v1.OrdersService/GetOrder"
 	OrdersService_UpdateDelivery_FullMethodName    = "/gifting.orders.v1.OrdersService/UpdateDelivery"
@@ -35,7 +36,13 @@ const (
 // OrdersService is the public plane of orders.
 type OrdersServiceClient interface {
 	// Places an order for one catalog gift or one custom request.
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
 	PlaceOrder(ctx context.Context, in *PlaceOrderRequest, opts ...grpc.CallOption) (*PlaceOrderResponse, error)
+	// Says what would become of an order, without placing it: every problem, in the order in which PlaceOrder would report them.
+	// It writes and reserves nothing. Both have the same request, so that no member can differ.
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
+	// buf:lint:ignore RPC_REQUEST_STANDARD_NAME
+	ValidateOrder(ctx context.Context, in *PlaceOrderRequest, opts ...grpc.CallOption) (*ValidateOrderResponse, error)
 	// Lists the orders of the key's brands, from every channel, newest first.
 	ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error)
 	// Returns one order of the key's brands.
@@ -62,6 +69,16 @@ func (c *ordersServiceClient) PlaceOrder(ctx context.Context, in *PlaceOrderRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PlaceOrderResponse)
 	err := c.cc.Invoke(ctx, OrdersService_PlaceOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ordersServiceClient) ValidateOrder(ctx context.Context, in *PlaceOrderRequest, opts ...grpc.CallOption) (*ValidateOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ValidateOrderResponse)
+	err := c.cc.Invoke(ctx, OrdersService_ValidateOrder_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +152,13 @@ func (c *ordersServiceClient) PostOrderMessage(ctx context.Context, in *PostOrde
 // OrdersService is the public plane of orders.
 type OrdersServiceServer interface {
 	// Places an order for one catalog gift or one custom request.
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
 	PlaceOrder(context.Context, *PlaceOrderRequest) (*PlaceOrderResponse, error)
+	// Says what would become of an order, without placing it: every problem, in the order in which PlaceOrder would report them.
+	// It writes and reserves nothing. Both have the same request, so that no member can differ.
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE
+	// buf:lint:ignore RPC_REQUEST_STANDARD_NAME
+	ValidateOrder(context.Context, *PlaceOrderRequest) (*ValidateOrderResponse, error)
 	// Lists the orders of the key's brands, from every channel, newest first.
 	ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error)
 	// Returns one order of the key's brands.
@@ -160,6 +183,9 @@ type UnimplementedOrdersServiceServer struct{}
 
 func (UnimplementedOrdersServiceServer) PlaceOrder(context.Context, *PlaceOrderRequest) (*PlaceOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PlaceOrder not implemented")
+}
+func (UnimplementedOrdersServiceServer) ValidateOrder(context.Context, *PlaceOrderRequest) (*ValidateOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ValidateOrder not implemented")
 }
 func (UnimplementedOrdersServiceServer) ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListOrders not implemented")
@@ -214,6 +240,24 @@ func _OrdersService_PlaceOrder_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OrdersServiceServer).PlaceOrder(ctx, req.(*PlaceOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrdersService_ValidateOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PlaceOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrdersServiceServer).ValidateOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrdersService_ValidateOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrdersServiceServer).ValidateOrder(ctx, req.(*PlaceOrderRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -336,6 +380,10 @@ var OrdersService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PlaceOrder",
 			Handler:    _OrdersService_PlaceOrder_Handler,
+		},
+		{
+			MethodName: "ValidateOrder",
+			Handler:    _OrdersService_ValidateOrder_Handler,
 		},
 		{
 			MethodName: "ListOrders",
