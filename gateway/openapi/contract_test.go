@@ -113,8 +113,14 @@ func TestParametersMatchTheContracts(t *testing.T) {
 // parametersOf are the members outside of the body. Those of a POST are in the path only.
 func parametersOf(request protoreflect.MessageDescriptor, op *operation.Operation) []string {
 	var want []string
-	if op.Method == http.MethodPost {
+	if hasKey(op) {
 		want = append(want, "header Idempotency-Key required")
+	}
+	if op.KeyIgnored {
+		want = append(want, "header Idempotency-Key")
+	}
+	if op.Conditional {
+		want = append(want, map[string]string{http.MethodGet: "header If-None-Match", http.MethodPost: "header If-Match"}[op.Method])
 	}
 	for i := range request.Fields().Len() {
 		field := request.Fields().Get(i)

@@ -95,7 +95,13 @@ func TestEveryResponseOfAnOperationIsDescribed(t *testing.T) {
 			want = append(want, http.StatusNotFound)
 		}
 		if op.Method == http.MethodPost {
-			want = append(want, 409, 413, 415, 422)
+			want = append(want, 413, 415)
+		}
+		if hasKey(op) {
+			want = append(want, 409, 422)
+		}
+		if op.Conditional {
+			want = append(want, map[string]int{http.MethodGet: 304, http.MethodPost: 412}[op.Method])
 		}
 		var got []int
 		for status := range d.object(d.operation(op)["responses"]) {
@@ -106,6 +112,9 @@ func TestEveryResponseOfAnOperationIsDescribed(t *testing.T) {
 		require.ElementsMatch(t, want, got)
 	})
 }
+
+// hasKey reports whether the Idempotency-Key of the operation matters.
+func hasKey(op *operation.Operation) bool { return op.Method == http.MethodPost && !op.KeyIgnored }
 
 func TestEveryOperationNamesItsScope(t *testing.T) {
 	t.Parallel()
@@ -141,11 +150,14 @@ func TestHeadersOfResponses(t *testing.T) {
 			if slices.Contains([]string{"409", "429", "500", "503"}, status) {
 				want = append(want, "Sandbox")
 			}
-			if op.Method == http.MethodPost && slices.Contains([]string{"200", "201", "409", "422"}, status) {
+			if hasKey(op) && slices.Contains([]string{"200", "201", "409", "422"}, status) {
 				want = append(want, "Idempotent-Replayed")
 			}
-			if status == "200" || status == "201" {
+			if status == "200" || status == "201" || status == "304" {
 				want = append(want, "Ignored-Parameters")
+			}
+			if op.Conditional && (status == "304" || op.Method == http.MethodGet && status == "200") {
+				want = append(want, "ETag")
 			}
 			if op.Path == "/events" && status == "200" {
 				want = append(want, "Feed-Position", "Wait")

@@ -78,7 +78,7 @@ func (c *call) growBody() error {
 }
 
 func (h *Handler) readKey(c *call) (err error) {
-	if c.isPost() {
+	if c.isPost() && !c.op.KeyIgnored {
 		c.request.IdempotencyKey, err = idempotent.Key(c.r.Header)
 	}
 	return err
@@ -108,5 +108,8 @@ func (h *Handler) readQuery(c *call) error {
 }
 
 func (h *Handler) fingerprint(c *call, query url.Values) {
+	if c.op.KeyIgnored {
+		return
+	}
 	c.request.Fingerprint, c.request.OtherFingerprints = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)
 }

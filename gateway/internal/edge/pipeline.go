@@ -12,7 +12,8 @@
 //	readKey         400       body.go: Idempotency-Key
 //	forceAnswer     any       forced.go: Sandbox-Fault
 //	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
-//	callService               service.go: JSON to gRPC and back
+//	readConditions            conditional.go: If-Match, If-None-Match
+//	callService     304       service.go: JSON to gRPC and back; conditional.go: ETag
 //
 // The owning service decides the rest, beginning with the look-up of the Idempotency-Key. Because authentication comes first,
 // an unauthenticated caller learns nothing about the paths.
@@ -35,6 +36,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -93,6 +95,7 @@ func New(deps Deps, cfg Config) *Handler {
 		h.readKey,
 		h.forceAnswer,
 		h.readQuery,
+		h.readConditions,
 		h.callService,
 	}
 	return h
@@ -115,6 +118,10 @@ type call struct {
 	body      []byte
 	// ignored are the names of parameters of the query that mean nothing to the operation.
 	ignored []string
+	// ifNoneMatch is the condition of a read; nil if there is none.
+	ifNoneMatch *etag.Condition
+	// state is the state of the record that was read, for its ETag.
+	state string
 	// err is the error that is answered.
 	err error
 	// wait is how long the caller would wait for an event. waits means that it still does, place is its permission, and held is how

@@ -103,7 +103,7 @@ func (h *Handler) call(c *call) error {
 	if c.isPost() {
 		out.URL.RawQuery = "" // A POST takes its fields from path and body only.
 	}
-	h.Services.ServeHTTP(c, out)
+	h.Services.ServeHTTP(c.responseWriter(), out)
 	h.Observer.countKey(ctx, c)
 	return c.err
 }
@@ -197,6 +197,9 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 		c.place.Leave(ctx) // Before the caller has the answer: its next call may need the place.
 		if len(c.ignored) > 0 {
 			w.Header().Set("Ignored-Parameters", namesOf(c.ignored))
+		}
+		if c.op.State != nil {
+			c.state = c.op.State(answer)
 		}
 		if c.op.Created != nil {
 			w.Header().Set("Location", base+c.op.Created(c.path, answer))

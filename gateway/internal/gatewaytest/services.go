@@ -52,9 +52,11 @@ type Services struct {
 	TenantID string
 	// Scopes are the scopes of new keys.
 	Scopes []commonv1.Scope
-	// Seen and Headers are the request and the headers of the last PlaceOrder.
+	// Seen and Headers are the request and the headers of the last POST to the orders service.
 	Seen    caller.Request
 	Headers metadata.MD
+	// Version is that of every order.
+	Version int64
 	// LookUp is the result of looking up the Idempotency-Key, before the request is validated. Failure is the result after it.
 	LookUp, Failure error
 	// Replayed means that the look-up finds a stored response.
@@ -93,7 +95,8 @@ func NewServices(t *testing.T) *Services {
 	directory := directorytest.New(t)
 	directory.SetKeys(s.resolve)
 	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(),
-		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
+		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.OrdersService_ValidateOrder_FullMethodName,
+		ordersv1.OrdersService_CancelOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
 		eventsv1.EventsService_ListEvents_FullMethodName)
 	require.NoError(t, err)
 	ordersv1.RegisterOrdersServiceServer(server, s)
@@ -200,6 +203,37 @@ func (s *Services) ApproveSandboxOrder(
 		return nil, problem.New(problem.NotEditable, "The order was sent.")
 	}
 	return &ordersv1.ApproveSandboxOrderResponse{Order: &ordersv1.Order{Id: req.GetOrderId()}}, nil
+}
+
+// ValidateOrder implements OrdersService.
+func (s *Services) ValidateOrder(ctx context.Context, _ *ordersv1.PlaceOrderRequest) (*ordersv1.ValidateOrderResponse, error) {
+	s.Seen = caller.RequestFrom(ctx)
+	resp := &ordersv1.ValidateOrderResponse{}
+	for _, v := range s.Seen.Violations {
+		resp.Problems = append(resp.Problems, &ordersv1.OrderProblem{Code: v.Code, Detail: v.Field})
+	}
+	return resp, s.Failure
+}
+
+// CancelOrder implements OrdersService.
+func (s *Services) CancelOrder(ctx context.Context, _ *ordersv1.CancelOrderRequest) (*ordersv1.CancelOrderResponse, error) {
+	s.Seen = caller.RequestFrom(ctx)
+	if err := fields.FromContext(ctx).Err(); err != nil {
+		return nil, err
+	}
+	return &ordersv1.CancelOrderResponse{Order: s.order()}, s.Failure
+}
+
+// GetOrder implements OrdersService. There is one order.
+func (s *Services) GetOrder(ctx context.Context, req *ordersv1.GetOrderRequest) (*ordersv1.GetOrderResponse, error) {
+	if req.GetOrderId() != s.order().GetId() {
+		return s.UnimplementedOrdersServiceServer.GetOrder(ctx, req)
+	}
+	return &ordersv1.GetOrderResponse{Order: s.order()}, s.Failure
+}
+
+func (s *Services) order() *ordersv1.Order {
+	return &ordersv1.Order{Id: "an-order", Version: s.Version}
 }
 
 // ListOrders implements OrdersService.

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/etag"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -43,6 +44,12 @@ type Operation struct {
 	Scope        commonv1.Scope
 	Success      int
 	BodyOptional bool
+	// KeyIgnored means that the POST has no effect: it needs no Idempotency-Key, and one that is sent does not matter.
+	KeyIgnored bool
+	// Conditional means that the record has an ETag: a read returns it and obeys If-None-Match, an action obeys If-Match.
+	Conditional bool
+	// State returns the state of a read record for its ETag; nil if the tag is made of the body alone.
+	State func(answer proto.Message) string
 	// Created returns the path of what a request to the path has created; it is nil if the operation creates nothing.
 	Created func(path string, answer proto.Message) string
 	// Request is the type of the request message.
@@ -121,7 +128,10 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 }
 
 func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation {
-	op := &Operation{Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional, Created: r.created}
+	op := &Operation{
+		Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional,
+		KeyIgnored: r.keyIgnored, Conditional: r.conditional, State: r.state, Created: r.created,
+	}
 	if binding.GetPost() != "" {
 		op.Method, op.Path = http.MethodPost, binding.GetPost()
 	}
@@ -192,6 +202,9 @@ type rule struct {
 	success int
 	// bodyOptional allows a POST without body and content type.
 	bodyOptional bool
+	keyIgnored   bool
+	conditional  bool
+	state        func(answer proto.Message) string
 	created      func(path string, answer proto.Message) string
 }
 
@@ -202,6 +215,15 @@ func placedOrder(path string, answer proto.Message) string {
 		return path
 	}
 	return path + "/" + placed.GetOrder().GetId()
+}
+
+// stateOfOrder is the state of the order that was read.
+func stateOfOrder(answer proto.Message) string {
+	read, ok := answer.(interface{ GetOrder() *ordersv1.Order }) // grpc-gateway wraps the answer.
+	if !ok {
+		return ""
+	}
+	return etag.OrderState(read.GetOrder())
 }
 
 // postedMessage is the path of the messages of an order. A message has no path of its own.
@@ -217,23 +239,24 @@ const (
 // rules has a row for every public operation (API specification, Endpoints, Summary).
 func rules() map[string]rule {
 	return map[string]rule{
-		tenantsv1.TenantsService_GetMe_FullMethodName:                           {scope: anyKey},
-		tenantsv1.TenantsService_ListBrands_FullMethodName:                      {scope: catalog},
+		tenantsv1.TenantsService_GetMe_FullMethodName:                           {scope: anyKey, conditional: true},
+		tenantsv1.TenantsService_ListBrands_FullMethodName:                      {scope: catalog, conditional: true},
 		catalogv1.CatalogService_ListProducts_FullMethodName:                    {scope: catalog},
-		catalogv1.CatalogService_GetProduct_FullMethodName:                      {scope: catalog},
-		catalogv1.CatalogService_ListCategories_FullMethodName:                  {scope: catalog},
+		catalogv1.CatalogService_GetProduct_FullMethodName:                      {scope: catalog, conditional: true},
+		catalogv1.CatalogService_ListCategories_FullMethodName:                  {scope: catalog, conditional: true},
 		catalogv1.CatalogService_ListCampaigns_FullMethodName:                   {scope: catalog},
-		catalogv1.CatalogService_GetCampaign_FullMethodName:                     {scope: catalog},
+		catalogv1.CatalogService_GetCampaign_FullMethodName:                     {scope: catalog, conditional: true},
 		ordersv1.OrdersService_PlaceOrder_FullMethodName:                        {scope: orders, success: http.StatusCreated, created: placedOrder},
+		ordersv1.OrdersService_ValidateOrder_FullMethodName:                     {scope: orders, keyIgnored: true},
 		ordersv1.OrdersService_ListOrders_FullMethodName:                        {scope: orders},
-		ordersv1.OrdersService_GetOrder_FullMethodName:                          {scope: orders},
-		ordersv1.OrdersService_UpdateDelivery_FullMethodName:                    {scope: orders},
-		ordersv1.OrdersService_CancelOrder_FullMethodName:                       {scope: orders},
+		ordersv1.OrdersService_GetOrder_FullMethodName:                          {scope: orders, conditional: true, state: stateOfOrder},
+		ordersv1.OrdersService_UpdateDelivery_FullMethodName:                    {scope: orders, conditional: true},
+		ordersv1.OrdersService_CancelOrder_FullMethodName:                       {scope: orders, conditional: true},
 		ordersv1.OrdersService_ListOrderMessages_FullMethodName:                 {scope: orders},
-		ordersv1.OrdersService_PostOrderMessage_FullMethodName:                  {scope: orders, success: http.StatusCreated, created: postedMessage},
+		ordersv1.OrdersService_PostOrderMessage_FullMethodName:                  {scope: orders, success: http.StatusCreated, created: postedMessage, conditional: true},
 		personallinksv1.PersonalLinksService_ListPersonalLinks_FullMethodName:   {scope: personalLinks},
 		personallinksv1.PersonalLinksService_CreatePersonalLinks_FullMethodName: {scope: personalLinks},
-		personallinksv1.PersonalLinksService_GetPersonalLink_FullMethodName:     {scope: personalLinks},
+		personallinksv1.PersonalLinksService_GetPersonalLink_FullMethodName:     {scope: personalLinks, conditional: true},
 		personallinksv1.PersonalLinksService_CancelPersonalLink_FullMethodName:  {scope: personalLinks},
 		eventsv1.EventsService_ListEvents_FullMethodName:                        {scope: anyKey},
 		webhookv1.WebhookService_TestWebhook_FullMethodName:                     {scope: anyKey, bodyOptional: true},

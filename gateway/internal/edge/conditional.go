@@ -1,0 +1,61 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// readConditions reads the condition of a read, or that of a change for the owning service, which reports its errors with those of
+// the body. If-Match is not part of the fingerprint: a repeated request gets the stored answer whatever the record has become.
+//
+// If-None-Match only saves work, so a malformed one is ignored. If-Match protects a record, so an action never ignores it: one that
+// does not obey it is refused. Reads ignore it, as they change nothing.
+func (h *Handler) readConditions(c *call) error {
+	if !c.isPost() {
+		if c.op.Conditional {
+			c.ifNoneMatch, _ = etag.Parse(c.r.Header.Values("If-None-Match"))
+		}
+		return nil
+	}
+	condition, ok := etag.Parse(c.r.Header.Values("If-Match"))
+	wrong := ""
+	switch {
+	case condition == nil && ok:
+	case !c.op.Conditional:
+		wrong = "is allowed only for actions on an order"
+	case !ok:
+		wrong = "must be * or a list of 1 to 100 entity tags in quotes"
+	default:
+		c.request.IfMatch = condition
+	}
+	if wrong != "" {
+		c.request.Violations = append(c.request.Violations, problem.Violation{Field: "If-Match", Code: problem.FieldInvalid, Message: wrong})
+	}
+	return nil
+}
+
+// responseWriter is where the owning service's answer is written.
+func (c *call) responseWriter() http.ResponseWriter {
+	if c.op.Conditional && !c.isPost() {
+		return tagWriter{c}
+	}
+	return c
+}
+
+// tagWriter adds the ETag to the body of a read, or replaces the body by 304. grpc-gateway writes a body at once, and only that of a
+// success.
+type tagWriter struct{ *call }
+
+// Write implements http.ResponseWriter.
+func (w tagWriter) Write(body []byte) (int, error) {
+	tag := etag.New(w.state, body)
+	w.Header().Set("ETag", tag)
+	if !w.ifNoneMatch.HasWeakly(tag) {
+		return w.call.Write(body)
+	}
+	w.Header().Del("Content-Type")
+	w.WriteHeader(http.StatusNotModified)
+	return len(body), nil
+}
