@@ -78,7 +78,7 @@ func (c *call) growBody() error {
 }
 
 func (h *Handler) readKey(c *call) (err error) {
-	if c.isPost() && !c.op.KeyIgnored {
+	if c.takesKey() {
 		c.request.IdempotencyKey, err = idempotent.Key(c.r.Header)
 	}
 	return err
@@ -108,7 +108,7 @@ func (h *Handler) readQuery(c *call) error {
 }
 
 func (h *Handler) fingerprint(c *call, query url.Values) {
-	if c.op.KeyIgnored {
+	if !c.takesKey() {
 		return
 	}
 	c.request.Fingerprint, c.request.OtherFingerprints = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)

@@ -82,10 +82,10 @@ func (h *Handler) forceAnswer(c *call) error {
 		return c.force(problem.Internal())
 	case fault == forceUnavailable:
 		return c.force(problem.Unavailable())
-	case fault == forceInProgress && c.isPost():
+	case fault == forceInProgress && c.takesKey():
 		return c.force(idempotency.InProgress())
 	case fault == forceInProgress:
-		return invalidFault("in-progress is for POST only: other requests have no Idempotency-Key")
+		return invalidFault("in-progress is only for requests that need an Idempotency-Key")
 	}
 	c.forced.done = true
 	c.ResponseWriter = unsent{header: http.Header{}}

@@ -38,8 +38,11 @@ func (h *Handler) checkScope(c *call) error {
 	return nil
 }
 
-// isPost reports whether the operation is a POST, which has a body and an Idempotency-Key.
+// isPost reports whether the operation is a POST, which has a body.
 func (c *call) isPost() bool { return c.op.Method == http.MethodPost }
+
+// takesKey reports whether the request needs an Idempotency-Key.
+func (c *call) takesKey() bool { return c.isPost() && !c.op.KeyIgnored }
 
 // deprecate adds the headers of what the call used that will go away.
 func (h *Handler) deprecate(c *call, status int) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -83,8 +84,10 @@ func TestAPreviewReservesNothingAndKnowsTheStock(t *testing.T) {
 	item := &catalogv1.CheckItemRequest{
 		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE", Variations: map[string]string{"Size": "S"},
 	}
+	before := pgtest.Contents(t, f.db)
 	require.Empty(t, f.preview(item))
 	require.Empty(t, f.preview(item))
+	require.Equal(t, before, pgtest.Contents(t, f.db))
 	reservation := &catalogv1.ReserveRequest{
 		ReservationKey: []byte("k"), OrderId: uuid.NewString(), TenantId: tenantID, CampaignId: id, ProductId: p.GetId(),
 		Variations: item.GetVariations(),
