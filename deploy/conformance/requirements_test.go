@@ -248,8 +248,8 @@ func TestPlatform(t *testing.T) {
 		"delivery": testDelivery, "feed": testFeed, "webhook test": testWebhookTests, "own deliveries": testOwnDeliveries, "problems": testProblems, "codes": testCodes,
 		"limits": testLimits, "versions": testVersions, "choices": testChoices, "stock": testStock, "idempotency": testIdempotency,
 		"order of checks": testOrderOfChecks, "invalid input": testInvalidInput,
-		"changes":        testChanges,
-		"forced answers": testForcedAnswers,
+		"changes":           testChanges,
+		"forced answers":    testForcedAnswers,
 		"conditional reads": testConditionalReads, "dry run": testDryRun,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -146,6 +146,7 @@ func TestADryRunNeedsNoIdempotencyKey(t *testing.T) {
 	require.Contains(t, f.Do("POST", path, "{").Body, `"problems":[{"code":"invalid"`, "a body that is no JSON is a problem of the order")
 	require.Equal(t, 415, f.Do("POST", path, "{}", "Content-Type", "text/plain").Status)
 	require.Equal(t, 405, f.Do("GET", path, "").Status)
+	require.Equal(t, 400, f.Do("POST", path, "{}", "Sandbox-Fault", "in-progress").Status, "it has no stored answer")
 	f.Key = f.UnscopedKey()
 	require.Equal(t, 403, f.Do("POST", path, "{}").Status)
 }
