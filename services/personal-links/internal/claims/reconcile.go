@@ -21,7 +21,7 @@ func (s *Saga) ReconcileExpired(ctx context.Context) error {
 			return 0, err
 		}
 		for _, link := range expired {
-			if _, err := s.reconcile(ctx, link); err != nil && ctx.Err() == nil {
+			if _, err := s.Reconcile(ctx, link); err != nil && ctx.Err() == nil {
 				s.deps.Log.WarnContext(ctx, "cannot reconcile a claim", "link_id", link.Record.GetId(), "error", err)
 			}
 		}
@@ -35,11 +35,11 @@ func (s *Saga) ReconcileExpired(ctx context.Context) error {
 // Reconcile ends the claim in flight of a locked link. If its order was placed, or the link has the order of an earlier claim,
 // the link becomes CLAIMED. Otherwise the link is open again and the order will never be placed.
 func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, error) {
-	result, err := s.reconcile(ctx, link)
+	result, err := s.reconcile(ctx, s.deps.Links.FinishClaim, link)
 	return result.Link, err
 }
 
-func (s *Saga) reconcile(ctx context.Context, link *rules.Link) (result Result, err error) {
+func (s *Saga) reconcile(ctx context.Context, finish FinishClaim, link *rules.Link) (result Result, err error) {
 	orderID, tenantID, id := *link.ClaimOrderID, link.TenantID, link.Record.GetId()
 	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{
 		OrderId: orderID, TenantId: tenantID, PersonalLinkId: &id,
@@ -48,7 +48,7 @@ func (s *Saga) reconcile(ctx context.Context, link *rules.Link) (result Result, 
 		return result, err
 	}
 	if order := outcome.GetOrder(); order != nil {
-		return s.finish(ctx, link, order)
+		return s.finish(ctx, finish, link, order)
 	}
 	result.Link, err = s.deps.Links.UnlockClaim(ctx, tenantID, id, orderID)
 	return result, err

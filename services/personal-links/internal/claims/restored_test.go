@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
+	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -55,7 +56,7 @@ func TestARestoredLinkConvergesAfterAFailureAtAnyStep(t *testing.T) {
 		for point, broken := 0, true; broken; point++ {
 			for again, brokenAgain := 0, true; brokenAgain; again++ {
 				link, first := f.claimAndForget(t)
-				claim, reconciling := &failure{at: point, crash: crash}, &failure{at: again, crash: crash}
+				claim, reconciling := &claimstest.Failure{At: point, Crash: crash}, &claimstest.Failure{At: again, Crash: crash}
 				_, _ = f.instance(claim).Claim(t.Context(), link, request(link))
 				f.endLeases(t)
 				_ = f.instance(reconciling).ReconcileExpired(t.Context())
@@ -64,7 +65,7 @@ func TestARestoredLinkConvergesAfterAFailureAtAnyStep(t *testing.T) {
 				_, err := f.instance(healthy()).Claim(t.Context(), link, request(link))
 				require.NoError(t, err)
 				require.Equal(t, first, f.requireConverged(t, link).Record.GetOrderId(), "crash %t at %d and %d", crash, point, again)
-				broken, brokenAgain = claim.met, reconciling.met
+				broken, brokenAgain = claim.Met, reconciling.Met
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func TestConcurrentClaimsOfARestoredLinkGetItsFirstOrder(t *testing.T) {
 		group.Go(func() error {
 			result, err := instances[i%2].Claim(t.Context(), link, request(link))
 			if err == nil && (result.Link.Record.GetOrderId() != first || result.Order != nil) {
-				err = fmt.Errorf("%w: %v", errBroken, result)
+				err = fmt.Errorf("%w: %v", claimstest.ErrBroken, result)
 			}
 			return err
 		})

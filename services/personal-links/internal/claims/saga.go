@@ -73,9 +73,28 @@ type Result struct {
 	Order *ordersv1.Order
 }
 
+// FinishClaim marks a locked link as claimed, as Links.FinishClaim does.
+type FinishClaim func(ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time) (*rules.Link, error)
+
+// Claimant is what a claim that is not a player's does differently.
+type Claimant struct {
+	// OrderID makes the id of an order. An id is used for one claim only.
+	OrderID func() string
+	// Finish ends the claim, unless another instance does so after a crash.
+	Finish FinishClaim
+}
+
 // Claim places the order for the link and marks the link as claimed. The request describes the order without its id. A link
 // that can no longer be claimed is returned unchanged. If orders refuses the order, the link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	return s.ClaimAs(ctx, Claimant{OrderID: newID, Finish: s.deps.Links.FinishClaim}, link, request)
+}
+
+// ClaimAs is Claim for the claimant.
+func (s *Saga) ClaimAs(
+	ctx context.Context, by Claimant, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest,
+) (Result, error) {
 	// The claim continues if the player's browser disconnects.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
@@ -84,7 +103,7 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 		if link, err = s.waitUnlocked(ctx, link); err != nil || link.Record.GetStatus() != rules.Active {
 			return Result{Link: link}, err
 		}
-		orderID := uuid.Must(uuid.NewV7()).String()
+		orderID := by.OrderID()
 		link, err = s.deps.Links.LockClaim(detached, link.TenantID, link.Record.GetId(), orderID, s.lease)
 		if err != nil {
 			return Result{}, err
@@ -92,7 +111,7 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 		if link.ClaimOrderID == nil || *link.ClaimOrderID != orderID {
 			continue // Another claim or a cancellation was first.
 		}
-		result, err := s.place(detached, link, orderID, request)
+		result, err := s.place(detached, by, link, orderID, request)
 		if err != nil || result.Order != nil {
 			return result, err
 		}
@@ -104,19 +123,19 @@ func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.Pl
 // place places the order of a locked link. If both order and error are nil, the link has the order of an earlier claim, or the
 // claim was abandoned.
 func (s *Saga) place(
-	ctx context.Context, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
+	ctx context.Context, by Claimant, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
 	request.OrderId = orderID
 	placed, err := s.deps.Orders.PlaceClaimedOrder(ctx, request)
 	if err != nil {
-		return s.reconcileFailed(ctx, link, err)
+		return s.reconcileFailed(ctx, by, link, err)
 	}
 	if placed.GetOrder() == nil {
 		link, err = s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
 		return Result{Link: link}, err
 	}
 	// The response is sent only after this commit, so that the events of later requests follow the claim's event in the feed.
-	result, err := s.finish(ctx, link, placed.GetOrder())
+	result, err := s.finish(ctx, by.Finish, link, placed.GetOrder())
 	if err != nil {
 		s.leave(ctx, link, err)
 		return Result{}, problem.Unavailable()
@@ -126,7 +145,9 @@ func (s *Saga) place(
 
 // finish marks the locked link as claimed with the order. The order is in the result only if this claim placed it. The link stays
 // open if it has lost the lock, as after a restore: the next claim finds the order.
-func (s *Saga) finish(ctx context.Context, link *rules.Link, order *ordersv1.Order) (result Result, err error) {
+func (s *Saga) finish(
+	ctx context.Context, finish FinishClaim, link *rules.Link, order *ordersv1.Order,
+) (result Result, err error) {
 	claimID, outcome := *link.ClaimOrderID, rules.ClaimOutcome{OrderID: order.GetId()}
 	if order.GetId() != claimID {
 		outcome.PlacedAt = order.GetCreatedAt().AsTime()
@@ -134,7 +155,7 @@ func (s *Saga) finish(ctx context.Context, link *rules.Link, order *ordersv1.Ord
 		s.deps.Log.WarnContext(ctx, "the link has lost its claim and gets its order back",
 			"link_id", link.Record.GetId(), "order_id", order.GetId())
 	}
-	result.Link, err = s.deps.Links.FinishClaim(ctx, link.TenantID, link.Record.GetId(), claimID, outcome, s.deps.Clock())
+	result.Link, err = finish(ctx, link.TenantID, link.Record.GetId(), claimID, outcome, s.deps.Clock())
 	if err == nil && order.GetId() == claimID && result.Link.Record.GetStatus() == rules.Claimed {
 		result.Order = order
 	}
@@ -142,8 +163,8 @@ func (s *Saga) finish(ctx context.Context, link *rules.Link, order *ordersv1.Ord
 }
 
 // reconcileFailed reconciles the claim after an error of orders. If the order was placed despite the error, the claim succeeds.
-func (s *Saga) reconcileFailed(ctx context.Context, link *rules.Link, cause error) (Result, error) {
-	result, err := s.reconcile(ctx, link)
+func (s *Saga) reconcileFailed(ctx context.Context, by Claimant, link *rules.Link, cause error) (Result, error) {
+	result, err := s.reconcile(ctx, by.Finish, link)
 	if err != nil {
 		s.leave(ctx, link, err)
 	} else if result.Link.Record.GetStatus() == rules.Claimed {

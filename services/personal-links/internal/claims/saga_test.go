@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
+	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -41,14 +42,14 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 	t.Helper()
 	for again := 0; ; again++ {
 		link := f.newLink(t)
-		claim := &failure{at: point, crash: crash}
+		claim := &claimstest.Failure{At: point, Crash: crash}
 		result, claimed := f.instance(claim).Claim(t.Context(), link, request(link))
 		if claimed == nil && result.Order != nil {
 			require.Equal(t, rules.Claimed, f.get(t, link).Record.GetStatus(), "the link is claimed before the player gets the response")
 		}
 
 		f.endLeases(t)
-		reconciling := &failure{at: again, crash: crash}
+		reconciling := &claimstest.Failure{At: again, Crash: crash}
 		_ = f.instance(reconciling).ReconcileExpired(t.Context())
 		f.endLeases(t)
 		require.NoError(t, f.instance(healthy()).ReconcileExpired(t.Context()))
@@ -58,8 +59,8 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 		if claimed == nil && result.Order != nil {
 			require.Equal(t, result.Order.GetId(), after.Record.GetOrderId(), "the response to the player is right")
 		}
-		if !reconciling.met {
-			return claim.met
+		if !reconciling.Met {
+			return claim.Met
 		}
 	}
 }
@@ -75,7 +76,7 @@ func TestConcurrentClaimsOfSeveralInstancesPlaceOneOrder(t *testing.T) {
 		group.Go(func() error {
 			result, err := saga.Claim(t.Context(), link, request(link))
 			if err == nil && result.Link.Record.GetStatus() != rules.Claimed {
-				err = fmt.Errorf("%w: %s", errBroken, result.Link.Record.GetStatus())
+				err = fmt.Errorf("%w: %s", claimstest.ErrBroken, result.Link.Record.GetStatus())
 			}
 			return err
 		})
@@ -91,7 +92,7 @@ func TestSeveralInstancesReconcileEveryClaimOnce(t *testing.T) {
 	for i := range 60 {
 		link := f.newLink(t)
 		// Every second claim crashes after it has placed its order, the others crash before.
-		_, err := f.instance(&failure{at: 2 + i%2*2, crash: true}).Claim(t.Context(), link, request(link))
+		_, err := f.instance(&claimstest.Failure{At: 2 + i%2*2, Crash: true}).Claim(t.Context(), link, request(link))
 		if i%2 == 0 {
 			require.Error(t, err)
 		}
@@ -113,7 +114,7 @@ func TestALinkThatCannotBeDecryptedBlocksNoOther(t *testing.T) {
 	f := setup(t)
 	broken, other := f.newLink(t), f.newLink(t)
 	for _, link := range []*rules.Link{broken, other} {
-		_, err := f.instance(&failure{at: 4, crash: true}).Claim(t.Context(), link, request(link))
+		_, err := f.instance(&claimstest.Failure{At: 4, Crash: true}).Claim(t.Context(), link, request(link))
 		require.Error(t, err)
 	}
 	_, err := f.pool.Exec(t.Context(), "UPDATE links SET details_sealed = 'x' WHERE id = $1", broken.Record.GetId())
@@ -138,7 +139,7 @@ func TestANewClaimReconcilesTheClaimThatACrashLeft(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
-	_, err := f.instance(&failure{at: 2, crash: true}).Claim(t.Context(), link, request(link))
+	_, err := f.instance(&claimstest.Failure{At: 2, Crash: true}).Claim(t.Context(), link, request(link))
 	require.Error(t, err)
 	f.endLeases(t)
 	result, err := f.instance(healthy()).Claim(t.Context(), f.get(t, link), request(link))

@@ -3,10 +3,8 @@ package claims_test
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -28,90 +25,6 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
-
-var errBroken = errors.New("broken")
-
-// failure breaks one instance at one point: before or after the effect of one of its steps.
-type failure struct {
-	mu sync.Mutex
-	// at counts down to the point; negative: never.
-	at int
-	// crash means that every later call fails too, not only one.
-	crash bool
-	dead  bool
-	met   bool
-}
-
-// point reports whether the instance breaks here.
-func (b *failure) point() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.dead {
-		return true
-	}
-	b.at--
-	if b.at != -1 {
-		return false
-	}
-	b.met, b.dead = true, b.crash
-	return true
-}
-
-func step[T any](b *failure, effect func() (T, error)) (none T, _ error) {
-	if b.point() {
-		return none, errBroken
-	}
-	out, err := effect()
-	if b.point() {
-		return none, errBroken
-	}
-	return out, err
-}
-
-// failingLinks and failingOrders are one instance's view of the store and of orders.
-type failingLinks struct {
-	*store.Store
-	b *failure
-}
-
-func (l failingLinks) Get(ctx context.Context, tenantID, id string) (*rules.Link, error) {
-	return step(l.b, func() (*rules.Link, error) { return l.Store.Get(ctx, tenantID, id) })
-}
-
-func (l failingLinks) LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error) {
-	return step(l.b, func() (*rules.Link, error) { return l.Store.LockClaim(ctx, tenantID, id, orderID, lease) })
-}
-
-func (l failingLinks) FinishClaim(
-	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
-) (*rules.Link, error) {
-	return step(l.b, func() (*rules.Link, error) { return l.Store.FinishClaim(ctx, tenantID, id, claimID, o, now) })
-}
-
-func (l failingLinks) UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {
-	return step(l.b, func() (*rules.Link, error) { return l.Store.UnlockClaim(ctx, tenantID, id, orderID) })
-}
-
-func (l failingLinks) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
-	return step(l.b, func() ([]*rules.Link, error) { return l.Store.TakeExpiredClaims(ctx, lease, limit) })
-}
-
-type failingOrders struct {
-	*claimstest.Orders
-	b *failure
-}
-
-func (o failingOrders) PlaceClaimedOrder(
-	ctx context.Context, r *ordersv1.PlaceClaimedOrderRequest, _ ...grpc.CallOption,
-) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	return step(o.b, func() (*ordersv1.PlaceClaimedOrderResponse, error) { return o.Orders.PlaceClaimedOrder(ctx, r) })
-}
-
-func (o failingOrders) AbandonClaimedOrder(
-	ctx context.Context, r *ordersv1.AbandonClaimedOrderRequest, _ ...grpc.CallOption,
-) (*ordersv1.AbandonClaimedOrderResponse, error) {
-	return step(o.b, func() (*ordersv1.AbandonClaimedOrderResponse, error) { return o.Orders.AbandonClaimedOrder(ctx, r) })
-}
 
 // fixture is a database of links and a fake orders service.
 type fixture struct {
@@ -130,14 +43,14 @@ func setup(t *testing.T) *fixture {
 }
 
 // instance is a process of the service with the failure.
-func (f *fixture) instance(b *failure) *claims.Saga {
+func (f *fixture) instance(b *claimstest.Failure) *claims.Saga {
 	return claims.New(claims.Deps{
-		Links: failingLinks{f.store, b}, Orders: failingOrders{f.orders, b},
+		Links: claimstest.FailingLinks{Store: f.store, Failure: b}, Orders: claimstest.FailingOrders{Orders: f.orders, Failure: b},
 		Clock: time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) {},
 	}, claims.Config{Lease: time.Hour})
 }
 
-func healthy() *failure { return &failure{at: -1} }
+func healthy() *claimstest.Failure { return &claimstest.Failure{At: -1} }
 
 func (f *fixture) newLink(t *testing.T) *rules.Link {
 	t.Helper()

@@ -103,18 +103,23 @@ var (
 // whether a well-formed phone number is possible.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
-	if len(req.GetVariations()) > maxDimensions {
+	checkVariations(req.GetVariations(), errs)
+	checkRecipient(req.GetRecipient(), "recipient.", errs)
+}
+
+func checkVariations(variations map[string]string, errs *fields.Errors) {
+	if len(variations) > maxDimensions {
 		errs.Add("variations", problem.FieldInvalid, "holds too many dimensions")
 	}
-	for dimension, value := range req.GetVariations() {
+	for dimension, value := range variations {
 		path := "variations." + dimension
 		errs.MaxLen(path, dimension, maxDimension)
 		errs.MaxLen(path, value, maxDimension)
 	}
-	checkRecipient(req.GetRecipient(), errs)
 }
 
-func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
+// checkRecipient checks a recipient whose address is at its own path.
+func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Errors) {
 	const at = "recipient."
 	errs.Required(at+"name", r.GetName(), maxName)
 	errs.Required(at+"phone", r.GetPhone(), maxPhone)
@@ -124,16 +129,16 @@ func checkRecipient(r *linksv1.ClaimRecipient, errs *fields.Errors) {
 	if !fields.Blank(r.GetEmail()) {
 		errs.Email(at+"email", r.GetEmail(), maxEmail)
 	}
-	errs.Required(at+"street", r.GetStreet(), maxStreet)
-	errs.Required(at+"city", r.GetCity(), maxCity)
-	errs.MaxLen(at+"postalCode", r.GetPostalCode(), maxPostalCode)
+	errs.Required(address+"street", r.GetStreet(), maxStreet)
+	errs.Required(address+"city", r.GetCity(), maxCity)
+	errs.MaxLen(address+"postalCode", r.GetPostalCode(), maxPostalCode)
 	switch {
 	case fields.Blank(r.GetCountry()):
-		errs.Add(at+"country", problem.FieldRequired, "is required")
+		errs.Add(address+"country", problem.FieldRequired, "is required")
 	case !country.Valid(r.GetCountry()):
-		errs.Add(at+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+		errs.Add(address+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 	case country.PostalCodeRequired(r.GetCountry()) && fields.Blank(r.GetPostalCode()):
-		errs.Add(at+"postalCode", problem.FieldRequired, "is required in this country")
+		errs.Add(address+"postalCode", problem.FieldRequired, "is required in this country")
 	}
 }
 

@@ -31,8 +31,12 @@ const (
 	EventCancelled = "personal_link.cancelled"
 )
 
-// ErrClaimLocked means that a claim holds the link's lock. The claim must be reconciled before the link can change.
-var ErrClaimLocked = errors.New("a claim of the link is in flight")
+var (
+	// ErrClaimLocked means that a claim holds the link's lock. The claim must be reconciled before the link can change.
+	ErrClaimLocked = errors.New("a claim of the link is in flight")
+	// ErrClaimLost means that a claim no longer holds the link's lock, because it was reconciled.
+	ErrClaimLost = errors.New("the claim was reconciled")
+)
 
 // Link is a personal link: the record that every channel sees, and the service's own fields.
 type Link struct {
@@ -96,6 +100,14 @@ func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	default:
 		return false, l.refuse(problem.NotCancellable, "The link cannot be cancelled any more.")
 	}
+}
+
+// CheckClaimable refuses a link that cannot be claimed in its status.
+func (l *Link) CheckClaimable() error {
+	if l.Record.GetStatus() == Active {
+		return nil
+	}
+	return l.refuse(problem.NotEditable, "Only an ACTIVE link can be claimed.")
 }
 
 // LockClaim locks the link for a claim that is about to place the order. changed is false if the link cannot be claimed or

@@ -20,12 +20,13 @@ import (
 
 // Server implements the gRPC services of personal links: PersonalLinksService acts for API keys, GiftSiteService for the players
 // who open a link, PersonalLinkOperationsService for persons, ClaimRecordsService for orders, which compares itself with the
-// links, and PersonalDataService for what a person asks for.
+// links, and PersonalDataService for what a person asks for. SandboxPersonalLinksService exists only in the sandbox.
 type Server struct {
 	linksv1.UnimplementedPersonalLinksServiceServer
 	linksv1.UnimplementedGiftSiteServiceServer
 	linksv1.UnimplementedPersonalLinkOperationsServiceServer
 	linksv1.UnimplementedClaimRecordsServiceServer
+	linksv1.UnimplementedSandboxPersonalLinksServiceServer
 	privacyv1.UnimplementedPersonalDataServiceServer
 
 	store    *store.Store
@@ -67,6 +68,8 @@ func Collectors() []string {
 		linksv1.PersonalLinksService_ListPersonalLinks_FullMethodName,
 		linksv1.PersonalLinksService_CreatePersonalLinks_FullMethodName,
 		linksv1.PersonalLinksService_CancelPersonalLink_FullMethodName,
+		linksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName,
+		linksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName,
 	}
 }
 

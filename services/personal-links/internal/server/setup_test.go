@@ -28,6 +28,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -50,6 +51,7 @@ type fixture struct {
 	operations      linksv1.PersonalLinkOperationsServiceClient
 	claimRecords    linksv1.ClaimRecordsServiceClient
 	personal        privacyv1.PersonalDataServiceClient
+	sandbox         linksv1.SandboxPersonalLinksServiceClient
 	store           *store.Store
 	tenant          string
 	brand, campaign string
@@ -95,23 +97,32 @@ func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
 	f.settings = f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { change(s.GetTenant()) })
 }
 
+// saga makes the claims of one instance.
+func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) *claims.Saga {
+	log := slog.New(slog.NewTextHandler(f.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return claims.New(claims.Deps{
+		Links: links, Orders: orders, Clock: time.Now, Log: log, Wake: func() {}, LostClaim: func(context.Context) {},
+	}, claims.Config{Lease: claims.Lease})
+}
+
+func (f *fixture) newServer(saga *claims.Saga) *server.Server {
+	return server.New(server.Deps{
+		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
+	}, server.Config{ClaimURL: "https://gifts.example.com/c"})
+}
+
 func (f *fixture) serve() {
 	f.t.Helper()
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel, server.Collectors()...)
 	require.NoError(f.t, err)
-	log := slog.New(slog.NewTextHandler(f.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	srv := server.New(server.Deps{
-		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now,
-		Claims: claims.New(claims.Deps{
-			Links: f.store, Orders: f.orders, Clock: time.Now, Log: log, Wake: func() {}, LostClaim: func(context.Context) {},
-		}, claims.Config{Lease: claims.Lease}),
-	}, server.Config{ClaimURL: "https://gifts.example.com/c"})
+	srv := f.newServer(f.saga(f.store, f.orders))
 	linksv1.RegisterPersonalLinksServiceServer(s, srv)
 	linksv1.RegisterGiftSiteServiceServer(s, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s, srv)
 	privacyv1.RegisterPersonalDataServiceServer(s, srv)
+	linksv1.RegisterSandboxPersonalLinksServiceServer(s, srv)
 	listener, err := (&net.ListenConfig{}).Listen(f.t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(f.t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -121,7 +132,7 @@ func (f *fixture) serve() {
 	f.t.Cleanup(func() { _ = conn.Close() })
 	f.client, f.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
 	f.operations, f.claimRecords = linksv1.NewPersonalLinkOperationsServiceClient(conn), linksv1.NewClaimRecordsServiceClient(conn)
-	f.personal = privacyv1.NewPersonalDataServiceClient(conn)
+	f.personal, f.sandbox = privacyv1.NewPersonalDataServiceClient(conn), linksv1.NewSandboxPersonalLinksServiceClient(conn)
 }
 
 // The team of the tenant.

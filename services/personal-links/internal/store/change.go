@@ -147,6 +147,11 @@ type Audit struct {
 	ActorID   string
 }
 
+// BySandbox is an act of the sandbox, for an API key or by itself.
+func BySandbox(action string) *Audit {
+	return &Audit{Action: action, ActorKind: "SYSTEM", ActorID: "Sandbox"}
+}
+
 const insertAudit = `INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at)
 SELECT $1::uuid, unnest($2::uuid[]), $3::text, $4::text, $5::text, $6::timestamptz`
 

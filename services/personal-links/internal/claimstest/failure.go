@@ -1,0 +1,109 @@
+package claimstest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+// ErrBroken is what a step returns at the point of a failure.
+var ErrBroken = errors.New("broken")
+
+// Failure breaks one instance at one point: before or after the effect of one of its steps.
+type Failure struct {
+	// At counts down to the point; negative: never.
+	At int
+	// Crash means that every later call fails too, not only one.
+	Crash bool
+	// Met means that the point was reached.
+	Met bool
+
+	mu   sync.Mutex
+	dead bool
+}
+
+// Point reports whether the instance breaks here.
+func (b *Failure) Point() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dead {
+		return true
+	}
+	b.At--
+	if b.At != -1 {
+		return false
+	}
+	b.Met, b.dead = true, b.Crash
+	return true
+}
+
+func step[T any](b *Failure, effect func() (T, error)) (none T, _ error) {
+	if b.Point() {
+		return none, ErrBroken
+	}
+	out, err := effect()
+	if b.Point() {
+		return none, ErrBroken
+	}
+	return out, err
+}
+
+// FailingLinks are the view of the store that an instance with a failure has.
+type FailingLinks struct {
+	*store.Store
+	Failure *Failure
+}
+
+// Get implements claims.Links.
+func (l FailingLinks) Get(ctx context.Context, tenantID, id string) (*rules.Link, error) {
+	return step(l.Failure, func() (*rules.Link, error) { return l.Store.Get(ctx, tenantID, id) })
+}
+
+// LockClaim implements claims.Links.
+func (l FailingLinks) LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error) {
+	return step(l.Failure, func() (*rules.Link, error) { return l.Store.LockClaim(ctx, tenantID, id, orderID, lease) })
+}
+
+// FinishClaim implements claims.Links.
+func (l FailingLinks) FinishClaim(
+	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+) (*rules.Link, error) {
+	return step(l.Failure, func() (*rules.Link, error) { return l.Store.FinishClaim(ctx, tenantID, id, claimID, o, now) })
+}
+
+// UnlockClaim implements claims.Links.
+func (l FailingLinks) UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error) {
+	return step(l.Failure, func() (*rules.Link, error) { return l.Store.UnlockClaim(ctx, tenantID, id, orderID) })
+}
+
+// TakeExpiredClaims implements claims.Links.
+func (l FailingLinks) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
+	return step(l.Failure, func() ([]*rules.Link, error) { return l.Store.TakeExpiredClaims(ctx, lease, limit) })
+}
+
+// FailingOrders are the view of orders that an instance with a failure has.
+type FailingOrders struct {
+	*Orders
+	Failure *Failure
+}
+
+// PlaceClaimedOrder implements ClaimsServiceClient.
+func (o FailingOrders) PlaceClaimedOrder(
+	ctx context.Context, r *ordersv1.PlaceClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.PlaceClaimedOrderResponse, error) {
+	return step(o.Failure, func() (*ordersv1.PlaceClaimedOrderResponse, error) { return o.Orders.PlaceClaimedOrder(ctx, r) })
+}
+
+// AbandonClaimedOrder implements ClaimsServiceClient.
+func (o FailingOrders) AbandonClaimedOrder(
+	ctx context.Context, r *ordersv1.AbandonClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.AbandonClaimedOrderResponse, error) {
+	return step(o.Failure, func() (*ordersv1.AbandonClaimedOrderResponse, error) { return o.Orders.AbandonClaimedOrder(ctx, r) })
+}

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claims"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
+)
+
+// ClaimSandboxPersonalLink claims a link for an API key, as its player does.
+//
+// The answer commits with the claim. If a crash comes before, another instance ends the claim, or abandons it. A repetition of the
+// request finds the first case by the id of the order, which names the request, and gets the same answer; in the second case it
+// claims the link. The link stores nothing of the recipient.
+func (s *Server) ClaimSandboxPersonalLink(
+	ctx context.Context, req *linksv1.ClaimSandboxPersonalLinkRequest,
+) (*linksv1.ClaimSandboxPersonalLinkResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &keyClaim{server: s, principal: p, linkID: idOrUnknown(req.GetLinkId()), answers: answers{ring: s.ring, tenantID: p.TenantID}}
+	if request, keyed := idempotency.FromContext(ctx); keyed {
+		c.request = request.ReservationKey()
+	} else {
+		c.request = []byte(rules.NewToken()) // Of no other request.
+	}
+	stored, found, err := idempotency.Replay[*sealed](ctx, s.store.Pool())
+	if err == nil && !found {
+		stored, err = c.run(ctx, req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &linksv1.ClaimSandboxPersonalLinkResponse{}
+	return resp, c.answers.open(stored, resp)
+}
+
+// keyClaim is the claim of a link by one request.
+type keyClaim struct {
+	server    *Server
+	principal caller.Principal
+	linkID    string
+	// request identifies the request over retries.
+	request []byte
+	answers answers
+	// stored is the answer that the claim's transaction has stored.
+	stored *sealed
+}
+
+func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLinkRequest) (*sealed, error) {
+	link, err := c.claim(ctx, req)
+	if c.stored != nil {
+		return c.stored, nil
+	}
+	return idempotency.Run(ctx, c.server.store.Pool(), func(context.Context) (effect sealedEffect, _ error) {
+		if err != nil {
+			return effect, err
+		}
+		return c.answer(link)
+	})
+}
+
+func (c *keyClaim) answer(link *rules.Link) (effect sealedEffect, err error) {
+	effect.Answer, err = c.answers.seal(&linksv1.ClaimSandboxPersonalLinkResponse{Link: link.Record})
+	return effect, err
+}
+
+// claim returns the link once this request has claimed it, now or before a crash.
+func (c *keyClaim) claim(ctx context.Context, req *linksv1.ClaimSandboxPersonalLinkRequest) (*rules.Link, error) {
+	link, err := c.server.store.Get(ctx, c.principal.TenantID, c.linkID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !c.principal.Reaches(link.Record.GetBrandId()) {
+		return nil, problem.RecordNotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.FromContext(ctx)
+	choice := rules.SandboxClaim(req, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case link.Record.GetStatus() != rules.Active:
+		return link, c.check(link)
+	case link.ClaimOrderID != nil && !link.ClaimExpired && rules.MadeClaim(c.request, c.linkID, *link.ClaimOrderID):
+		return nil, idempotency.InProgress()
+	}
+	settings, err := c.server.tenants.Get(ctx, c.principal.TenantID, c.principal.TenantVersion)
+	if err != nil {
+		return nil, err
+	}
+	if refused := c.server.complete(ctx, link, settings, choice); refused != nil {
+		return c.refuse(ctx, link, refused)
+	}
+	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(c.request, c.linkID) }, Finish: c.finish}
+	result, err := c.server.claims.ClaimAs(ctx, by, link, orderOf(link, choice))
+	if err != nil {
+		return nil, err
+	}
+	return result.Link, c.check(result.Link)
+}
+
+// check refuses a link that something else than this request has ended.
+func (c *keyClaim) check(link *rules.Link) error {
+	if rules.MadeClaim(c.request, c.linkID, link.Record.GetOrderId()) {
+		return nil
+	}
+	return link.CheckClaimable()
+}
+
+// refuse returns the problem of a choice that is not available, unless this request has claimed the link in another call, perhaps
+// with the last unit.
+func (c *keyClaim) refuse(ctx context.Context, link *rules.Link, refused error) (*rules.Link, error) {
+	link, err := c.server.claims.Outcome(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if link.Record.GetStatus() == rules.Active {
+		return nil, refused
+	}
+	return link, c.check(link)
+}
+
+// finish marks the link as claimed and stores the answer in the same transaction.
+func (c *keyClaim) finish(
+	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+) (link *rules.Link, err error) {
+	s := c.server
+	if !rules.MadeClaim(c.request, id, o.OrderID) {
+		// The link has lost an earlier claim and gets its order. That is no success of this request.
+		return s.store.FinishClaim(ctx, tenantID, id, claimID, o, now)
+	}
+	stored, err := idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
+		s.store.QueueLock(b, tenantID, id, &link)
+	}, func() (effect sealedEffect, err error) {
+		if link == nil || !link.FinishClaim(claimID, o, now) {
+			return effect, rules.ErrClaimLost
+		}
+		if effect, err = c.answer(link); err == nil {
+			effect.Queue, err = s.store.QueueChange(ctx, store.Change{Link: link, Event: rules.EventClaimed})
+		}
+		return effect, err
+	})
+	if errors.Is(err, rules.ErrClaimLost) && link != nil {
+		return link, nil // Another instance has ended the claim.
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.stored = stored
+	return link, nil
+}

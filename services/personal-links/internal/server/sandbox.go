@@ -1,0 +1,24 @@
+package server
+
+import (
+	"context"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+// complete chooses what a claim in the sandbox leaves open, and refuses a choice that is not available now.
+func (s *Server) complete(
+	ctx context.Context, link *rules.Link, settings *tenantcache.Settings, choice *linksv1.ClaimLinkRequest,
+) error {
+	selection, err := s.listGifts(ctx, link, settings)
+	if err != nil {
+		return err
+	}
+	if !selection.GetOpen() {
+		return problem.New(problem.CampaignNotActive, "The campaign of the link is not active.")
+	}
+	return rules.CompleteClaim(choice, selection.GetGifts())
+}
