@@ -1,0 +1,63 @@
+package sandboxpace
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+)
+
+const (
+	// idle is how long a loop waits that knows of no step, and after a failure. A step of another instance, which ended before it
+	// was due, waits no longer than that.
+	idle = 10 * time.Second
+	// soonest bounds how often a loop looks for steps.
+	soonest = 20 * time.Millisecond
+)
+
+// Loop runs steps when they are due. Between them it sleeps and does not ask the database.
+type Loop struct {
+	name  string
+	log   *slog.Logger
+	run   func(ctx context.Context) (next time.Duration, found bool, err error)
+	woken chan struct{}
+}
+
+// NewLoop makes a loop. run makes the steps that are due and returns how long the next one is not due, if there is any. Several
+// instances run loops over the same steps, so run must lock those that it makes.
+func NewLoop(name string, log *slog.Logger, run func(ctx context.Context) (next time.Duration, found bool, err error)) *Loop {
+	return &Loop{name: name, log: log, run: run, woken: make(chan struct{}, 1)}
+}
+
+// Wake tells the loop about a new step. It never waits.
+func (l *Loop) Wake() {
+	select {
+	case l.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Part runs the loop until its context ends.
+func (l *Loop) Part() daemon.Part { return daemon.Part{Name: l.name, Run: l.loop} }
+
+func (l *Loop) loop(ctx context.Context) error {
+	for {
+		wait, found, err := l.run(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.log.WarnContext(ctx, "steps of the sandbox failed, trying again later", "work", l.name, "error", err)
+		}
+		if err != nil || !found {
+			wait = idle
+		}
+		timer := time.NewTimer(min(max(wait, soonest), idle))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-l.woken:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
