@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/sandboxpace"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -32,6 +33,8 @@ type Batch struct {
 type NewLink struct {
 	*Link
 	TokenHash []byte
+	// Auto says how the link is approved and claimed by itself; nil: not at all.
+	Auto *sandboxpace.Directive
 }
 
 // Sender is the sender of a batch. Its links appear under the brand.
@@ -42,6 +45,8 @@ type Sender struct {
 	BrandID  string
 	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
+	// Sandbox lets links be claimed by themselves.
+	Sandbox bool
 }
 
 // NewBatch makes a link for each recipient without errors.
@@ -55,6 +60,7 @@ func NewBatch(
 		Results: make([]*linksv1.PersonalLinkResult, 0, len(recipients)),
 	}
 	check := NewRecipients(settings)
+	check.sandbox = from.Sandbox
 	status := Active
 	if settings.GetTenant().GetApprovalRequired() {
 		status = Requested
@@ -98,7 +104,7 @@ func (b *Batch) newLink(
 	if selection.CampaignID == nil {
 		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
 	}
-	return NewLink{TokenHash: hash, Link: &Link{
+	return NewLink{TokenHash: hash, Auto: to.Auto, Link: &Link{
 		Record: record, TenantID: b.TenantID, BatchID: &b.ID, BatchIndex: &index,
 		Locale: to.Locale, ManagerID: to.ManagerID, Details: &to.Details, ProductIDs: b.ProductIDs,
 	}}

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/sandboxpace"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -31,6 +33,8 @@ type Recipient struct {
 	Locale     string
 	ManagerID  *string
 	Details    Details
+	// Auto is the directive in ExternalID.
+	Auto *sandboxpace.Directive
 }
 
 // Recipients checks the recipients of one batch, in their order.
@@ -39,6 +43,8 @@ type Recipients struct {
 	managers map[string]string
 	// emails of the recipients so far, including rejected ones.
 	emails map[string]struct{}
+	// sandbox means that the id of a recipient may have a directive.
+	sandbox bool
 }
 
 // NewRecipients starts a batch of the tenant.
@@ -63,6 +69,7 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 		Locale:     r.locale(in.GetLocale(), errs),
 		ManagerID:  r.manager(in.GetManagerEmail(), errs),
 		Details:    Details{Label: in.GetLabel(), Email: r.email(in.GetEmail(), errs)},
+		Auto:       r.auto(in.GetExternalRecipientId(), errs),
 	}
 	if !fields.Blank(in.GetMessage()) {
 		out.Details.Message = in.GetMessage()
@@ -70,6 +77,18 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 	out.Details.Answers = r.answers(in.GetCustomFields(), errs)
 	found := errs.List()
 	return out, found[:min(len(found), maxErrors)]
+}
+
+// auto reads the directive of a recipient. Its link may stop before and after its claim.
+func (r *Recipients) auto(id string, errs *fields.Errors) *sandboxpace.Directive {
+	if !r.sandbox {
+		return nil
+	}
+	directive, err := sandboxpace.Parse(id, enumname.String(Active), enumname.String(Claimed))
+	if err != nil {
+		errs.Add("externalRecipientId", problem.FieldInvalid, err.Error())
+	}
+	return directive
 }
 
 func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []customfields.Answer {

@@ -28,6 +28,9 @@ func (s *Server) CreatePersonalLinks(
 	if err != nil {
 		return nil, err
 	}
+	if s.sandbox {
+		s.wakeAuto()
+	}
 	resp := &linksv1.CreatePersonalLinksResponse{}
 	return resp, a.open(stored, resp)
 }
@@ -53,6 +56,7 @@ func (s *Server) prepareBatch(
 	}
 	from := rules.Sender{
 		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: s.claimURL,
+		Sandbox: s.sandbox,
 	}
 	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), s.clock())
 	if effect.Answer, err = a.seal(&linksv1.CreatePersonalLinksResponse{Results: batch.Results}); err != nil {

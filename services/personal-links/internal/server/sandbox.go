@@ -22,3 +22,17 @@ func (s *Server) complete(
 	}
 	return rules.CompleteClaim(choice, selection.GetGifts())
 }
+
+// ClaimByItself claims a link of the sandbox with the first gift that can be chosen and a made-up recipient.
+func (s *Server) ClaimByItself(ctx context.Context, link *rules.Link) error {
+	settings, err := s.tenants.Fresh(ctx, link.TenantID)
+	if err != nil {
+		return err
+	}
+	choice := &linksv1.ClaimLinkRequest{}
+	if err := s.complete(ctx, link, settings, choice); err != nil {
+		return err
+	}
+	_, err = s.claims.Claim(ctx, link, orderOf(link, choice))
+	return err
+}

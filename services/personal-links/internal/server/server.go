@@ -35,6 +35,8 @@ type Server struct {
 	catalog  catalogv1.SelectionsServiceClient
 	claims   *claims.Saga
 	claimURL string
+	sandbox  bool
+	wakeAuto func()
 	clock    func() time.Time
 }
 
@@ -46,19 +48,22 @@ type Deps struct {
 	Catalog catalogv1.SelectionsServiceClient
 	Claims  *claims.Saga
 	Clock   func() time.Time
+	// WakeAuto is called when links of the sandbox may have to be claimed by themselves.
+	WakeAuto func()
 }
 
 // Config of a server.
 type Config struct {
 	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
+	Sandbox  bool
 }
 
 // New makes a server.
 func New(deps Deps, cfg Config) *Server {
 	return &Server{
 		store: deps.Store, ring: deps.Ring, tenants: deps.Tenants, catalog: deps.Catalog, claims: deps.Claims, clock: deps.Clock,
-		claimURL: cfg.ClaimURL,
+		claimURL: cfg.ClaimURL, sandbox: cfg.Sandbox, wakeAuto: deps.WakeAuto,
 	}
 }
 

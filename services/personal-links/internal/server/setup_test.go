@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,6 +61,8 @@ type fixture struct {
 	catalog         *gifts
 	orders          *claimstest.Orders
 	logged          *bytes.Buffer
+	sandboxed       bool
+	woken           *atomic.Int32 // How often links may have to be claimed by themselves.
 }
 
 // setup makes a fixture in which every row has a twin of another tenant.
@@ -70,6 +73,8 @@ func setup(t testing.TB) *fixture {
 		"links":        "twin.brand_id := gen_random_uuid(); twin.token_hash := NULL; twin.locale := 'sv-SE';",
 		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
 		"link_audit":   "twin.id := -NEW.id; twin.actor_id := 'twin';",
+		// The steps of the other tenant are never due.
+		"sandbox_claims": "twin.due_at := 'infinity';",
 	})
 	return f
 }
@@ -82,6 +87,7 @@ func setupAlone(t testing.TB) *fixture {
 	f := &fixture{
 		t: t, pool: pgtest.New(t, store.Migrations(), outbox.Migrations(), idempotency.Migrations()), ring: ring,
 		tenant: newID(), brand: newID(), campaign: newID(), orders: claimstest.New(), logged: &bytes.Buffer{},
+		sandboxed: true, woken: &atomic.Int32{},
 	}
 	f.directory = directorytest.New(t, f.newSettings())
 	f.catalog = &gifts{campaignID: f.campaign, brandID: f.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
@@ -108,7 +114,8 @@ func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
 	return server.New(server.Deps{
 		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
-	}, server.Config{ClaimURL: "https://gifts.example.com/c"})
+		WakeAuto: func() { f.woken.Add(1) },
+	}, server.Config{ClaimURL: "https://gifts.example.com/c", Sandbox: f.sandboxed})
 }
 
 func (f *fixture) serve() {

@@ -58,6 +58,7 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 		b.Queue(insertBatch, batch.TenantID, batch.ID, products, batch.KeyID, batch.KeyName, batch.CreatedAt)
 		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, enumname.String(first.GetStatus()),
 			batch.CreatedAt, rows.ids, rows.indexes, rows.recipients, rows.locales, rows.managers, rows.urls, rows.tokens, rows.details)
+		queueSteps(b, batch.TenantID, batch.Links)
 		outbox.AppendAll(ctx, b, events)
 	}, nil
 }

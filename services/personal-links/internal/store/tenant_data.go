@@ -13,6 +13,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 		Pool: pool, Ring: ring,
 		Tables: []tenantdata.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
+			{Name: "sandbox_claims", Key: []string{"link_id uuid"}, Hidden: true},
 			{Name: "links", Key: []string{"id uuid"}, Omit: []string{"token_hash"}, Sealed: SealedColumns().Columns},
 			{Name: "link_batches", Key: []string{"id uuid"}},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.

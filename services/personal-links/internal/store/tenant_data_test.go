@@ -29,6 +29,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, $2, $1, 'same', 'ACTIVE', $3, now(), now(), CASE WHEN $4 THEN $2::uuid END, CASE WHEN $4 THEN now() END)`: {tenantID, link, url, inFlight},
 			`INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
 			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000001', '{}', $2, 'Shop', now())`: {tenantID, keyID},
+			`INSERT INTO sandbox_claims (tenant_id, link_id, pace, due_at)
+			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000002', '2s', now())`: {tenantID},
 			`INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at) VALUES ($1, $1, 'APPROVED', 'SYSTEM', '', now())`: {tenantID},
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`:                   {keyID},
 			`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
