@@ -12,13 +12,14 @@ import (
 
 // GetProduct returns a listed gift.
 func (c *publicCatalog) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
-	_, tenant, err := c.settings(ctx)
+	principal, tenant, err := c.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
 	rules.CheckCountry(req.GetCountry(), errs)
 	view := store.View{
+		TenantID: principal.TenantID,
 		Country:  req.GetCountry(),
 		Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
 		Currency: tenant.GetCurrency(),

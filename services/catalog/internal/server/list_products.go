@@ -79,6 +79,7 @@ func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.Li
 	rules.CheckCountry(req.GetCountry(), errs)
 	q := productsQuery{
 		view: store.View{
+			TenantID: principal.TenantID,
 			Country:  req.GetCountry(),
 			Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
 			Currency: tenant.GetCurrency(),

@@ -192,7 +192,7 @@ func (f *fixture) audit(subject string) (actions []string) {
 		return page.GetEntries(), page.NextCursor
 	}) {
 		actions = append(actions, e.GetAction())
-		require.Equal(f.t, "staff-7", e.GetActor().GetId())
+		require.Contains(f.t, []string{"staff-7", "Sandbox"}, e.GetActor().GetId())
 		require.Empty(f.t, e.GetActor().GetName())
 		require.NotNil(f.t, e.GetAt())
 	}

@@ -21,7 +21,7 @@ func (s *selections) CheckSelection(
 		return nil, err
 	}
 	if req.GetSelection().CampaignId == nil {
-		return &catalogv1.CheckSelectionResponse{}, s.checkGifts(ctx, req.GetSelection().GetProductIds())
+		return &catalogv1.CheckSelectionResponse{}, s.checkGifts(ctx, tenantID, req.GetSelection().GetProductIds())
 	}
 	campaign, _, err := s.store.CampaignHead(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()))
 	if err != nil {
@@ -34,9 +34,9 @@ func (s *selections) CheckSelection(
 	return &catalogv1.CheckSelectionResponse{CampaignBrandId: campaign.BrandID}, nil
 }
 
-func (s *selections) checkGifts(ctx context.Context, named []string) error {
+func (s *selections) checkGifts(ctx context.Context, tenantID string, named []string) error {
 	ids := idsOrUnknown(named)
-	known, err := s.store.States(ctx, ids)
+	known, err := s.store.States(ctx, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *selections) ListSelectionGifts(
 	if req.GetSelection().CampaignId != nil {
 		return s.campaignGifts(ctx, tenantID, req)
 	}
-	gifts, err := s.store.GiftViews(ctx, idsOrUnknown(req.GetSelection().GetProductIds()), req.GetLocale())
+	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(req.GetSelection().GetProductIds()), req.GetLocale())
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type Deps struct {
 type Config struct {
 	// PublicURL is the base address of the public API as integrators see it.
 	PublicURL string
+	// Sandbox registers SandboxCatalogService.
+	Sandbox bool
 	// ReservationTTL is how long a reservation waits for its order.
 	ReservationTTL time.Duration
 }
@@ -36,8 +38,11 @@ type Config struct {
 // Register adds all services of the catalog to a gRPC server.
 func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	present := newPresenter(cfg.PublicURL)
-	catalogv1.RegisterCatalogServiceServer(s,
-		&publicCatalog{store: deps.Store, tenants: tenantcache.New(deps.Directory), present: present})
+	public := &publicCatalog{store: deps.Store, tenants: tenantcache.New(deps.Directory), present: present}
+	catalogv1.RegisterCatalogServiceServer(s, public)
+	if cfg.Sandbox {
+		catalogv1.RegisterSandboxCatalogServiceServer(s, &sandbox{publicCatalog: public})
+	}
 	catalogv1.RegisterImagesServiceServer(s, &imageServer{store: deps.Store, files: deps.Files})
 	catalogv1.RegisterOrderingServiceServer(s, &ordering{store: deps.Store, ttl: cfg.ReservationTTL, present: present})
 	catalogv1.RegisterSelectionsServiceServer(s, &selections{store: deps.Store, present: present})
@@ -56,6 +61,10 @@ func Collectors() []string {
 		catalogv1.CatalogService_ListCategories_FullMethodName,
 		catalogv1.CatalogService_ListCampaigns_FullMethodName,
 		catalogv1.CatalogService_GetCampaign_FullMethodName,
+		catalogv1.SandboxCatalogService_SetSandboxStock_FullMethodName,
+		catalogv1.SandboxCatalogService_UnlistSandboxProduct_FullMethodName,
+		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName,
+		catalogv1.SandboxCatalogService_SetSandboxProductAvailable_FullMethodName,
 	}
 }
 

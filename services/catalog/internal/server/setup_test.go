@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -63,21 +64,38 @@ type fixture struct {
 	selections catalogv1.SelectionsServiceClient
 	products   catalogv1.ProductOperationsServiceClient
 	campaigns  catalogv1.CampaignOperationsServiceClient
-	directory  *directorytest.Directory
-	db         *pgxpool.Pool
+	sandbox    catalogv1.SandboxCatalogServiceClient
+	// sandboxed means that the fixture is a sandbox.
+	sandboxed bool
+	directory *directorytest.Directory
+	db        *pgxpool.Pool
 }
 
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := setupAlone(t)
+	return withTwins(t, setupAlone(t))
+}
+
+// setupSandbox is setup for the sandbox.
+func setupSandbox(t *testing.T) *fixture {
+	t.Helper()
+	return withTwins(t, newFixture(t, true))
+}
+
+// environments are the setups of both environments.
+var environments = map[string]func(t *testing.T) *fixture{"production": setup, "sandbox": setupSandbox}
+
+func withTwins(t *testing.T, f *fixture) *fixture {
+	t.Helper()
 	_, err := f.db.Exec(t.Context(), "ALTER TABLE campaigns DROP CONSTRAINT campaigns_one_tenant")
 	require.NoError(t, err)
 	pgtest.Twin(t, f.db, map[string]string{
 		"campaigns": "twin.name := 'Twin';",
 		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;" +
 			"twin.supply_type := CASE NEW.supply_type WHEN 'STOCKED' THEN 'ON_DEMAND' ELSE 'STOCKED' END;",
-		"skus": "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; twin.variations := '{\"Twin\": \"T\"}';",
+		"skus":             "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; twin.variations := '{\"Twin\": \"T\"}';",
+		"sandbox_products": "twin.unlisted := NOT NEW.unlisted; twin.added := NEW.removed; twin.removed := NEW.added;",
 		// The oldest ones of this tenant are the newest ones of the other.
 		"brand_logos": "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
 	})
@@ -87,8 +105,13 @@ func setup(t *testing.T) *fixture {
 // setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
 func setupAlone(t *testing.T) *fixture {
 	t.Helper()
+	return newFixture(t, false)
+}
+
+func newFixture(t *testing.T, sandboxed bool) *fixture {
+	t.Helper()
 	locales := []string{"en-US", "sv-SE"}
-	f := &fixture{t: t, db: pgtest.New(t, store.Migrations()), directory: directorytest.New(t,
+	f := &fixture{t: t, sandboxed: sandboxed, db: pgtest.New(t, store.Migrations(), idempotency.Migrations()), directory: directorytest.New(t,
 		&directorytest.Settings{
 			Version: 1, Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK", Locales: locales}, Brands: []*tenantsv1.Brand{{Id: brandID}},
 		},
@@ -99,9 +122,13 @@ func setupAlone(t *testing.T) *fixture {
 
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
 	require.NoError(t, err)
+	records := store.New(f.db)
+	if sandboxed {
+		records = store.NewSandbox(f.db)
+	}
 	server.Register(s, server.Deps{
-		Store: store.New(f.db), Files: files, Processor: picture.NewProcessor(), Directory: f.directory.Client,
-	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute})
+		Store: records, Files: files, Processor: picture.NewProcessor(), Directory: f.directory.Client,
+	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute, Sandbox: sandboxed})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -118,6 +145,7 @@ func setupAlone(t *testing.T) *fixture {
 	f.selections = catalogv1.NewSelectionsServiceClient(conn)
 	f.products = catalogv1.NewProductOperationsServiceClient(conn)
 	f.campaigns = catalogv1.NewCampaignOperationsServiceClient(conn)
+	f.sandbox = catalogv1.NewSandboxCatalogServiceClient(conn)
 	return f
 }
 

@@ -73,8 +73,11 @@ func (m *mirror) page() (last bool) {
 	return m.after == nil
 }
 
-// change puts one of the gifts with another name and archives every fourth.
+// change puts one of the gifts with another name and archives every fourth. In the sandbox the tenant changes gifts for itself, too.
 func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) error {
+	if f.sandboxed && random.IntN(2) == 0 {
+		return f.changeForTenant(random, all[random.IntN(len(all))])
+	}
 	_, err := f.ops.PutProduct(ctx, gift(func(p *catalogv1.PutProductRequest) {
 		p.Id, p.Name = all[random.IntN(len(all))], fmt.Sprintf("Gift %d", random.Int32())
 		if random.IntN(4) == 0 {
@@ -88,7 +91,9 @@ func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) e
 func (f *fixture) changeMuch(ctx context.Context, random *rand.Rand, all []string, changes int) error {
 	for i := range changes {
 		var err error
-		if random.IntN(8) == 0 {
+		if f.sandboxed && random.IntN(3) == 0 {
+			err = f.changeForTenant(random, all[random.IntN(len(all))])
+		} else if random.IntN(8) == 0 {
 			region := []string{"NORDICS", "GERMANY"}[random.IntN(2)]
 			_, err = f.ops.PutRegion(ctx, &catalogv1.PutRegionRequest{Code: region, Countries: []string{"SE"}})
 		} else {
@@ -113,8 +118,17 @@ func (f *fixture) changeMuch(ctx context.Context, random *rand.Rand, all []strin
 // without the overlap of five minutes. Changes become visible in the order of updatedAt, so even this reader misses none.
 func TestAReaderThatSyncsMissesNothing(t *testing.T) {
 	t.Parallel()
+	for name, setup := range environments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requireNothingMissed(t, setup(t))
+		})
+	}
+}
+
+func requireNothingMissed(t *testing.T, f *fixture) {
+	t.Helper()
 	const writers, changesEach, gifts = 4, 50, 30
-	f := setup(t)
 	f.putRegion("NORDICS", "SE", "FI")
 	f.putRegion("GERMANY", "DE")
 	all := f.putGifts(gifts)
@@ -147,8 +161,17 @@ func TestAReaderThatSyncsMissesNothing(t *testing.T) {
 // still brings the copy up to date.
 func TestASlowLoadAndTheNextSyncMissNothing(t *testing.T) {
 	t.Parallel()
+	for name, setup := range environments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requireLoadsAreCompleted(t, setup(t))
+		})
+	}
+}
+
+func requireLoadsAreCompleted(t *testing.T, f *fixture) {
+	t.Helper()
 	const runs, gifts, size = 12, 20, 4
-	f := setup(t)
 	move := f.moveableClock()
 	all := f.putGifts(gifts)
 	for run := range runs {

@@ -103,26 +103,32 @@ const (
   coalesce(p.variations, '[]'), p.available_countries, p.images`
 
 	// One statement, so that the campaign and its offerings are of the same moment. A campaign without offerings has one row
-	// without a gift.
-	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `, coalesce(o.status, ''), coalesce(o.supply_type, ''),
+	// without a gift. Only for one tenant of the sandbox can an offering be active whose gift is not published.
+	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `,
+  CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END, coalesce(o.supply_type, ''),
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
       'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
     FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)
 FROM campaigns c
 LEFT JOIN offerings o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.id
-LEFT JOIN products p ON p.id = o.product_id
+LEFT JOIN {gifts} p ON p.id = o.product_id
 WHERE c.tenant_id = $2 AND c.id = $3
 ORDER BY o.position`
 )
 
+var campaign = reading(selectCampaign, 3)
+
 // Campaign reads a campaign of a tenant in a locale.
 func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (CampaignView, bool, error) {
-	rows, err := s.pool.Query(ctx, selectCampaign, locale, tenantID, id)
+	sql, args := s.of(tenantID, campaign, locale, tenantID, id)
+	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
 	}
-	var c CampaignView
-	found := false
+	return scanCampaign(rows)
+}
+
+func scanCampaign(rows pgx.Rows) (c CampaignView, found bool, err error) {
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
 		found = true
 		return struct{}{}, c.scan(row)

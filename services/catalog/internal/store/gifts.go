@@ -95,12 +95,15 @@ LEFT JOIN campaigns c ON c.tenant_id = $1 AND c.id = $2
 LEFT JOIN offerings o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.id AND o.product_id = $3
 LEFT JOIN skus s ON s.tenant_id = c.tenant_id AND s.campaign_id = c.id AND s.product_id = $3
   AND s.variations_key = $5 AND s.offered
-LEFT JOIN products p ON p.id = $3`
+LEFT JOIN {gifts} p ON p.id = $3`
+
+var itemFacts = reading(selectItemFacts, 5)
 
 // ItemFacts reads the records of an item.
 func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {
 	var f rules.ItemFacts
-	err := s.pool.QueryRow(ctx, selectItemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey).Scan(
+	sql, args := s.of(k.TenantID, itemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey)
+	err := s.pool.QueryRow(ctx, sql, args...).Scan(
 		&f.CampaignBrandID, &f.CampaignStatus, &f.OfferingStatus, &f.SupplyType,
 		&f.ProductState, &f.ProductName, &f.Customization, &f.Deliverable, &f.Variations, &f.SKUOffered, &f.Stock, &f.Offered)
 	if err != nil {

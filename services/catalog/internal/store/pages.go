@@ -12,8 +12,9 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// View is the country, locale and currency of a reader.
+// View is the tenant, country, locale and currency of a reader.
 type View struct {
+	TenantID string
 	Country  string
 	Locale   string
 	Currency string
@@ -49,22 +50,31 @@ const (
     WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1)),
   (SELECT rate::text FROM exchange_rates WHERE currency = $3),
   p.variations, p.categories, p.images, p.customization_available, p.gift_set, p.ready_to_send, p.updated_at
-FROM products p`
+FROM {gifts} p`
 
-	selectNewest = `SELECT coalesce(max(updated_at), '0001-01-01Z') FROM products WHERE published_once`
+	selectNewest = `SELECT coalesce(max(p.updated_at), '0001-01-01Z') FROM {gifts} p WHERE p.published_once`
 
 	selectFirstListed = selectEntries + ` WHERE p.state = 'PUBLISHED' ORDER BY p.id`
 
 	// The subquery is the earliest updated_at after the start of the load.
 	selectListed = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id > $4
   AND p.updated_at <= coalesce(
-    (SELECT min(updated_at) FROM products WHERE published_once AND updated_at > $5) + interval '4 minutes', 'infinity')
+    (SELECT min(n.updated_at) FROM {gifts} n WHERE n.published_once AND n.updated_at > $5) + interval '4 minutes', 'infinity')
 ORDER BY p.id`
 
 	selectChanged = selectEntries + ` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
 ORDER BY p.updated_at, p.id`
 
 	selectEntry = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id = $4`
+)
+
+// The statements by what they read, with the numbers of their arguments.
+var (
+	newest      = reading(selectNewest, 0)
+	firstListed = reading(selectFirstListed, 3)
+	listed      = reading(selectListed, 5)
+	changed     = reading(selectChanged, 5)
+	entry       = reading(selectEntry, 4)
 )
 
 // FirstListed reads the first page of a load by id, and the start of the load: the newest change that the load certainly
@@ -74,8 +84,10 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 	var found []Entry
 	b := &pgx.Batch{}
 	// It runs first, so that a change between the two statements is later than the start.
-	b.Queue(selectNewest).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
-	b.Queue(limited(selectFirstListed, limit), v.Country, v.Locale, v.Currency).Query(func(rows pgx.Rows) (err error) {
+	sql, args := s.of(v.TenantID, newest)
+	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
+	sql, args = s.of(v.TenantID, firstListed, v.Country, v.Locale, v.Currency)
+	b.Queue(limited(sql, limit), args...).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, scanEntry)
 		return err
 	})
@@ -90,17 +102,20 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 // change since its start; the fifth minute is for readers who round. That sync then finds every change
 // since the start, including those of the gifts left out, however long the load takes.
 func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
-	return s.entries(ctx, limited(selectListed, limit), v.Country, v.Locale, v.Currency, after, start)
+	sql, args := s.of(v.TenantID, listed, v.Country, v.Locale, v.Currency, after, start)
+	return s.entries(ctx, limited(sql, limit), args...)
 }
 
 // Changed reads gifts that changed after a position, in the order of the changes, including unlisted ones.
 func (s *Store) Changed(ctx context.Context, v View, after cursor.Position, limit int) ([]Entry, error) {
-	return s.entries(ctx, limited(selectChanged, limit), v.Country, v.Locale, v.Currency, after.Time, after.ID)
+	sql, args := s.of(v.TenantID, changed, v.Country, v.Locale, v.Currency, after.Time, after.ID)
+	return s.entries(ctx, limited(sql, limit), args...)
 }
 
 // Entry reads a listed gift.
 func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, error) {
-	found, err := s.entries(ctx, selectEntry, v.Country, v.Locale, v.Currency, id)
+	sql, args := s.of(v.TenantID, entry, v.Country, v.Locale, v.Currency, id)
+	found, err := s.entries(ctx, sql, args...)
 	if err != nil || len(found) == 0 {
 		return Entry{}, false, err
 	}

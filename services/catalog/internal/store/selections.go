@@ -13,11 +13,16 @@ import (
 const (
 	selectHead = `SELECT ` + campaignHead + ` FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2`
 
-	selectStates = `SELECT id::text, state FROM products WHERE id = ANY($1::uuid[])`
+	selectStates = `SELECT p.id::text, p.state FROM {gifts} p WHERE p.id = ANY($1::uuid[])`
 
-	selectGiftViews = `SELECT ` + giftView + ` FROM products p
+	selectGiftViews = `SELECT ` + giftView + ` FROM {gifts} p
 WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
 ORDER BY array_position($2::uuid[], p.id)`
+)
+
+var (
+	states    = reading(selectStates, 1)
+	giftViews = reading(selectGiftViews, 2)
 )
 
 // CampaignHead reads a campaign of a tenant without its offerings.
@@ -34,18 +39,20 @@ func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (Campaign
 }
 
 // States returns the states of the gifts that exist among the ids.
-func (s *Store) States(ctx context.Context, ids []string) (map[string]rules.State, error) {
-	rows, err := s.pool.Query(ctx, selectStates, ids)
+func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[string]rules.State, error) {
+	sql, args := s.of(tenantID, states, ids)
+	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read states of gifts: %w", err)
 	}
-	states := map[string]rules.State{}
-	return states, into(states)(rows)
+	found := map[string]rules.State{}
+	return found, into(found)(rows)
 }
 
 // GiftViews returns the published gifts among the ids, in the order of the ids.
-func (s *Store) GiftViews(ctx context.Context, ids []string, locale string) ([]GiftView, error) {
-	rows, err := s.pool.Query(ctx, selectGiftViews, locale, ids)
+func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, locale string) ([]GiftView, error) {
+	sql, args := s.of(tenantID, giftViews, locale, ids)
+	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read gifts: %w", err)
 	}

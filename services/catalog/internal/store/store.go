@@ -25,11 +25,18 @@ func Migrations() postgres.Migrations {
 
 // Store is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
+	pool    *pgxpool.Pool
+	sandbox bool
 }
 
 // New makes a store on a migrated database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+// NewSandbox makes the store of the sandbox, where tenants change gifts for themselves.
+func NewSandbox(pool *pgxpool.Pool) *Store { return &Store{pool: pool, sandbox: true} }
+
+// Pool returns the pool on which the store's transactions run.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // changeLock is held until the commit is visible, so that the next change reads the clock only after
 // this one can be read.

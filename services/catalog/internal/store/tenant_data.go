@@ -12,6 +12,8 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 	return tenantdata.Database{
 		Pool: pool,
 		Tables: []tenantdata.Table{
+			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
+			{Name: "sandbox_products", Key: []string{"product_id uuid"}, Hidden: true},
 			{Name: "reservations", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "skus", Key: []string{"id uuid"}, Omit: []string{"variations_key"}},
 			{Name: "offerings", Key: []string{"campaign_id uuid", "product_id uuid"}},

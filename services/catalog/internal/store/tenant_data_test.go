@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
@@ -35,10 +36,13 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, CASE WHEN $3 THEN 'RESERVED' ELSE 'CONFIRMED' END, now())`,
 				[]any{tenantID, sku, keyID == tenantdatatest.InFlight},
 			},
+			{`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
+			  VALUES ($1, $2, true, '{}', '{}', now())`, []any{tenantID, product}},
+			{`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`, []any{keyID}},
 			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 		} {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)
 			require.NoError(t, err)
 		}
-	}, retentionclock.Migrations(), store.Migrations())
+	}, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
 }

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
+)
+
+// sandbox does for API keys what the operator does with gifts and stock.
+type sandbox struct {
+	catalogv1.UnimplementedSandboxCatalogServiceServer
+	*publicCatalog
+}
+
+// override is a change of a gift for one tenant.
+type override[R proto.Message] struct {
+	productID string
+	country   string
+	action    string
+	detail    map[string]any
+	change    func(gift *store.SandboxGift) (changed bool, err error)
+	// answer is made of the gift after the change, as the tenant sees it.
+	answer func(e store.Entry, currency string) (R, error)
+}
+
+// run changes a gift for the key's tenant. A gift that no tenant sees does not exist.
+func (o override[R]) run(ctx context.Context, s *sandbox, errs *fields.Errors) (none R, _ error) {
+	p, tenant, err := s.settings(ctx)
+	if err != nil {
+		return none, err
+	}
+	id := idOrUnknown(o.productID)
+	view := store.View{TenantID: p.TenantID, Country: o.country, Locale: rules.BaseLocale, Currency: tenant.GetCurrency()}
+	var gift *store.SandboxGift
+	return idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
+		s.store.QueueSandboxGift(b, view, id, &gift)
+	}, func() (effect idempotency.Effect[R], err error) {
+		if gift == nil {
+			return effect, problem.RecordNotFound()
+		}
+		if err := errs.Err(); err != nil {
+			return effect, err
+		}
+		changed, err := o.change(gift)
+		if err != nil {
+			return effect, err
+		}
+		if changed {
+			detail := map[string]any{"tenantId": p.TenantID}
+			maps.Copy(detail, o.detail)
+			act := store.Act{Subject: id, Actor: rules.Sandbox(), Action: o.action, Detail: detail}
+			effect.Queue = func(b *pgx.Batch) { s.store.QueueOverride(b, p.TenantID, id, gift, act) }
+		}
+		effect.Answer, err = o.answer(seen(gift, o.country, changed), view.Currency)
+		return effect, err
+	})
+}
+
+// seen is the gift as the tenant sees it after a change.
+func seen(gift *store.SandboxGift, country string, changed bool) store.Entry {
+	e := gift.Entry
+	e.Listed = !gift.Override.Unlisted
+	e.Available = slices.Contains(gift.Override.Countries(gift.Countries), country)
+	switch {
+	case changed:
+		e.UpdatedAt = gift.NextChange
+	case gift.UpdatedAt.After(e.UpdatedAt):
+		e.UpdatedAt = gift.UpdatedAt
+	}
+	return e
+}
+
+// UnlistSandboxProduct takes a gift out of the catalog of the key's tenant.
+func (s *sandbox) UnlistSandboxProduct(
+	ctx context.Context, req *catalogv1.UnlistSandboxProductRequest,
+) (*catalogv1.UnlistSandboxProductResponse, error) {
+	return override[*catalogv1.UnlistSandboxProductResponse]{
+		productID: req.GetProductId(), action: "sandbox.unlist",
+		change: func(gift *store.SandboxGift) (bool, error) { return gift.Override.Unlist() },
+		answer: func(e store.Entry, _ string) (*catalogv1.UnlistSandboxProductResponse, error) {
+			return &catalogv1.UnlistSandboxProductResponse{
+				Product: &catalogv1.UnlistedProduct{Id: e.ID, UpdatedAt: timestamppb.New(e.UpdatedAt)},
+			}, nil
+		},
+	}.run(ctx, s, fields.FromContext(ctx))
+}
+
+// RelistSandboxProduct ends UnlistSandboxProduct.
+func (s *sandbox) RelistSandboxProduct(
+	ctx context.Context, req *catalogv1.RelistSandboxProductRequest,
+) (*catalogv1.RelistSandboxProductResponse, error) {
+	errs := fields.FromContext(ctx)
+	country := req.GetCountry()
+	if req.Country != nil {
+		rules.CheckCountry(country, errs)
+	} else {
+		p, _, err := s.settings(ctx)
+		if err != nil {
+			return nil, err
+		}
+		countries, err := s.store.SandboxCountries(ctx, p.TenantID, idOrUnknown(req.GetProductId()))
+		if err != nil {
+			return nil, err
+		}
+		country = append(countries, "")[0]
+	}
+	return override[*catalogv1.RelistSandboxProductResponse]{
+		productID: req.GetProductId(), country: country, action: "sandbox.relist",
+		change: func(gift *store.SandboxGift) (bool, error) { return gift.Override.Relist() },
+		answer: func(e store.Entry, currency string) (*catalogv1.RelistSandboxProductResponse, error) {
+			product, err := s.present.product(e, currency)
+			return &catalogv1.RelistSandboxProductResponse{Product: product}, err
+		},
+	}.run(ctx, s, errs)
+}
+
+// SetSandboxProductAvailable says whether the key's tenant can send a gift to a country.
+func (s *sandbox) SetSandboxProductAvailable(
+	ctx context.Context, req *catalogv1.SetSandboxProductAvailableRequest,
+) (*catalogv1.SetSandboxProductAvailableResponse, error) {
+	errs := fields.FromContext(ctx)
+	rules.CheckCountry(req.GetCountry(), errs)
+	if req.Available == nil {
+		errs.Add("available", problem.FieldRequired, "is required")
+	}
+	return override[*catalogv1.SetSandboxProductAvailableResponse]{
+		productID: req.GetProductId(), country: req.GetCountry(), action: "sandbox.available",
+		detail: map[string]any{"country": req.GetCountry(), "available": req.GetAvailable()},
+		change: func(gift *store.SandboxGift) (bool, error) {
+			return gift.Override.SetAvailable(gift.Countries, req.GetCountry(), req.GetAvailable())
+		},
+		answer: func(e store.Entry, currency string) (*catalogv1.SetSandboxProductAvailableResponse, error) {
+			product, err := s.present.product(e, currency)
+			return &catalogv1.SetSandboxProductAvailableResponse{Product: product}, err
+		},
+	}.run(ctx, s, errs)
+}

@@ -1,0 +1,253 @@
+package server_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// post is the context of a POST by a key of the tenant; with brands, the key is limited to them.
+func (f *fixture) post(idempotencyKey string, brands ...string) context.Context {
+	f.t.Helper()
+	p := caller.Principal{TenantID: tenantID, KeyID: 7, AllBrands: len(brands) == 0, BrandIDs: brands, TenantVersion: 1}
+	ctx, err := caller.Outgoing(f.t.Context(), p,
+		caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(idempotencyKey), ID: "trace"})
+	require.NoError(f.t, err)
+	return ctx
+}
+
+// changeForTenant changes a gift for the tenant only. The gift may not be in the catalog.
+func (f *fixture) changeForTenant(random *rand.Rand, id string) (err error) {
+	ctx := f.post(uuid.NewString())
+	switch random.IntN(3) {
+	case 0:
+		_, err = f.sandbox.UnlistSandboxProduct(ctx, &catalogv1.UnlistSandboxProductRequest{ProductId: id})
+	case 1:
+		_, err = f.sandbox.RelistSandboxProduct(ctx, &catalogv1.RelistSandboxProductRequest{ProductId: id})
+	default:
+		_, err = f.sandbox.SetSandboxProductAvailable(ctx, &catalogv1.SetSandboxProductAvailableRequest{
+			ProductId: id, Country: "SE", Available: new(random.IntN(2) == 0),
+		})
+	}
+	if problem.Is(err, problem.NotFound) {
+		return nil
+	}
+	return err
+}
+
+func (f *fixture) unlist(t *testing.T, id string) *catalogv1.UnlistedProduct {
+	t.Helper()
+	resp, err := f.sandbox.UnlistSandboxProduct(f.post(uuid.NewString()), &catalogv1.UnlistSandboxProductRequest{ProductId: id})
+	require.NoError(t, err)
+	return resp.GetProduct()
+}
+
+func (f *fixture) relist(t *testing.T, id string) *catalogv1.Product {
+	t.Helper()
+	resp, err := f.sandbox.RelistSandboxProduct(f.post(uuid.NewString()), &catalogv1.RelistSandboxProductRequest{ProductId: id})
+	require.NoError(t, err)
+	return resp.GetProduct()
+}
+
+func (f *fixture) setAvailable(t *testing.T, id, country string, available bool) *catalogv1.Product {
+	t.Helper()
+	resp, err := f.sandbox.SetSandboxProductAvailable(f.post(uuid.NewString()),
+		&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: country, Available: &available})
+	require.NoError(t, err)
+	return resp.GetProduct()
+}
+
+// product reads a gift for Sweden, as the tenant of the context.
+func (f *fixture) product(ctx context.Context, id string) (*catalogv1.Product, error) {
+	resp, err := f.catalog.GetProduct(ctx, &catalogv1.GetProductRequest{ProductId: id, Country: "SE"})
+	return resp.GetProduct(), err
+}
+
+// itemOf is an order of the gift in size M, perhaps from a campaign.
+func itemOf(id string, campaignID *string) *catalogv1.CheckItemRequest {
+	return &catalogv1.CheckItemRequest{
+		TenantId: tenantID, ProductId: id, CampaignId: campaignID, AllBrands: true, Country: "SE", Variations: map[string]string{"Size": "M"},
+	}
+}
+
+func TestATenantUnlistsAGiftForItself(t *testing.T) {
+	t.Parallel()
+	f := setupSandbox(t)
+	campaignID, id := f.campaignWithStock(3)
+	before, err := f.product(f.as(1), id)
+	require.NoError(t, err)
+	campaign := f.readCampaign(campaignID)
+
+	unlisted := f.unlist(t, id)
+	require.Equal(t, id, unlisted.GetId())
+	at := unlisted.GetUpdatedAt().AsTime()
+	require.True(t, at.After(before.GetUpdatedAt().AsTime()))
+	require.False(t, unlisted.GetListed())
+	t.Run("its readers see it unlisted", func(t *testing.T) {
+		_, err := f.product(f.as(1), id)
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		require.Empty(t, f.list(&catalogv1.ListProductsRequest{Country: "SE"}))
+		changed := f.changedSince(at)
+		require.Len(t, changed, 1)
+		require.True(t, proto.Equal(unlisted, changed[0].GetUnlisted()))
+	})
+	t.Run("its campaign suspends it", func(t *testing.T) {
+		require.Equal(t, needsReview, f.readCampaign(campaignID).GetOfferings()[0].GetStatus())
+		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+			TenantId: tenantID, Selection: &catalogv1.Selection{CampaignId: &campaignID}, Locale: "en-US",
+		})
+		require.Empty(t, gifts.GetGifts())
+	})
+	t.Run("it is neither ordered nor offered by links", func(t *testing.T) {
+		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, nil))
+		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, &campaignID))
+		selection := &catalogv1.Selection{ProductIds: []string{id}}
+		refused(f, problem.ProductNotAvailable, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: selection})
+		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: "en-US"})
+		require.Empty(t, gifts.GetGifts())
+	})
+	t.Run("other tenants do not see the change", func(t *testing.T) {
+		theirs, err := f.product(f.asOtherTenant(), id)
+		require.NoError(t, err)
+		require.True(t, proto.Equal(before, theirs), "the twin of the change is that it is not unlisted")
+		item := itemOf(id, nil)
+		item.TenantId = otherTenantID
+		call(f, f.ordering.CheckItem, item)
+	})
+	t.Run("again it does not change", func(t *testing.T) {
+		require.True(t, proto.Equal(unlisted, f.unlist(t, id)))
+		require.Equal(t, []string{"sandbox.unlist"}, f.audit(id))
+	})
+	t.Run("its availability is that of a gift that does not exist", func(t *testing.T) {
+		refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,
+			&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: "SE", Available: new(true)})
+	})
+	t.Run("and lists it again", func(t *testing.T) {
+		relisted := f.relist(t, id)
+		require.True(t, relisted.GetListed())
+		require.True(t, relisted.GetUpdatedAt().AsTime().After(at))
+		now, err := f.product(f.as(1), id)
+		require.NoError(t, err)
+		require.True(t, proto.Equal(now, relisted))
+		require.True(t, proto.Equal(campaign, f.readCampaign(campaignID)))
+		require.True(t, proto.Equal(relisted, f.relist(t, id)), "again it does not change")
+		require.Equal(t, []string{"sandbox.relist", "sandbox.unlist"}, f.audit(id))
+		call(f, f.ordering.CheckItem, itemOf(id, &campaignID))
+	})
+}
+
+func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
+	t.Parallel()
+	f := setupSandbox(t)
+	p := gift(func(p *catalogv1.PutProductRequest) { p.AvailableCountries = []string{"SE", "FI"} })
+	f.put(p)
+	id := p.GetId()
+	before, err := f.product(f.as(1), id)
+	require.NoError(t, err)
+	require.True(t, proto.Equal(before, f.setAvailable(t, id, "SE", true)), "unchanged")
+
+	gone := f.setAvailable(t, id, "SE", false)
+	require.False(t, gone.GetAvailable())
+	require.True(t, gone.GetUpdatedAt().AsTime().After(before.GetUpdatedAt().AsTime()))
+	now, err := f.product(f.as(1), id)
+	require.NoError(t, err)
+	require.True(t, proto.Equal(now, gone))
+	refused(f, problem.NotDeliverableToCountry, f.ordering.CheckItem, itemOf(id, nil))
+	require.True(t, f.setAvailable(t, id, "DE", true).GetAvailable())
+	gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+		TenantId: tenantID, Selection: &catalogv1.Selection{ProductIds: []string{id}}, Locale: "en-US",
+	})
+	require.Equal(t, []string{"DE", "FI"}, gifts.GetGifts()[0].GetCountries())
+	require.Equal(t, []string{id}, ids(f.changedSince(gone.GetUpdatedAt().AsTime())))
+
+	t.Run("the answer of a relist shows the first country", func(t *testing.T) {
+		f.unlist(t, id)
+		require.True(t, f.relist(t, id).GetAvailable(), "for DE")
+		sweden, err := f.sandbox.RelistSandboxProduct(f.post("se"), &catalogv1.RelistSandboxProductRequest{ProductId: id, Country: new("SE")})
+		require.NoError(t, err)
+		require.False(t, sweden.GetProduct().GetAvailable())
+	})
+	t.Run("a change for all tenants comes later", func(t *testing.T) {
+		p.Name = "Renamed"
+		at := f.put(p)
+		renamed, err := f.product(f.as(1), id)
+		require.NoError(t, err)
+		require.Equal(t, at, renamed.GetUpdatedAt().AsTime())
+		require.Equal(t, []string{id}, ids(f.changedSince(at)))
+		require.False(t, renamed.GetAvailable())
+	})
+}
+
+func TestErrorsOfChangesOfAGiftInTheSandbox(t *testing.T) {
+	t.Parallel()
+	f := setupSandbox(t)
+	p := gift()
+	f.put(p)
+	type available = *catalogv1.SetSandboxProductAvailableRequest
+	testInvalid(f, f.sandbox.SetSandboxProductAvailable, map[string]invalidRequest[available]{
+		"nothing":    {&catalogv1.SetSandboxProductAvailableRequest{ProductId: p.GetId()}, codes{"country": "required", "available": "required"}},
+		"no country": {&catalogv1.SetSandboxProductAvailableRequest{ProductId: p.GetId(), Country: "Sweden", Available: new(true)}, codes{"country": "invalid"}},
+	})
+	testInvalid(f, f.sandbox.RelistSandboxProduct, map[string]invalidRequest[*catalogv1.RelistSandboxProductRequest]{
+		"no country": {&catalogv1.RelistSandboxProductRequest{ProductId: p.GetId(), Country: new("se")}, codes{"country": "invalid"}},
+	})
+	hidden := gift(withState(draft))
+	f.put(hidden)
+	left := gift()
+	f.put(left)
+	left.State = archived
+	f.put(left)
+	for name, id := range map[string]string{"a hidden gift": hidden.GetId(), "a gift that has left": left.GetId(), "an unknown gift": uuid.NewString(), "no id": "x"} {
+		t.Run(name, func(t *testing.T) {
+			refused(f, problem.NotFound, f.sandbox.UnlistSandboxProduct, &catalogv1.UnlistSandboxProductRequest{ProductId: id})
+			refused(f, problem.NotFound, f.sandbox.RelistSandboxProduct, &catalogv1.RelistSandboxProductRequest{ProductId: id})
+			refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,
+				&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: "SE", Available: new(true)})
+		})
+	}
+}
+
+func TestARepeatedChangeInTheSandboxGetsItsFirstAnswer(t *testing.T) {
+	t.Parallel()
+	f := setupSandbox(t)
+	p := gift()
+	f.put(p)
+	req := &catalogv1.UnlistSandboxProductRequest{ProductId: p.GetId()}
+	first, err := f.sandbox.UnlistSandboxProduct(f.post("u"), req)
+	require.NoError(t, err)
+	f.relist(t, p.GetId())
+	var header metadata.MD
+	again, err := f.sandbox.UnlistSandboxProduct(f.post("u"), req, grpc.Header(&header))
+	require.NoError(t, err)
+	require.True(t, proto.Equal(first, again))
+	require.NotEmpty(t, header.Get(caller.ReplayedHeader))
+	listed, err := f.product(f.as(1), p.GetId())
+	require.NoError(t, err, "and has no second effect")
+	require.True(t, listed.GetListed())
+}
+
+func TestProductionHasNoChangesOfTenants(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	at := f.put(p)
+	_, err := f.sandbox.UnlistSandboxProduct(f.post("u"), &catalogv1.UnlistSandboxProductRequest{ProductId: p.GetId()})
+	require.ErrorContains(t, err, "unknown service")
+	f.exec(`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at) VALUES ($1, $2, true, '{}', '{SE}', $3)`,
+		tenantID, p.GetId(), at.Add(time.Hour))
+	listed, err := f.product(f.as(1), p.GetId())
+	require.NoError(t, err)
+	require.True(t, listed.GetAvailable())
+	require.Equal(t, at, listed.GetUpdatedAt().AsTime())
+}
