@@ -33,8 +33,10 @@ const (
 // columns lists the columns of bytes, and those that are named as if they were sealed, in the databases of all programs.
 var columns = map[string]map[string]string{
 	"catalog": {
-		"skus.variations_key":          digest,
-		"reservations.reservation_key": digest,
+		"idempotency_answers.answer":      plain,
+		"idempotency_answers.fingerprint": digest,
+		"skus.variations_key":             digest,
+		"reservations.reservation_key":    digest,
 	},
 	"events": {"feed.data": events},
 	"links": {

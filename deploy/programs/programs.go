@@ -26,7 +26,7 @@ import (
 func All() []Program {
 	return []Program{
 		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.Compare, tenants.New),
-		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"maintenance", "retention clock"}}, catalog.Migrate, catalog.Compare, catalog.New),
+		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"idempotency", "maintenance", "retention clock"}}, catalog.Migrate, catalog.Compare, catalog.New),
 		define(Program{
 			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
 			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock", "seal keys"},

@@ -30,9 +30,14 @@ var (
 	}
 	// requiredOptional are members with the keyword optional that a request must have. The keyword distinguishes a missing
 	// value from zero.
-	requiredOptional = []protoreflect.FullName{"gifting.orders.v1.UpdateDeliveryRequest.expected_version"}
+	requiredOptional = []protoreflect.FullName{
+		"gifting.orders.v1.UpdateDeliveryRequest.expected_version", "gifting.catalog.v1.SetSandboxStockRequest.stock_remaining",
+		"gifting.catalog.v1.SetSandboxProductAvailableRequest.available",
+	}
 	// notRequired are members without the keyword optional that a request may omit.
-	notRequired = []protoreflect.FullName{"gifting.orders.v1.OrderCustomization.details"}
+	notRequired = []protoreflect.FullName{
+		"gifting.orders.v1.OrderCustomization.details", "gifting.personallinks.v1.ClaimSandboxPersonalLinkRequest.recipient",
+	}
 )
 
 // comparison compares schemas with the descriptors of messages, as restjson reads or writes them.

@@ -19,6 +19,9 @@ const (
 	// ReplayedHeader is set on a gRPC answer that was stored by an earlier call.
 	ReplayedHeader = "gifting-replayed"
 
+	// SandboxHeader is set on a gRPC answer that the sandbox made otherwise than production. It says what the sandbox does.
+	SandboxHeader = "gifting-sandbox"
+
 	// FeedEndHeader is set on a gRPC answer with a page that reaches the end of the event feed.
 	FeedEndHeader = "gifting-feed-end"
 

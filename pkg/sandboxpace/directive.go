@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -21,11 +20,11 @@ const DefaultPace = 2 * time.Second
 // maxPace bounds how long a row waits for its step.
 const maxPace = time.Hour
 
-// ErrDirective is wrapped by the error of a directive that cannot be read. Its text completes "must begin with …".
-var ErrDirective = errors.New("must begin with " + prefix)
+// ErrDirective is wrapped by the error of a directive that cannot be read.
+var ErrDirective = errors.New("must be " + prefix)
 
-// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. After a colon, the rest is the caller's.
-var directive = regexp.MustCompile(`^sandbox:auto(?:=([0-9]{1,5})s)?(?:,stop=([A-Z_]+))?(?::.*)?$`)
+// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. Text of the caller may follow white space.
+var directive = regexp.MustCompile(`^sandbox:auto(?:=([1-9][0-9]{0,3}[smh]))?(?:,stop=([A-Z_]+))?(?:\s|$)`)
 
 // Directive says how a record goes on by itself.
 type Directive struct {
@@ -47,15 +46,15 @@ func Parse(reference string, stops ...string) (*Directive, error) {
 	}
 	d := &Directive{Pace: DefaultPace, Stop: parts[2]}
 	if parts[1] != "" {
-		seconds, err := strconv.Atoi(parts[1])
-		if d.Pace = time.Duration(seconds) * time.Second; err != nil || d.Pace < time.Second || d.Pace > maxPace {
-			return nil, invalid(stops)
-		}
+		d.Pace, _ = time.ParseDuration(parts[1]) // The expression allows only durations.
+	}
+	if d.Pace > maxPace {
+		return nil, invalid(stops)
 	}
 	return d, nil
 }
 
 func invalid(stops []string) error {
-	return fmt.Errorf("%w, then perhaps =1s to =3600s, then perhaps ,stop= with %s, then the end or a colon",
+	return fmt.Errorf("%w, perhaps with a pace from =1s to =1h and then with ,stop= and %s; text of your own may follow a space",
 		ErrDirective, strings.Join(stops, " or "))
 }

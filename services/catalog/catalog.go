@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
@@ -45,17 +46,23 @@ type Config struct {
 	// After a crash a unit is reserved for at most ReservationTTL plus the interval at which orders reconciles expired
 	// reservations.
 	ReservationTTL time.Duration `env:"RESERVATION_TTL" envDefault:"30s" check:"min=5s" doc:"How long a reservation holds stock for its order."`
+	Idempotency    idempotency.Config
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 }
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database, out, schema()...)
 }
 
 // Compare compares the database with the migrations of this version.
 func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+	return postgres.Compare(ctx, cfg.Database.URL, schema()...)
+}
+
+// schema lists the migrations of the service's database. Only the sandbox stores responses.
+func schema() []postgres.Migrations {
+	return []postgres.Migrations{retentionclock.Migrations(), idempotency.Migrations(), store.Migrations()}
 }
 
 // Service is the running catalog.
@@ -68,6 +75,7 @@ type Service struct {
 	server      *rpc.Server
 	clock       *retentionclock.Clock
 	maintenance daemon.Part
+	answers     daemon.Part
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -93,19 +101,23 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	if s.tenants, err = rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, s.tel); err != nil {
 		return err
 	}
-	records := store.New(s.pool)
+	records, sandbox := store.New(s.pool), cfg.Environment == apikey.Sandbox
+	if sandbox {
+		records = store.NewSandbox(s.pool)
+	}
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
 	}
 	if s.maintenance, err = maintenance.New(records, s.clock, cfg.AuditRetention, s.tel); err != nil {
 		return err
 	}
+	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
 	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
 	}
 	server.Register(s.server, server.Deps{
 		Store: records, Files: s.files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(s.tenants),
-	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL})
+	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox})
 	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool)})
 	return observe(records, s.tel)
 }
@@ -116,6 +128,7 @@ func (s *Service) Run(ctx context.Context) error {
 		daemon.Part{Name: "grpc", Run: s.server.Run},
 		s.clock.Part(s.tel),
 		s.maintenance,
+		s.answers,
 		s.uploads.Part(s.tel.Logger),
 		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping, s.uploads.Ready),
 	)

@@ -26,6 +26,7 @@ import (
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -36,6 +37,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/autoclaim"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/server"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
@@ -83,6 +85,7 @@ type Service struct {
 	links   *store.Store
 	claims  *claims.Saga
 	answers daemon.Part
+	sandbox []daemon.Part // Empty in production.
 	clock   *retentionclock.Clock
 }
 
@@ -170,14 +173,21 @@ func (s *Service) assemble(ctx context.Context) error {
 		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
 		LostClaim: lostClaim,
 	}, claims.Config{Lease: claims.Lease})
+	auto := &autoclaim.Worker{Store: s.links, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake}
+	steps := sandboxpace.NewLoop("sandbox claims", s.tel.Logger, auto.Run)
 	srv := server.New(server.Deps{
 		Store: s.links, Ring: ring, Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenants)),
-		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Clock: time.Now,
-	}, server.Config{ClaimURL: s.cfg.ClaimURL})
+		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Clock: time.Now, WakeAuto: steps.Wake,
+	}, server.Config{ClaimURL: s.cfg.ClaimURL, Sandbox: s.cfg.Environment == apikey.Sandbox})
+	auto.Claims = srv
 	if s.rpc, err = rpc.NewServer(s.cfg.RPC, s.tel, server.Collectors()...); err != nil {
 		return err
 	}
 	s.rpc.Intercept(s.waker.Intercept)
+	if s.cfg.Environment == apikey.Sandbox {
+		linksv1.RegisterSandboxPersonalLinksServiceServer(s.rpc, srv)
+		s.sandbox = append(s.sandbox, steps.Part())
+	}
 	linksv1.RegisterPersonalLinksServiceServer(s.rpc, srv)
 	linksv1.RegisterGiftSiteServiceServer(s.rpc, srv)
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
@@ -209,7 +219,7 @@ func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, er
 // Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
-	return daemon.Run(ctx, s.tel.Logger,
+	return daemon.Run(ctx, s.tel.Logger, append(s.sandbox,
 		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
 		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
 		s.keys.Part(),
@@ -218,7 +228,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.answers,
 		s.clock.Part(s.tel),
 		s.clock.Every("retention", time.Hour, s.tel, s.eraseDetails),
-	)
+	)...)
 }
 
 func (s *Service) eraseDetails(ctx context.Context, lag time.Duration) error {

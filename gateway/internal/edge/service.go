@@ -69,6 +69,10 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 	if environment == apikey.Sandbox {
 		registrations = append(registrations,
 			func() error { return ordersv1.RegisterSandboxOrdersServiceHandler(ctx, mux, c.Orders) },
+			func() error {
+				return personallinksv1.RegisterSandboxPersonalLinksServiceHandler(ctx, mux, c.PersonalLinks)
+			},
+			func() error { return catalogv1.RegisterSandboxCatalogServiceHandler(ctx, mux, c.Catalog) },
 		)
 	}
 	for _, register := range registrations {
@@ -239,6 +243,9 @@ func copyMarks(ctx context.Context, w http.ResponseWriter) {
 	}
 	if len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
 		w.Header().Set(replayedHeader, "true")
+	}
+	for _, what := range md.HeaderMD.Get(caller.SandboxHeader) {
+		w.Header().Add(sandboxHeader, what)
 	}
 	if len(md.HeaderMD.Get(caller.FeedEndHeader)) > 0 {
 		w.Header().Set("Feed-Position", "end")

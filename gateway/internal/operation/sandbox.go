@@ -3,7 +3,9 @@ package operation
 import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // SandboxPrefix begins the paths of the operations that exist only in the sandbox.
@@ -13,6 +15,8 @@ const SandboxPrefix = "/sandbox/"
 func sandboxContracts() []protoreflect.FileDescriptor {
 	return []protoreflect.FileDescriptor{
 		ordersv1.File_gifting_orders_v1_sandbox_proto,
+		personallinksv1.File_gifting_personallinks_v1_sandbox_proto,
+		catalogv1.File_gifting_catalog_v1_sandbox_proto,
 	}
 }
 
@@ -20,5 +24,13 @@ func sandboxContracts() []protoreflect.FileDescriptor {
 func sandboxRules() map[string]rule {
 	return map[string]rule{
 		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName: {scope: orders, bodyOptional: true},
+
+		personallinksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName: {scope: personalLinks, bodyOptional: true},
+		personallinksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName:   {scope: personalLinks, bodyOptional: true},
+
+		catalogv1.SandboxCatalogService_SetSandboxStock_FullMethodName:            {scope: catalog},
+		catalogv1.SandboxCatalogService_UnlistSandboxProduct_FullMethodName:       {scope: catalog, bodyOptional: true},
+		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName:       {scope: catalog, bodyOptional: true},
+		catalogv1.SandboxCatalogService_SetSandboxProductAvailable_FullMethodName: {scope: catalog},
 	}
 }

@@ -23,7 +23,7 @@ catalog:
   calls: [tenants]
   uses: [postgresql, objectStorage]
   settings: [ENVIRONMENT, IMAGES_URL, PUBLIC_URL]
-  accepts: [AUDIT_RETENTION, RESERVATION_TTL]
+  accepts: [AUDIT_RETENTION, IDEMPOTENCY_RETENTION, RESERVATION_TTL]
   secrets: {DATABASE_URL: databaseUrl}
 orders:
   values: orders

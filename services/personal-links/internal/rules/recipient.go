@@ -79,12 +79,22 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 	return out, found[:min(len(found), maxErrors)]
 }
 
+func directiveOf(recipientID string) (*sandboxpace.Directive, error) {
+	return sandboxpace.Parse(recipientID, enumname.String(Active), enumname.String(Claimed))
+}
+
+// Auto reports whether the link of a result is claimed by itself in the sandbox.
+func Auto(result *linksv1.PersonalLinkResult) bool {
+	directive, _ := directiveOf(result.GetLink().GetExternalRecipientId())
+	return directive != nil
+}
+
 // auto reads the directive of a recipient. Its link may stop before and after its claim.
 func (r *Recipients) auto(id string, errs *fields.Errors) *sandboxpace.Directive {
 	if !r.sandbox {
 		return nil
 	}
-	directive, err := sandboxpace.Parse(id, enumname.String(Active), enumname.String(Claimed))
+	directive, err := directiveOf(id)
 	if err != nil {
 		errs.Add("externalRecipientId", problem.FieldInvalid, err.Error())
 	}

@@ -62,7 +62,7 @@ func TestALinkIsClaimedByItself(t *testing.T) {
 	f := setupAlone(t)
 	var woken atomic.Int32
 	w := f.worker(f.saga(f.store, f.orders), func() { woken.Add(1) })
-	links := f.auto(t, "sandbox:auto=10s", "sandbox:auto,stop=ACTIVE", "sandbox:auto,stop=CLAIMED:7", "player")
+	links := f.auto(t, "sandbox:auto=10s", "sandbox:auto,stop=ACTIVE", "sandbox:auto,stop=CLAIMED 7", "player")
 	require.EqualValues(t, 1, f.woken.Load(), "the batch wakes the loop")
 	next, found, err := w.Run(t.Context())
 	require.NoError(t, err)

@@ -28,11 +28,12 @@ func (s *Server) CreatePersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	if s.sandbox {
-		s.wakeAuto()
-	}
 	resp := &linksv1.CreatePersonalLinksResponse{}
-	return resp, a.open(stored, resp)
+	if err := a.open(stored, resp); err != nil {
+		return nil, err
+	}
+	s.announceAuto(ctx, resp)
+	return resp, nil
 }
 
 func (s *Server) prepareBatch(

@@ -2,7 +2,12 @@ package server
 
 import (
 	"context"
+	"slices"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -21,6 +26,16 @@ func (s *Server) complete(
 		return problem.New(problem.CampaignNotActive, "The campaign of the link is not active.")
 	}
 	return rules.CompleteClaim(choice, selection.GetGifts())
+}
+
+// announceAuto says in the answer, also in a stored one, that links of a batch are claimed by themselves.
+func (s *Server) announceAuto(ctx context.Context, batch *linksv1.CreatePersonalLinksResponse) {
+	if !s.sandbox || !slices.ContainsFunc(batch.GetResults(), rules.Auto) {
+		return
+	}
+	// It fails only outside of a gRPC call, as in a test.
+	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.SandboxHeader, "auto"))
+	s.wakeAuto()
 }
 
 // ClaimByItself claims a link of the sandbox with the first gift that can be chosen and a made-up recipient.
