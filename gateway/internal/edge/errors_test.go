@@ -134,7 +134,7 @@ func occurrences() map[problem.Code][]occurrence {
 		}},
 		problem.InternalError: {
 			{name: "a failure of a service", failure: errors.New("the password is hunter2")},
-			get("an operation that is not implemented", "/orders/an-order"),
+			get("an operation that is not implemented", "/orders/another-order"),
 		},
 		problem.ServiceUnavailable: {occurrence{name: "a service that is down", failure: problem.Unavailable()}.withHeader("Retry-After", "2")},
 		problem.RangeNotSatisfiable: {

@@ -26,7 +26,9 @@ type catalog struct {
 	// asked is the last request of PreviewItem; nil if there was none.
 	asked *catalogv1.PreviewItemRequest
 
-	mu                  sync.Mutex
+	mu sync.Mutex
+	// checks counts calls of CheckItem.
+	checks              int
 	stock               int
 	holds               map[string]*hold
 	confirmed, released []string
@@ -54,6 +56,9 @@ func (c *catalog) left() int {
 func (c *catalog) CheckItem(
 	_ context.Context, r *catalogv1.CheckItemRequest, _ ...grpc.CallOption,
 ) (*catalogv1.CheckItemResponse, error) {
+	c.mu.Lock()
+	c.checks++
+	c.mu.Unlock()
 	resp := &catalogv1.CheckItemResponse{ProductName: "Mug", Stocked: c.stocked}
 	if r.CampaignId != nil {
 		resp.CampaignBrandId, resp.Stocked = brandID, true

@@ -98,7 +98,9 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 			[]string{"invalid_request externalOrderId items client recipient", "brand_required", "invalid_custom_fields customFields"},
 		},
 		"a body that is no JSON": {
-			func(*ordersv1.PlaceOrderRequest) {}, everything, []problem.Violation{{Code: problem.FieldInvalid, Message: "is not JSON"}},
+			func(*ordersv1.PlaceOrderRequest) {},
+			everything,
+			[]problem.Violation{{Code: problem.FieldInvalid, Message: "is not JSON"}},
 			[]string{"invalid_request "},
 		},
 		"a brand that is no UUID": {
@@ -121,7 +123,7 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 		},
 		"two items of a campaign that does not run": {
 			func(r *ordersv1.PlaceOrderRequest) {
-				r.CampaignId, r.BrandId, r.Items = new(campaignID), nil, append(r.Items, r.Items[0])
+				r.CampaignId, r.BrandId, r.Items = new(campaignID), nil, append(r.GetItems(), r.GetItems()[0])
 			}, problem.New(problem.CampaignNotActive, "no"), nil,
 			[]string{"invalid_request items", "campaign_not_active", "invalid_custom_fields customFields"},
 		},
@@ -169,6 +171,17 @@ func TestADryRunWritesNothing(t *testing.T) {
 	}
 	require.Equal(t, before, pgtest.Contents(t, f.pool))
 	require.Empty(t, f.catalog.holds)
+}
+
+func TestAPlacedOrderIsCheckedOnceAndNotPreviewed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	r := campaignRequest("o-1")
+	r.Customization = &ordersv1.OrderCustomization{Details: "x"}
+	_, err := f.PlaceOrder(f.as(t, "k"), r)
+	require.NoError(t, err)
+	require.Equal(t, 1, f.catalog.checks)
+	require.Nil(t, f.catalog.asked)
 }
 
 func TestADryRunFailsWithTheServicesThatItNeeds(t *testing.T) {
