@@ -241,8 +241,11 @@ func testScopes(t *testing.T, p *platform) {
 		})
 	}
 	for _, endpoint := range []struct{ id, method, path string }{
-		{"SCO-1", "GET", "/me"}, {"SCO-17", "GET", "/events"}, {"SCO-18", "POST", "/webhooks:test"},
+		{"SCO-1", "GET", "/me"},
+		{"SCO-17", "GET", "/events"},
+		{"SCO-18", "POST", "/webhooks:test"},
 		{"WHD-9", "GET", "/webhooks/deliveries"},
+		{"WHH-5", "GET", "/webhooks/health"},
 	} {
 		requirement(t, endpoint.id, func(t *testing.T) {
 			for _, key := range keys {

@@ -27,7 +27,7 @@ func (f *fixture) newOwnReceiver(t *testing.T, status int) *ownReceiver {
 	t.Helper()
 	requireNearby(t, f.platform)
 	r := &ownReceiver{arrived: make(chan string, 1000)}
-	r.status.Store(int32(status)) //nolint:gosec // An HTTP status has three digits.
+	r.status.Store(int32(status))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(int(r.status.Load()))
 		_, _ = w.Write([]byte("seen \xff"))
@@ -45,10 +45,10 @@ func (f *fixture) ownDeliveries(t *testing.T, key, query string) []record {
 }
 
 // awaitOwn waits until the key has so many deliveries in a state, all of them attempted.
-func (f *fixture) awaitOwn(t *testing.T, key, state string, number int) (found []record) {
+func (f *fixture) awaitOwn(t *testing.T, key, state string, number int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		found = f.ownDeliveries(t, key, "&state="+state)
+		found := f.ownDeliveries(t, key, "&state="+state)
 		for _, d := range found {
 			if len(d["attempts"].([]any)) == 0 {
 				return false
@@ -56,7 +56,6 @@ func (f *fixture) awaitOwn(t *testing.T, key, state string, number int) (found [
 		}
 		return len(found) == number
 	}, harness.Slow, 50*time.Millisecond)
-	return found
 }
 
 func testOwnDeliveries(t *testing.T, p *platform) {
@@ -103,6 +102,9 @@ func testOwnDeliveries(t *testing.T, p *platform) {
 		require.GreaterOrEqual(t, failed["durationMs"], 0.0)
 	})
 	f.testOwnFilters(t, receiver.key, first.ID, second.ID)
+	f.testResends(t, receiver, sent)
+	f.testReplays(t, receiver, sent)
+	f.testHealth(t)
 	requirement(t, "WHD-6", func(t *testing.T) {
 		for _, key := range []string{f.key, f.newKey(t), newFixture(t, p).key} {
 			require.Empty(t, f.ownDeliveries(t, key, ""))
@@ -134,5 +136,109 @@ func (f *fixture) testOwnFilters(t *testing.T, key, first, second string) {
 		_, next := f.Page(t, key, "/webhooks/deliveries?limit=1")
 		f.Get(t, key, "/webhooks/deliveries?limit=1&type=order.created&after="+next).Invalid(t, "after invalid")
 		f.Get(t, f.newKey(t), "/webhooks/deliveries?limit=1&after="+next).Invalid(t, "after invalid")
+	})
+}
+
+func (f *fixture) postOwn(t *testing.T, key, path, body, idempotencyKey string) answer {
+	t.Helper()
+	return f.Do(t, call{
+		Method: http.MethodPost, Path: path, Key: key, Body: body, Header: map[string]string{"Idempotency-Key": idempotencyKey},
+	})
+}
+
+// testResends sends a delivery again that has arrived.
+func (f *fixture) testResends(t *testing.T, r *ownReceiver, sent record) {
+	path, eventID := "/webhooks/deliveries/"+sent["id"].(string)+":resend", sent["eventId"].(string)
+	requirement(t, "WHR-1", func(t *testing.T) {
+		key := uuid.NewString()
+		a := f.postOwn(t, r.key, path, "{}", key)
+		require.Equal(t, http.StatusAccepted, a.Status, a.Body)
+		require.Equal(t, []any{sent["id"], "PENDING"}, []any{a.OK(t)["id"], a.OK(t)["state"]})
+		r.await(t, eventID, 2)
+		again := f.postOwn(t, r.key, path, "{}", key)
+		require.Equal(t, a.Body, again.Body)
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	})
+	requirement(t, "WHR-2", func(t *testing.T) {
+		for _, d := range f.ownDeliveries(t, r.key, "&state=PENDING") {
+			require.Equal(t, d, f.Post(t, r.key, "/webhooks/deliveries/"+d["id"].(string)+":resend", "{}").OK(t))
+		}
+	})
+	requirement(t, "WHR-3", func(t *testing.T) {
+		f.Post(t, f.key, path, "{}").Problem(t, "not_found")
+		for _, id := range []string{eventID, uuid.NewString(), "x"} {
+			f.Post(t, r.key, "/webhooks/deliveries/"+id+":resend", "{}").Problem(t, "not_found")
+		}
+		f.postOwn(t, r.key, path, "{}", "").Problem(t, "idempotency_key_required")
+	})
+}
+
+// await waits until an event has arrived so many times.
+func (r *ownReceiver) await(t *testing.T, eventID string, times int) {
+	t.Helper()
+	for times > 0 {
+		select {
+		case id := <-r.arrived:
+			if id == eventID {
+				times--
+			}
+		case <-time.After(harness.Slow):
+			require.Fail(t, "the event has not arrived")
+		}
+	}
+}
+
+func (f *fixture) testReplays(t *testing.T, r *ownReceiver, sent record) {
+	span := func(from, to time.Duration, more string) string {
+		now := time.Now().UTC()
+		return `{"from": "` + now.Add(from).Format(time.RFC3339) + `", "to": "` + now.Add(to).Format(time.RFC3339) + `"` + more + `}`
+	}
+	requirement(t, "WHR-4", func(t *testing.T) {
+		f.awaitOwn(t, r.key, "DELIVERED", 1)
+		key, body := uuid.NewString(), span(-time.Hour, time.Hour, `, "types": ["order.created"]`)
+		a := f.postOwn(t, r.key, "/webhooks:replay", body, key)
+		require.Equal(t, http.StatusAccepted, a.Status, a.Body)
+		require.Equal(t, record{"deliveries": 1.0}, a.OK(t), "the one that is finished")
+		r.await(t, sent["eventId"].(string), 1)
+		require.Equal(t, a.Body, f.postOwn(t, r.key, "/webhooks:replay", body, key).Body)
+		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, r.key, "/webhooks:replay", span(-time.Hour, time.Hour, `, "types": ["order.updated"]`)).OK(t))
+		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, f.newKey(t), "/webhooks:replay", span(-time.Hour, time.Hour, "")).OK(t), "of another key")
+	})
+	requirement(t, "WHR-5", func(t *testing.T) {
+		f.Post(t, r.key, "/webhooks:replay", "{}").Invalid(t, "from required", "to required")
+		f.Post(t, r.key, "/webhooks:replay", span(0, 0, `, "types": ["ping"]`)).Invalid(t, "to invalid", "types[0] invalid")
+	})
+	requirement(t, "WHR-6", func(t *testing.T) {
+		f.Post(t, r.key, "/webhooks:replay", span(-31*24*time.Hour, 0, "")).Problem(t, "replay_too_large")
+	})
+}
+
+func (f *fixture) testHealth(t *testing.T) {
+	health := func(t *testing.T, key string) record {
+		t.Helper()
+		return f.Get(t, key, "/webhooks/health").OK(t)
+	}
+	requirement(t, "WHH-1", func(t *testing.T) { require.Equal(t, "NONE", health(t, f.key)["state"]) })
+	r := f.newOwnReceiver(t, http.StatusOK)
+	requirement(t, "WHH-2", func(t *testing.T) {
+		require.Equal(t, record{
+			"state": "HEALTHY", "failingSince": nil, "lastSuccessAt": nil, "lastError": nil, "pending": 0.0, "oldestPendingAt": nil,
+		}, health(t, r.key))
+		f.place(t)
+		require.Eventually(t, func() bool { return health(t, r.key)["lastSuccessAt"] != nil }, harness.Slow, 50*time.Millisecond)
+		require.Equal(t, "HEALTHY", health(t, r.key)["state"])
+	})
+	requirement(t, "WHH-3", func(t *testing.T) {
+		r.status.Store(http.StatusServiceUnavailable)
+		f.place(t)
+		require.Eventually(t, func() bool { return health(t, r.key)["state"] == "FAILING" }, harness.Slow, 50*time.Millisecond)
+		got := health(t, r.key)
+		require.Contains(t, got["lastError"], "503")
+		require.InDelta(t, 1, got["pending"], 0)
+		for _, name := range []string{"failingSince", "lastSuccessAt", "oldestPendingAt"} {
+			at, err := time.Parse(time.RFC3339, got[name].(string))
+			require.NoError(t, err)
+			require.WithinDuration(t, time.Now(), at, time.Minute, name)
+		}
 	})
 }

@@ -51,6 +51,7 @@ const (
 	RangeNotSatisfiable     Code = "range_not_satisfiable"
 	TooManyMessages         Code = "too_many_messages"
 	PreconditionFailed      Code = "precondition_failed"
+	ReplayTooLarge          Code = "replay_too_large"
 )
 
 // Info is what the registry holds of a code.
@@ -102,6 +103,7 @@ var registry = []Info{
 	{RangeNotSatisfiable, http.StatusRequestedRangeNotSatisfiable, codes.OutOfRange, "Range not satisfiable"},
 	{TooManyMessages, http.StatusUnprocessableEntity, codes.FailedPrecondition, "Too many messages"},
 	{PreconditionFailed, http.StatusPreconditionFailed, codes.Aborted, "Precondition failed"},
+	{ReplayTooLarge, http.StatusUnprocessableEntity, codes.FailedPrecondition, "Replay too large"},
 }
 
 var byCode = func() map[Code]Info {

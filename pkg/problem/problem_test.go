@@ -104,6 +104,7 @@ var specified = []struct {
 	{"range_not_satisfiable", 416},
 	{"too_many_messages", 422},
 	{"precondition_failed", 412},
+	{"replay_too_large", 422},
 }
 
 func TestTheRegistryIsTheTableOfTheSpecification(t *testing.T) {

@@ -158,7 +158,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 		return err
 	}
 	webhookv1.RegisterWebhookServiceServer(s.server, server.New(
-		server.Deps{Pool: s.pool, Store: deliveries, Directory: directory, Client: client, Now: now},
+		server.Deps{Pool: s.pool, Store: deliveries, Directory: directory, Client: client, Reader: reader, Wake: s.sender.Wake, Now: now},
 		server.Config{
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))

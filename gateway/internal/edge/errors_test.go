@@ -146,6 +146,7 @@ func occurrences() map[problem.Code][]occurrence {
 		problem.CampaignNotActive, problem.ProductNotInCampaign, problem.ProductNotAvailable, problem.ProductNotFound,
 		problem.NotDeliverableToCountry, problem.TooManyMessages, problem.InvalidVariations, problem.InvalidCustomFields, problem.ManagerNotFound,
 		problem.CountryChangeNotAllowed, problem.NoProducts, problem.NoRecipients, problem.TooManyRecipients,
+		problem.ReplayTooLarge,
 	} {
 		rows[code] = []occurrence{returned("returned by a service", code, func(*problem.Error) {}, nil)}
 	}

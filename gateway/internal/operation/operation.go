@@ -261,5 +261,8 @@ func rules() map[string]rule {
 		eventsv1.EventsService_ListEvents_FullMethodName:                        {scope: anyKey},
 		webhookv1.WebhookService_TestWebhook_FullMethodName:                     {scope: anyKey, bodyOptional: true},
 		webhookv1.WebhookService_ListWebhookDeliveries_FullMethodName:           {scope: anyKey},
+		webhookv1.WebhookService_GetWebhookHealth_FullMethodName:                {scope: anyKey},
+		webhookv1.WebhookService_ResendWebhookDelivery_FullMethodName:           {scope: anyKey, success: http.StatusAccepted},
+		webhookv1.WebhookService_ReplayWebhooks_FullMethodName:                  {scope: anyKey, success: http.StatusAccepted},
 	}
 }

@@ -34,10 +34,18 @@ func setupOwn(t *testing.T) *own {
 
 // as is a call of a key.
 func (o *own) as(keyID int32, tenantID string) context.Context {
-	o.fixture.t.Helper()
+	return o.call(keyID, tenantID, caller.Request{})
+}
+
+// keyed is a call of a key of the tenant with an Idempotency-Key.
+func (o *own) keyed(keyID int32, idempotencyKey, fingerprint string) context.Context {
+	return o.call(keyID, tenant, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)})
+}
+
+func (o *own) call(keyID int32, tenantID string, r caller.Request) context.Context {
 	ctx, err := caller.Outgoing(context.WithoutCancel(o.fixture.t.Context()), caller.Principal{
 		TenantID: tenantID, KeyID: keyID, AllBrands: true,
-	}, caller.Request{})
+	}, r)
 	require.NoError(o.fixture.t, err)
 	return ctx
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -17,6 +18,9 @@ func Collectors() []string {
 	return []string{
 		webhookv1.WebhookService_TestWebhook_FullMethodName,
 		webhookv1.WebhookService_ListWebhookDeliveries_FullMethodName,
+		webhookv1.WebhookService_GetWebhookHealth_FullMethodName,
+		webhookv1.WebhookService_ResendWebhookDelivery_FullMethodName,
+		webhookv1.WebhookService_ReplayWebhooks_FullMethodName,
 	}
 }
 
@@ -26,7 +30,11 @@ type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
-	Now       func() time.Time
+	// Reader tells whether a waiting event can be opened.
+	Reader *eventseal.Reader
+	// Wake is called when deliveries have become due.
+	Wake func()
+	Now  func() time.Time
 }
 
 // Config of a server. All fields are required.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -43,6 +45,7 @@ type fixture struct {
 	directory *directorytest.Directory
 	receiver  *webhooktest.Receiver
 	client    webhookv1.WebhookServiceClient
+	woken     atomic.Int32
 }
 
 // setup serves the RPC for a key whose webhook is the receiver.
@@ -57,7 +60,8 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 	require.NoError(t, err)
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
 	webhookv1.RegisterWebhookServiceServer(s, server.New(
-		server.Deps{Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client, Now: time.Now},
+		server.Deps{Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client,
+			Reader: eventsealtest.Reader(t, eventsealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now},
 		server.Config{Environment: "sandbox", TestTimeout: timeout, Tests: slots}))
 	f.client = webhookv1.NewWebhookServiceClient(serve(t, s))
 	return f

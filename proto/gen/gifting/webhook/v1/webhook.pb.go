@@ -83,6 +83,66 @@ func (WebhookDeliveryState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{0}
 }
 
+// WebhookState says whether the webhook of a key works.
+type WebhookState int32
+
+const (
+	WebhookState_WEBHOOK_STATE_UNSPECIFIED WebhookState = 0
+	// The last attempt was accepted, or there was none.
+	WebhookState_WEBHOOK_STATE_HEALTHY WebhookState = 1
+	// The last attempt failed.
+	WebhookState_WEBHOOK_STATE_FAILING WebhookState = 2
+	// Nothing is sent for a reason on the platform's side. Deliveries wait and use up no attempt.
+	WebhookState_WEBHOOK_STATE_PAUSED WebhookState = 3
+	// The key has no webhook URL.
+	WebhookState_WEBHOOK_STATE_NONE WebhookState = 4
+)
+
+// Enum value maps for WebhookState.
+var (
+	WebhookState_name = map[int32]string{
+		0: "WEBHOOK_STATE_UNSPECIFIED",
+		1: "WEBHOOK_STATE_HEALTHY",
+		2: "WEBHOOK_STATE_FAILING",
+		3: "WEBHOOK_STATE_PAUSED",
+		4: "WEBHOOK_STATE_NONE",
+	}
+	WebhookState_value = map[string]int32{
+		"WEBHOOK_STATE_UNSPECIFIED": 0,
+		"WEBHOOK_STATE_HEALTHY":     1,
+		"WEBHOOK_STATE_FAILING":     2,
+		"WEBHOOK_STATE_PAUSED":      3,
+		"WEBHOOK_STATE_NONE":        4,
+	}
+)
+
+func (x WebhookState) Enum() *WebhookState {
+	p := new(WebhookState)
+	*p = x
+	return p
+}
+
+func (x WebhookState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (WebhookState) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_webhook_v1_webhook_proto_enumTypes[1].Descriptor()
+}
+
+func (WebhookState) Type() protoreflect.EnumType {
+	return &file_gifting_webhook_v1_webhook_proto_enumTypes[1]
+}
+
+func (x WebhookState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use WebhookState.Descriptor instead.
+func (WebhookState) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{1}
+}
+
 type TestWebhookRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -490,6 +550,327 @@ func (x *WebhookDeliveryAttempt) GetResponseBody() string {
 	return ""
 }
 
+type GetWebhookHealthRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetWebhookHealthRequest) Reset() {
+	*x = GetWebhookHealthRequest{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetWebhookHealthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetWebhookHealthRequest) ProtoMessage() {}
+
+func (x *GetWebhookHealthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetWebhookHealthRequest.ProtoReflect.Descriptor instead.
+func (*GetWebhookHealthRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{6}
+}
+
+type GetWebhookHealthResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State WebhookState           `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.webhook.v1.WebhookState" json:"state,omitempty"`
+	// When the first attempt failed since the last success. Null unless FAILING.
+	FailingSince *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=failing_since,json=failingSince,proto3,oneof" json:"failing_since,omitempty"`
+	// Null: none in the log.
+	LastSuccessAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_success_at,json=lastSuccessAt,proto3,oneof" json:"last_success_at,omitempty"`
+	// What went wrong in the last attempt that failed. Null: none in the log.
+	LastError *string `protobuf:"bytes,4,opt,name=last_error,json=lastError,proto3,oneof" json:"last_error,omitempty"`
+	// Number of pending deliveries. It is exact below 10000; 10000 means that many or more.
+	Pending int32 `protobuf:"varint,5,opt,name=pending,proto3" json:"pending,omitempty"`
+	// When the oldest pending delivery was created. Null without any.
+	OldestPendingAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=oldest_pending_at,json=oldestPendingAt,proto3,oneof" json:"oldest_pending_at,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *GetWebhookHealthResponse) Reset() {
+	*x = GetWebhookHealthResponse{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetWebhookHealthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetWebhookHealthResponse) ProtoMessage() {}
+
+func (x *GetWebhookHealthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetWebhookHealthResponse.ProtoReflect.Descriptor instead.
+func (*GetWebhookHealthResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GetWebhookHealthResponse) GetState() WebhookState {
+	if x != nil {
+		return x.State
+	}
+	return WebhookState_WEBHOOK_STATE_UNSPECIFIED
+}
+
+func (x *GetWebhookHealthResponse) GetFailingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FailingSince
+	}
+	return nil
+}
+
+func (x *GetWebhookHealthResponse) GetLastSuccessAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastSuccessAt
+	}
+	return nil
+}
+
+func (x *GetWebhookHealthResponse) GetLastError() string {
+	if x != nil && x.LastError != nil {
+		return *x.LastError
+	}
+	return ""
+}
+
+func (x *GetWebhookHealthResponse) GetPending() int32 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
+}
+
+func (x *GetWebhookHealthResponse) GetOldestPendingAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OldestPendingAt
+	}
+	return nil
+}
+
+type ResendWebhookDeliveryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DeliveryId    string                 `protobuf:"bytes,1,opt,name=delivery_id,json=deliveryId,proto3" json:"delivery_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResendWebhookDeliveryRequest) Reset() {
+	*x = ResendWebhookDeliveryRequest{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendWebhookDeliveryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendWebhookDeliveryRequest) ProtoMessage() {}
+
+func (x *ResendWebhookDeliveryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendWebhookDeliveryRequest.ProtoReflect.Descriptor instead.
+func (*ResendWebhookDeliveryRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ResendWebhookDeliveryRequest) GetDeliveryId() string {
+	if x != nil {
+		return x.DeliveryId
+	}
+	return ""
+}
+
+type ResendWebhookDeliveryResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Delivery      *WebhookDelivery       `protobuf:"bytes,1,opt,name=delivery,proto3" json:"delivery,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResendWebhookDeliveryResponse) Reset() {
+	*x = ResendWebhookDeliveryResponse{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendWebhookDeliveryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendWebhookDeliveryResponse) ProtoMessage() {}
+
+func (x *ResendWebhookDeliveryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendWebhookDeliveryResponse.ProtoReflect.Descriptor instead.
+func (*ResendWebhookDeliveryResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ResendWebhookDeliveryResponse) GetDelivery() *WebhookDelivery {
+	if x != nil {
+		return x.Delivery
+	}
+	return nil
+}
+
+type ReplayWebhooksRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Events recorded at or after this time, to the millisecond.
+	From *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Events recorded before this time, at most 30 days later.
+	To *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// Only events of these types. Empty: all.
+	Types         []string `protobuf:"bytes,3,rep,name=types,proto3" json:"types,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayWebhooksRequest) Reset() {
+	*x = ReplayWebhooksRequest{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayWebhooksRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayWebhooksRequest) ProtoMessage() {}
+
+func (x *ReplayWebhooksRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayWebhooksRequest.ProtoReflect.Descriptor instead.
+func (*ReplayWebhooksRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ReplayWebhooksRequest) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *ReplayWebhooksRequest) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *ReplayWebhooksRequest) GetTypes() []string {
+	if x != nil {
+		return x.Types
+	}
+	return nil
+}
+
+type ReplayWebhooksResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many deliveries are sent again.
+	Deliveries    int32 `protobuf:"varint,1,opt,name=deliveries,proto3" json:"deliveries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayWebhooksResponse) Reset() {
+	*x = ReplayWebhooksResponse{}
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayWebhooksResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayWebhooksResponse) ProtoMessage() {}
+
+func (x *ReplayWebhooksResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_webhook_v1_webhook_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayWebhooksResponse.ProtoReflect.Descriptor instead.
+func (*ReplayWebhooksResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_webhook_v1_webhook_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ReplayWebhooksResponse) GetDeliveries() int32 {
+	if x != nil {
+		return x.Deliveries
+	}
+	return 0
+}
+
 var File_gifting_webhook_v1_webhook_proto protoreflect.FileDescriptor
 
 const file_gifting_webhook_v1_webhook_proto_rawDesc = "" +
@@ -538,16 +919,51 @@ const file_gifting_webhook_v1_webhook_proto_rawDesc = "" +
 	"\rresponse_body\x18\x05 \x01(\tH\x02R\fresponseBody\x88\x01\x01B\t\n" +
 	"\a_statusB\b\n" +
 	"\x06_errorB\x10\n" +
-	"\x0e_response_body*\xd2\x01\n" +
+	"\x0e_response_body\"\x19\n" +
+	"\x17GetWebhookHealthRequest\"\xb7\x03\n" +
+	"\x18GetWebhookHealthResponse\x126\n" +
+	"\x05state\x18\x01 \x01(\x0e2 .gifting.webhook.v1.WebhookStateR\x05state\x12D\n" +
+	"\rfailing_since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\ffailingSince\x88\x01\x01\x12G\n" +
+	"\x0flast_success_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampH\x01R\rlastSuccessAt\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"last_error\x18\x04 \x01(\tH\x02R\tlastError\x88\x01\x01\x12\x18\n" +
+	"\apending\x18\x05 \x01(\x05R\apending\x12K\n" +
+	"\x11oldest_pending_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x03R\x0foldestPendingAt\x88\x01\x01B\x10\n" +
+	"\x0e_failing_sinceB\x12\n" +
+	"\x10_last_success_atB\r\n" +
+	"\v_last_errorB\x14\n" +
+	"\x12_oldest_pending_at\"?\n" +
+	"\x1cResendWebhookDeliveryRequest\x12\x1f\n" +
+	"\vdelivery_id\x18\x01 \x01(\tR\n" +
+	"deliveryId\"`\n" +
+	"\x1dResendWebhookDeliveryResponse\x12?\n" +
+	"\bdelivery\x18\x01 \x01(\v2#.gifting.webhook.v1.WebhookDeliveryR\bdelivery\"\x89\x01\n" +
+	"\x15ReplayWebhooksRequest\x12.\n" +
+	"\x04from\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x14\n" +
+	"\x05types\x18\x03 \x03(\tR\x05types\"8\n" +
+	"\x16ReplayWebhooksResponse\x12\x1e\n" +
+	"\n" +
+	"deliveries\x18\x01 \x01(\x05R\n" +
+	"deliveries*\xd2\x01\n" +
 	"\x14WebhookDeliveryState\x12&\n" +
 	"\"WEBHOOK_DELIVERY_STATE_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1eWEBHOOK_DELIVERY_STATE_PENDING\x10\x01\x12$\n" +
 	" WEBHOOK_DELIVERY_STATE_DELIVERED\x10\x02\x12$\n" +
 	" WEBHOOK_DELIVERY_STATE_EXHAUSTED\x10\x03\x12\"\n" +
-	"\x1eWEBHOOK_DELIVERY_STATE_DROPPED\x10\x042\xa8\x02\n" +
+	"\x1eWEBHOOK_DELIVERY_STATE_DROPPED\x10\x04*\x95\x01\n" +
+	"\fWebhookState\x12\x1d\n" +
+	"\x19WEBHOOK_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15WEBHOOK_STATE_HEALTHY\x10\x01\x12\x19\n" +
+	"\x15WEBHOOK_STATE_FAILING\x10\x02\x12\x18\n" +
+	"\x14WEBHOOK_STATE_PAUSED\x10\x03\x12\x16\n" +
+	"\x12WEBHOOK_STATE_NONE\x10\x042\xf8\x05\n" +
 	"\x0eWebhookService\x12y\n" +
 	"\vTestWebhook\x12&.gifting.webhook.v1.TestWebhookRequest\x1a'.gifting.webhook.v1.TestWebhookResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/webhooks:test\x12\x9a\x01\n" +
-	"\x15ListWebhookDeliveries\x120.gifting.webhook.v1.ListWebhookDeliveriesRequest\x1a1.gifting.webhook.v1.ListWebhookDeliveriesResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/webhooks/deliveriesBKZIgithub.com/partnergifting/platform/proto/gen/gifting/webhook/v1;webhookv1b\x06proto3"
+	"\x15ListWebhookDeliveries\x120.gifting.webhook.v1.ListWebhookDeliveriesRequest\x1a1.gifting.webhook.v1.ListWebhookDeliveriesResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/webhooks/deliveries\x12\x87\x01\n" +
+	"\x10GetWebhookHealth\x12+.gifting.webhook.v1.GetWebhookHealthRequest\x1a,.gifting.webhook.v1.GetWebhookHealthResponse\"\x18\x82\xd3\xe4\x93\x02\x12\x12\x10/webhooks/health\x12\xbc\x01\n" +
+	"\x15ResendWebhookDelivery\x120.gifting.webhook.v1.ResendWebhookDeliveryRequest\x1a1.gifting.webhook.v1.ResendWebhookDeliveryResponse\">\x82\xd3\xe4\x93\x028:\x01*b\bdelivery\")/webhooks/deliveries/{delivery_id}:resend\x12\x84\x01\n" +
+	"\x0eReplayWebhooks\x12).gifting.webhook.v1.ReplayWebhooksRequest\x1a*.gifting.webhook.v1.ReplayWebhooksResponse\"\x1b\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/webhooks:replayBKZIgithub.com/partnergifting/platform/proto/gen/gifting/webhook/v1;webhookv1b\x06proto3"
 
 var (
 	file_gifting_webhook_v1_webhook_proto_rawDescOnce sync.Once
@@ -561,36 +977,56 @@ func file_gifting_webhook_v1_webhook_proto_rawDescGZIP() []byte {
 	return file_gifting_webhook_v1_webhook_proto_rawDescData
 }
 
-var file_gifting_webhook_v1_webhook_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_webhook_v1_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_gifting_webhook_v1_webhook_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_gifting_webhook_v1_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_gifting_webhook_v1_webhook_proto_goTypes = []any{
 	(WebhookDeliveryState)(0),             // 0: gifting.webhook.v1.WebhookDeliveryState
-	(*TestWebhookRequest)(nil),            // 1: gifting.webhook.v1.TestWebhookRequest
-	(*TestWebhookResponse)(nil),           // 2: gifting.webhook.v1.TestWebhookResponse
-	(*ListWebhookDeliveriesRequest)(nil),  // 3: gifting.webhook.v1.ListWebhookDeliveriesRequest
-	(*ListWebhookDeliveriesResponse)(nil), // 4: gifting.webhook.v1.ListWebhookDeliveriesResponse
-	(*WebhookDelivery)(nil),               // 5: gifting.webhook.v1.WebhookDelivery
-	(*WebhookDeliveryAttempt)(nil),        // 6: gifting.webhook.v1.WebhookDeliveryAttempt
-	(*timestamppb.Timestamp)(nil),         // 7: google.protobuf.Timestamp
+	(WebhookState)(0),                     // 1: gifting.webhook.v1.WebhookState
+	(*TestWebhookRequest)(nil),            // 2: gifting.webhook.v1.TestWebhookRequest
+	(*TestWebhookResponse)(nil),           // 3: gifting.webhook.v1.TestWebhookResponse
+	(*ListWebhookDeliveriesRequest)(nil),  // 4: gifting.webhook.v1.ListWebhookDeliveriesRequest
+	(*ListWebhookDeliveriesResponse)(nil), // 5: gifting.webhook.v1.ListWebhookDeliveriesResponse
+	(*WebhookDelivery)(nil),               // 6: gifting.webhook.v1.WebhookDelivery
+	(*WebhookDeliveryAttempt)(nil),        // 7: gifting.webhook.v1.WebhookDeliveryAttempt
+	(*GetWebhookHealthRequest)(nil),       // 8: gifting.webhook.v1.GetWebhookHealthRequest
+	(*GetWebhookHealthResponse)(nil),      // 9: gifting.webhook.v1.GetWebhookHealthResponse
+	(*ResendWebhookDeliveryRequest)(nil),  // 10: gifting.webhook.v1.ResendWebhookDeliveryRequest
+	(*ResendWebhookDeliveryResponse)(nil), // 11: gifting.webhook.v1.ResendWebhookDeliveryResponse
+	(*ReplayWebhooksRequest)(nil),         // 12: gifting.webhook.v1.ReplayWebhooksRequest
+	(*ReplayWebhooksResponse)(nil),        // 13: gifting.webhook.v1.ReplayWebhooksResponse
+	(*timestamppb.Timestamp)(nil),         // 14: google.protobuf.Timestamp
 }
 var file_gifting_webhook_v1_webhook_proto_depIdxs = []int32{
 	0,  // 0: gifting.webhook.v1.ListWebhookDeliveriesRequest.state:type_name -> gifting.webhook.v1.WebhookDeliveryState
-	7,  // 1: gifting.webhook.v1.ListWebhookDeliveriesRequest.since:type_name -> google.protobuf.Timestamp
-	5,  // 2: gifting.webhook.v1.ListWebhookDeliveriesResponse.items:type_name -> gifting.webhook.v1.WebhookDelivery
-	7,  // 3: gifting.webhook.v1.WebhookDelivery.occurred_at:type_name -> google.protobuf.Timestamp
+	14, // 1: gifting.webhook.v1.ListWebhookDeliveriesRequest.since:type_name -> google.protobuf.Timestamp
+	6,  // 2: gifting.webhook.v1.ListWebhookDeliveriesResponse.items:type_name -> gifting.webhook.v1.WebhookDelivery
+	14, // 3: gifting.webhook.v1.WebhookDelivery.occurred_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: gifting.webhook.v1.WebhookDelivery.state:type_name -> gifting.webhook.v1.WebhookDeliveryState
-	6,  // 5: gifting.webhook.v1.WebhookDelivery.attempts:type_name -> gifting.webhook.v1.WebhookDeliveryAttempt
-	7,  // 6: gifting.webhook.v1.WebhookDelivery.next_attempt_at:type_name -> google.protobuf.Timestamp
-	7,  // 7: gifting.webhook.v1.WebhookDeliveryAttempt.at:type_name -> google.protobuf.Timestamp
-	1,  // 8: gifting.webhook.v1.WebhookService.TestWebhook:input_type -> gifting.webhook.v1.TestWebhookRequest
-	3,  // 9: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:input_type -> gifting.webhook.v1.ListWebhookDeliveriesRequest
-	2,  // 10: gifting.webhook.v1.WebhookService.TestWebhook:output_type -> gifting.webhook.v1.TestWebhookResponse
-	4,  // 11: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:output_type -> gifting.webhook.v1.ListWebhookDeliveriesResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	7,  // 5: gifting.webhook.v1.WebhookDelivery.attempts:type_name -> gifting.webhook.v1.WebhookDeliveryAttempt
+	14, // 6: gifting.webhook.v1.WebhookDelivery.next_attempt_at:type_name -> google.protobuf.Timestamp
+	14, // 7: gifting.webhook.v1.WebhookDeliveryAttempt.at:type_name -> google.protobuf.Timestamp
+	1,  // 8: gifting.webhook.v1.GetWebhookHealthResponse.state:type_name -> gifting.webhook.v1.WebhookState
+	14, // 9: gifting.webhook.v1.GetWebhookHealthResponse.failing_since:type_name -> google.protobuf.Timestamp
+	14, // 10: gifting.webhook.v1.GetWebhookHealthResponse.last_success_at:type_name -> google.protobuf.Timestamp
+	14, // 11: gifting.webhook.v1.GetWebhookHealthResponse.oldest_pending_at:type_name -> google.protobuf.Timestamp
+	6,  // 12: gifting.webhook.v1.ResendWebhookDeliveryResponse.delivery:type_name -> gifting.webhook.v1.WebhookDelivery
+	14, // 13: gifting.webhook.v1.ReplayWebhooksRequest.from:type_name -> google.protobuf.Timestamp
+	14, // 14: gifting.webhook.v1.ReplayWebhooksRequest.to:type_name -> google.protobuf.Timestamp
+	2,  // 15: gifting.webhook.v1.WebhookService.TestWebhook:input_type -> gifting.webhook.v1.TestWebhookRequest
+	4,  // 16: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:input_type -> gifting.webhook.v1.ListWebhookDeliveriesRequest
+	8,  // 17: gifting.webhook.v1.WebhookService.GetWebhookHealth:input_type -> gifting.webhook.v1.GetWebhookHealthRequest
+	10, // 18: gifting.webhook.v1.WebhookService.ResendWebhookDelivery:input_type -> gifting.webhook.v1.ResendWebhookDeliveryRequest
+	12, // 19: gifting.webhook.v1.WebhookService.ReplayWebhooks:input_type -> gifting.webhook.v1.ReplayWebhooksRequest
+	3,  // 20: gifting.webhook.v1.WebhookService.TestWebhook:output_type -> gifting.webhook.v1.TestWebhookResponse
+	5,  // 21: gifting.webhook.v1.WebhookService.ListWebhookDeliveries:output_type -> gifting.webhook.v1.ListWebhookDeliveriesResponse
+	9,  // 22: gifting.webhook.v1.WebhookService.GetWebhookHealth:output_type -> gifting.webhook.v1.GetWebhookHealthResponse
+	11, // 23: gifting.webhook.v1.WebhookService.ResendWebhookDelivery:output_type -> gifting.webhook.v1.ResendWebhookDeliveryResponse
+	13, // 24: gifting.webhook.v1.WebhookService.ReplayWebhooks:output_type -> gifting.webhook.v1.ReplayWebhooksResponse
+	20, // [20:25] is the sub-list for method output_type
+	15, // [15:20] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_gifting_webhook_v1_webhook_proto_init() }
@@ -603,13 +1039,14 @@ func file_gifting_webhook_v1_webhook_proto_init() {
 	file_gifting_webhook_v1_webhook_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gifting_webhook_v1_webhook_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gifting_webhook_v1_webhook_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gifting_webhook_v1_webhook_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_webhook_v1_webhook_proto_rawDesc), len(file_gifting_webhook_v1_webhook_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   6,
+			NumEnums:      2,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,9 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	WebhookService_TestWebhook_FullMethodName           = "/gifting.webhook.v1.WebhookService/TestWebhook"
 	WebhookService_ListWebhookDeliveries_FullMethodName = "/gifting.webhook.v1.WebhookService/ListWebhookDeliveries"
+	WebhookService_GetWebhookHealth_FullMethodName      = "/gifting.webhook.v1.WebhookService/GetWebhookHealth"
+	WebhookService_ResendWebhookDelivery_FullMethodName = "/gifting.webhook.v1.WebhookService/ResendWebhookDelivery"
+	WebhookService_ReplayWebhooks_FullMethodName        = "/gifting.webhook.v1.WebhookService/ReplayWebhooks"
 )
 
 // WebhookServiceClient is the client API for WebhookService service.
@@ -34,6 +37,13 @@ type WebhookServiceClient interface {
 	TestWebhook(ctx context.Context, in *TestWebhookRequest, opts ...grpc.CallOption) (*TestWebhookResponse, error)
 	// Lists the deliveries of the calling key, newest event first. A page may have few of them, or none, although more follow.
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
+	// Returns whether the calling key's webhook works.
+	GetWebhookHealth(ctx context.Context, in *GetWebhookHealthRequest, opts ...grpc.CallOption) (*GetWebhookHealthResponse, error)
+	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
+	ResendWebhookDelivery(ctx context.Context, in *ResendWebhookDeliveryRequest, opts ...grpc.CallOption) (*ResendWebhookDeliveryResponse, error)
+	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
+	// replay_too_large: the span is longer than 30 days or has more than 10,000 of them.
+	ReplayWebhooks(ctx context.Context, in *ReplayWebhooksRequest, opts ...grpc.CallOption) (*ReplayWebhooksResponse, error)
 }
 
 type webhookServiceClient struct {
@@ -64,6 +74,36 @@ func (c *webhookServiceClient) ListWebhookDeliveries(ctx context.Context, in *Li
 	return out, nil
 }
 
+func (c *webhookServiceClient) GetWebhookHealth(ctx context.Context, in *GetWebhookHealthRequest, opts ...grpc.CallOption) (*GetWebhookHealthResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetWebhookHealthResponse)
+	err := c.cc.Invoke(ctx, WebhookService_GetWebhookHealth_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *webhookServiceClient) ResendWebhookDelivery(ctx context.Context, in *ResendWebhookDeliveryRequest, opts ...grpc.CallOption) (*ResendWebhookDeliveryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResendWebhookDeliveryResponse)
+	err := c.cc.Invoke(ctx, WebhookService_ResendWebhookDelivery_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *webhookServiceClient) ReplayWebhooks(ctx context.Context, in *ReplayWebhooksRequest, opts ...grpc.CallOption) (*ReplayWebhooksResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReplayWebhooksResponse)
+	err := c.cc.Invoke(ctx, WebhookService_ReplayWebhooks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WebhookServiceServer is the server API for WebhookService service.
 // All implementations must embed UnimplementedWebhookServiceServer
 // for forward compatibility.
@@ -75,6 +115,13 @@ type WebhookServiceServer interface {
 	TestWebhook(context.Context, *TestWebhookRequest) (*TestWebhookResponse, error)
 	// Lists the deliveries of the calling key, newest event first. A page may have few of them, or none, although more follow.
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
+	// Returns whether the calling key's webhook works.
+	GetWebhookHealth(context.Context, *GetWebhookHealthRequest) (*GetWebhookHealthResponse, error)
+	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
+	ResendWebhookDelivery(context.Context, *ResendWebhookDeliveryRequest) (*ResendWebhookDeliveryResponse, error)
+	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
+	// replay_too_large: the span is longer than 30 days or has more than 10,000 of them.
+	ReplayWebhooks(context.Context, *ReplayWebhooksRequest) (*ReplayWebhooksResponse, error)
 	mustEmbedUnimplementedWebhookServiceServer()
 }
 
@@ -90,6 +137,15 @@ func (UnimplementedWebhookServiceServer) TestWebhook(context.Context, *TestWebho
 }
 func (UnimplementedWebhookServiceServer) ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListWebhookDeliveries not implemented")
+}
+func (UnimplementedWebhookServiceServer) GetWebhookHealth(context.Context, *GetWebhookHealthRequest) (*GetWebhookHealthResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetWebhookHealth not implemented")
+}
+func (UnimplementedWebhookServiceServer) ResendWebhookDelivery(context.Context, *ResendWebhookDeliveryRequest) (*ResendWebhookDeliveryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResendWebhookDelivery not implemented")
+}
+func (UnimplementedWebhookServiceServer) ReplayWebhooks(context.Context, *ReplayWebhooksRequest) (*ReplayWebhooksResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReplayWebhooks not implemented")
 }
 func (UnimplementedWebhookServiceServer) mustEmbedUnimplementedWebhookServiceServer() {}
 func (UnimplementedWebhookServiceServer) testEmbeddedByValue()                        {}
@@ -148,6 +204,60 @@ func _WebhookService_ListWebhookDeliveries_Handler(srv interface{}, ctx context.
 	return interceptor(ctx, in, info, handler)
 }
 
+func _WebhookService_GetWebhookHealth_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetWebhookHealthRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WebhookServiceServer).GetWebhookHealth(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WebhookService_GetWebhookHealth_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WebhookServiceServer).GetWebhookHealth(ctx, req.(*GetWebhookHealthRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WebhookService_ResendWebhookDelivery_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResendWebhookDeliveryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WebhookServiceServer).ResendWebhookDelivery(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WebhookService_ResendWebhookDelivery_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WebhookServiceServer).ResendWebhookDelivery(ctx, req.(*ResendWebhookDeliveryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WebhookService_ReplayWebhooks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReplayWebhooksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WebhookServiceServer).ReplayWebhooks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WebhookService_ReplayWebhooks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WebhookServiceServer).ReplayWebhooks(ctx, req.(*ReplayWebhooksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // WebhookService_ServiceDesc is the grpc.ServiceDesc for WebhookService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -162,6 +272,18 @@ var WebhookService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListWebhookDeliveries",
 			Handler:    _WebhookService_ListWebhookDeliveries_Handler,
+		},
+		{
+			MethodName: "GetWebhookHealth",
+			Handler:    _WebhookService_GetWebhookHealth_Handler,
+		},
+		{
+			MethodName: "ResendWebhookDelivery",
+			Handler:    _WebhookService_ResendWebhookDelivery_Handler,
+		},
+		{
+			MethodName: "ReplayWebhooks",
+			Handler:    _WebhookService_ReplayWebhooks_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,114 @@
+package server_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+const (
+	healthy = webhookv1.WebhookState_WEBHOOK_STATE_HEALTHY
+	failing = webhookv1.WebhookState_WEBHOOK_STATE_FAILING
+	paused  = webhookv1.WebhookState_WEBHOOK_STATE_PAUSED
+	none    = webhookv1.WebhookState_WEBHOOK_STATE_NONE
+)
+
+func (o *own) health() *webhookv1.GetWebhookHealthResponse {
+	o.fixture.t.Helper()
+	got, err := o.client.GetWebhookHealth(o.as(key, tenant), &webhookv1.GetWebhookHealthRequest{})
+	require.NoError(o.fixture.t, err)
+	return got
+}
+
+func (o *own) setEndpoint(state tenantsv1.EndpointState) {
+	e := o.receiver.Endpoint(key)
+	e.State = state
+	o.directory.SetEndpoint(e)
+}
+
+func TestTheHealthOfAWebhookFollowsItsLastAttempt(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	require.Equal(t, healthy, o.health().GetState())
+	require.Nil(t, o.health().LastSuccessAt)
+
+	o.add(key)
+	o.attempt(delivered, rules.Answered(200))
+	success := o.health()
+	require.Equal(t, healthy, success.GetState())
+	require.WithinDuration(t, time.Now(), success.GetLastSuccessAt().AsTime(), time.Minute)
+
+	o.add(key)
+	o.attempt(rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}, rules.Answered(503))
+	first := o.health()
+	require.Equal(t, failing, first.GetState())
+	require.Contains(t, first.GetLastError(), "503")
+	require.Equal(t, success.GetLastSuccessAt().AsTime(), first.GetLastSuccessAt().AsTime())
+	require.False(t, first.GetFailingSince().AsTime().Before(success.GetLastSuccessAt().AsTime()))
+	require.EqualValues(t, 1, first.GetPending())
+	require.WithinDuration(t, time.Now(), first.GetOldestPendingAt().AsTime(), time.Minute)
+
+	o.add(key)
+	o.attempt(failed, rules.Answered(500))
+	second := o.health()
+	require.Equal(t, first.GetFailingSince().AsTime(), second.GetFailingSince().AsTime())
+	require.Contains(t, second.GetLastError(), "500")
+
+	o.add(key)
+	o.attempt(delivered, rules.Answered(200))
+	again := o.health()
+	require.Equal(t, healthy, again.GetState())
+	require.Nil(t, again.FailingSince)
+	require.Contains(t, again.GetLastError(), "500", "for those who ask too late")
+	require.EqualValues(t, 1, again.GetPending())
+}
+
+func TestTheHealthIsThatOfTheKey(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.add(key + 1)
+	o.attempt(failed, rules.Answered(500))
+	o.add(key + 1)
+	got := o.health()
+	require.Equal(t, healthy, got.GetState())
+	require.Nil(t, got.LastError)
+	require.Zero(t, got.GetPending())
+}
+
+func TestAWebhookThatIsNotSentIsPausedOrNone(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	for state, want := range map[tenantsv1.EndpointState]webhookv1.WebhookState{
+		tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED: paused, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED: paused, 99: paused,
+		tenantsv1.EndpointState_ENDPOINT_STATE_GONE: none, tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE: healthy,
+	} {
+		o.setEndpoint(state)
+		require.Equal(t, want, o.health().GetState(), state)
+	}
+	other, err := o.client.GetWebhookHealth(o.as(key+5, tenant), &webhookv1.GetWebhookHealthRequest{})
+	require.NoError(t, err)
+	require.Equal(t, none, other.GetState(), "a key that the directory does not know")
+}
+
+func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	at := eventseal.Place{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
+	sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("lost")), at, "x")
+	_, err := o.store.FanOut(t.Context(), []store.Event{{
+		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},
+	}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, paused, o.health().GetState())
+	require.EqualValues(t, 1, o.health().GetPending())
+	require.Len(t, o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems(), 1, "it is listed, as a list shows no body")
+}

@@ -1,0 +1,171 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// lately is a span around now.
+func lately(types ...string) *webhookv1.ReplayWebhooksRequest {
+	now := time.Now()
+	return &webhookv1.ReplayWebhooksRequest{
+		From: timestamppb.New(now.Add(-time.Hour)), To: timestamppb.New(now.Add(time.Hour)), Types: types,
+	}
+}
+
+func (o *own) replay(idempotencyKey string, req *webhookv1.ReplayWebhooksRequest) (int, error) {
+	resp, err := o.client.ReplayWebhooks(o.keyed(key, idempotencyKey, req.String()), req)
+	return int(resp.GetDeliveries()), err
+}
+
+func (o *own) replayed(idempotencyKey string, req *webhookv1.ReplayWebhooksRequest) int {
+	o.fixture.t.Helper()
+	n, err := o.replay(idempotencyKey, req)
+	require.NoError(o.fixture.t, err)
+	return n
+}
+
+// fill stores finished deliveries of the key with events of the last minutes.
+func (o *own) fill(number int) {
+	o.fixture.t.Helper()
+	_, err := o.pool.Exec(o.fixture.t.Context(), `
+WITH n AS (SELECT overlay(overlay($3::text PLACING '7000-8000' FROM 15) PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
+e AS (INSERT INTO events (tenant_id, event_id, type, body, created_at) SELECT $2, id, 'order.created', '{}', now() FROM n)
+INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at) SELECT $2, id, $4, now(), now() FROM n`,
+		number, tenant, uuid.Must(uuid.NewV7()).String(), key)
+	require.NoError(o.fixture.t, err)
+	_, err = o.pool.Exec(o.fixture.t.Context(), `UPDATE deliveries
+SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now() WHERE tenant_id = $1 AND key_id = $2`, tenant, key)
+	require.NoError(o.fixture.t, err)
+}
+
+func TestAReplaySendsFinishedDeliveriesAgain(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.add(key, key+1)
+	o.attempt(failed, rules.Answered(500))
+	sent := o.add(key)
+	o.attempt(delivered, rules.Answered(200))
+	waiting := o.add(key)
+	before := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String()
+
+	req := lately()
+	require.Equal(t, 2, o.replayed("k1", req))
+	require.Equal(t, 3, o.due())
+	require.EqualValues(t, 1, o.woken.Load())
+	require.Equal(t, before, o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String(), "pending ones stay")
+
+	o.attempt(delivered, rules.Answered(200))
+	require.Equal(t, 2, o.replayed("k1", req), "a repetition returns the first answer")
+	require.Zero(t, o.due(), "and sends nothing")
+
+	require.Zero(t, o.replayed("k2", lately("order.updated")))
+	at := rules.EventAt(sent)
+	one := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at), To: timestamppb.New(at.Add(time.Millisecond)), Types: []string{"order.created", "order.created"}}
+	require.GreaterOrEqual(t, o.replayed("k3", one), 1)
+	before = fmt.Sprint(o.due())
+	require.Zero(t, o.replayed("k4", &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at.Add(-time.Hour)), To: timestamppb.New(at.Add(-time.Minute))}))
+	require.Equal(t, before, fmt.Sprint(o.due()))
+}
+
+func TestAReplayIsThatOfTheKey(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.add(key, key+1)
+	o.attempt(failed, rules.Answered(500))
+	for keyID, tenantID := range map[int32]string{key + 2: tenant, key: other} {
+		resp, err := o.client.ReplayWebhooks(o.as(keyID, tenantID), lately())
+		require.NoError(t, err)
+		require.Zero(t, resp.GetDeliveries())
+	}
+	require.Zero(t, o.due())
+}
+
+func TestAnInvalidReplayIsRefused(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	now := timestamppb.Now()
+	for name, c := range map[string]struct {
+		req  *webhookv1.ReplayWebhooksRequest
+		want []string
+	}{
+		"empty":         {&webhookv1.ReplayWebhooksRequest{}, []string{"from", "to"}},
+		"an empty span": {&webhookv1.ReplayWebhooksRequest{From: now, To: now}, []string{"to"}},
+		"no times":      {&webhookv1.ReplayWebhooksRequest{From: &timestamppb.Timestamp{Nanos: -1}, To: &timestamppb.Timestamp{Seconds: -5}}, []string{"from", "to"}},
+		"types":         {lately("order.created", "ping", ""), []string{"types[1]", "types[2]"}},
+		"many types":    {lately(make([]string, 101)...), []string{"types"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := o.replay(name, c.req)
+			require.Equal(t, c.want, violated(t, err))
+		})
+	}
+}
+
+func TestAReplayIsBounded(t *testing.T) {
+	t.Parallel()
+	t.Run("in time", func(t *testing.T) {
+		t.Parallel()
+		o := setupOwn(t)
+		o.fill(1)
+		from := time.Now().Add(-time.Hour)
+		month := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(from), To: timestamppb.New(from.Add(30*24*time.Hour + time.Microsecond))}
+		for range 2 {
+			_, err := o.replay("k", month)
+			require.True(t, problem.Is(err, problem.ReplayTooLarge), "%v", err)
+		}
+		require.Zero(t, o.due())
+		month.To = timestamppb.New(from.Add(30 * 24 * time.Hour))
+		require.Equal(t, 1, o.replayed("l", month))
+	})
+	t.Run("in deliveries", func(t *testing.T) {
+		t.Parallel()
+		o := setupOwn(t)
+		o.fill(store.MaxReplayed + 1)
+		_, err := o.replay("k", lately())
+		require.True(t, problem.Is(err, problem.ReplayTooLarge), "%v", err)
+		require.Zero(t, o.due())
+	})
+	t.Run("in pending deliveries", func(t *testing.T) {
+		t.Parallel()
+		o := setupOwn(t)
+		o.fill(store.MaxReplayed)
+		require.Equal(t, store.MaxReplayed, o.replayed("k", lately()))
+		require.Equal(t, store.MaxReplayed, o.due())
+		_, err := o.replay("l", lately())
+		refused, ok := problem.As(err)
+		require.True(t, ok)
+		require.Equal(t, problem.RateLimited, refused.Code)
+		require.Positive(t, refused.RetryAfter)
+		require.Equal(t, store.MaxReplayed, int(o.health().GetPending()))
+	})
+}
+
+func TestConcurrentReplaysSendEachDeliveryOnce(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.fill(500)
+	req := lately()
+	counts := make([]int, 4)
+	var group errgroup.Group
+	for i := range counts {
+		group.Go(func() (err error) {
+			counts[i], err = o.replay(fmt.Sprint(i), req)
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.Equal(t, 500, counts[0]+counts[1]+counts[2]+counts[3])
+	require.Equal(t, 500, o.due())
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/problem"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// ResendWebhookDelivery makes a finished delivery of the calling key due again, once per Idempotency-Key.
+func (s *Server) ResendWebhookDelivery(
+	ctx context.Context, req *webhookv1.ResendWebhookDeliveryRequest,
+) (*webhookv1.ResendWebhookDeliveryResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if resp, found, err := idempotency.Replay[*webhookv1.ResendWebhookDeliveryResponse](ctx, s.deps.Pool); found || err != nil {
+		return resp, err
+	}
+	if err := fields.FromContext(ctx).Err(); err != nil {
+		return nil, err
+	}
+	text, ok := fields.ParseUUID(req.GetDeliveryId())
+	if !ok {
+		return nil, problem.RecordNotFound()
+	}
+	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
+	resend := s.deps.Store.NewResend(endpoint, rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
+	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse], error) {
+		var effect idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse]
+		found, ok := resend.Found()
+		if !ok {
+			return effect, problem.RecordNotFound()
+		}
+		shown := ownDelivery(p.KeyID, found)
+		effect.Answer = &webhookv1.ResendWebhookDeliveryResponse{Delivery: shown}
+		if resend.Needed() {
+			shown.State, shown.NextAttemptAt = publicState(rules.Pending), timestamppb.New(resend.Now())
+			effect.Queue = resend.Write
+		}
+		return effect, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.deps.Wake()
+	return resp, nil
+}

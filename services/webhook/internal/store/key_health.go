@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxCountedOfKey is how many pending deliveries the health of a key counts at most.
+const MaxCountedOfKey = maxScan
+
+// KeyHealth is what the log says of an endpoint.
+type KeyHealth struct {
+	// LastSuccess is the start of the last attempt that was accepted, and FailingSince that of the first failure after it. Nil:
+	// there was none.
+	LastSuccess, FailingSince *time.Time
+	// LastError is the problem of the last attempt that failed, or nil.
+	LastError *string
+	// Pending is exact below MaxCountedOfKey; MaxCountedOfKey means that many or more.
+	Pending         int32
+	OldestPendingAt *time.Time
+	// Untried is an event that waits for its first attempt, with its body; empty if there is none.
+	Untried     string
+	UntriedBody []byte
+}
+
+const selectKeyHealth = `
+WITH success AS MATERIALIZED (
+  SELECT max(a.started_at) AS at FROM attempts a WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = true
+), waiting AS MATERIALIZED (
+  SELECT d.event_id, d.created_at, d.attempts
+    FROM deliveries d
+   WHERE d.state = 'PENDING' AND d.tenant_id = $1 AND d.key_id = $2
+   ORDER BY d.next_attempt_at
+   LIMIT $3
+)
+SELECT (SELECT at FROM success),
+       (SELECT min(a.started_at) FROM attempts a
+         WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = false
+           AND a.started_at > coalesce((SELECT at FROM success), '-infinity')),
+       (SELECT a.problem FROM attempts a
+         WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = false ORDER BY a.started_at DESC LIMIT 1),
+       (SELECT count(*)::int FROM waiting), (SELECT min(created_at) FROM waiting)`
+
+const selectUntried = `
+SELECT e.event_id::text, e.body
+  FROM (
+    SELECT w.event_id FROM (
+      SELECT d.event_id, d.created_at, d.attempts FROM deliveries d
+       WHERE d.state = 'PENDING' AND d.tenant_id = $1 AND d.key_id = $2
+       ORDER BY d.next_attempt_at LIMIT $3) w
+     WHERE w.attempts = 0 ORDER BY w.created_at LIMIT 1) u
+  JOIN events e ON e.tenant_id = $1 AND e.event_id = u.event_id`
+
+// KeyHealth reads the health of an endpoint.
+func (s *Store) KeyHealth(ctx context.Context, e Endpoint) (h KeyHealth, err error) {
+	b := &pgx.Batch{}
+	b.Queue(selectKeyHealth, e.TenantID, e.KeyID, MaxCountedOfKey).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&h.LastSuccess, &h.FailingSince, &h.LastError, &h.Pending, &h.OldestPendingAt)
+	})
+	b.Queue(selectUntried, e.TenantID, e.KeyID, MaxCountedOfKey).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&h.Untried, &h.UntriedBody}, func() error { return nil })
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return KeyHealth{}, fmt.Errorf("read health of key: %w", err)
+	}
+	return h, nil
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lockOne waits for a concurrent resend, whose effect the next statement sees.
+const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' AND d.attempts_before < ` + maxAttemptsBefore + ` FROM deliveries d
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 FOR NO KEY UPDATE`
+
+// Resend makes a finished delivery due again in a transaction of the caller.
+type Resend struct {
+	store    *Store
+	endpoint Endpoint
+	eventID  string
+
+	now    time.Time
+	needed bool
+	page   KeyLogPage
+}
+
+// NewResend prepares the resend of a delivery.
+func (s *Store) NewResend(e Endpoint, eventID string) *Resend {
+	return &Resend{store: s, endpoint: e, eventID: eventID}
+}
+
+// Read queues the statements that lock and read the delivery.
+func (r *Resend) Read(b *pgx.Batch) {
+	r.needed, r.page = false, KeyLogPage{}
+	b.Queue(lockOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&r.now, &r.needed}, func() error { return nil })
+		return err
+	})
+	sql, args := keyLogStatement(KeyLogQuery{Endpoint: r.endpoint, EventID: &r.eventID, Limit: 1}, false)
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		r.page, err = keyLogPage(rows, 1)
+		return err
+	})
+}
+
+// Found is the delivery as it was read; false if the endpoint has none for the event.
+func (r *Resend) Found() (KeyLogEntry, bool) {
+	if len(r.page.Deliveries) == 0 {
+		return KeyLogEntry{}, false
+	}
+	return r.page.Deliveries[0], true
+}
+
+// Needed reports whether the delivery is finished and may be sent again.
+func (r *Resend) Needed() bool { return r.needed }
+
+// Now is when the transaction began: the delivery is due from then on.
+func (r *Resend) Now() time.Time { return r.now }
+
+// Write queues the resend.
+func (r *Resend) Write(b *pgx.Batch) {
+	b.Queue(resendOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID)
+}
+
+const (
+	// MaxReplayed bounds the deliveries of a replay.
+	MaxReplayed = 10_000
+	// maxReplayScan bounds the deliveries that a replay looks at.
+	maxReplayScan = 100_000
+)
+
+// A locked row is being resent or recorded. The count of looked-at rows shows whether the bound was reached.
+const lockReplayed = `
+WITH looked AS MATERIALIZED (
+  SELECT c.event_id FROM deliveries c
+   WHERE c.tenant_id = $1 AND c.key_id = $2 AND c.event_id >= $3 AND c.event_id < $4
+   ORDER BY c.event_id LIMIT $7 + 1
+), chosen AS MATERIALIZED (
+  SELECT d.event_id
+    FROM looked l
+   CROSS JOIN LATERAL (
+     SELECT d.event_id FROM deliveries d
+      WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.event_id = l.event_id
+        AND d.state <> 'PENDING' AND d.attempts_before < ` + maxAttemptsBefore + `
+        AND ($5::text[] IS NULL OR EXISTS (
+          SELECT FROM events e WHERE e.tenant_id = $1 AND e.event_id = d.event_id AND e.type = ANY ($5)))
+      FOR NO KEY UPDATE SKIP LOCKED) d
+   LIMIT $6 + 1
+)
+SELECT (SELECT count(*) FROM looked) > $7, coalesce((SELECT array_agg(event_id) FROM chosen), '{}')`
+
+const countPending = `SELECT count(*) FROM (
+  SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.state = 'PENDING' LIMIT $3) w`
+
+const resendMany = `UPDATE deliveries d` + sendAgain + `
+  FROM unnest($4::uuid[]) AS c (event_id)
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = c.event_id AND d.state <> 'PENDING'`
+
+// Replay makes the finished deliveries of a span of events due again in a transaction of the caller.
+type Replay struct {
+	store    *Store
+	endpoint Endpoint
+	span     Span
+	types    []string
+
+	pending int
+	bounded bool
+	events  []string
+}
+
+// NewReplay prepares a replay. The span's states are not used. Without types it takes all.
+func (s *Store) NewReplay(e Endpoint, span Span, types []string) *Replay {
+	return &Replay{store: s, endpoint: e, span: span, types: types}
+}
+
+// Read queues the statements that lock and read the deliveries.
+func (r *Replay) Read(b *pgx.Batch) {
+	r.events = nil
+	b.Queue(countPending, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&r.pending)
+	})
+	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.types, MaxReplayed, maxReplayScan).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&r.bounded, &r.events) })
+}
+
+// Busy reports whether so many deliveries of the endpoint are pending that more must wait.
+func (r *Replay) Busy() bool { return r.pending >= MaxReplayed }
+
+// TooLarge reports whether the span has more deliveries than a replay may look at or send.
+func (r *Replay) TooLarge() bool { return r.bounded || len(r.events) > MaxReplayed }
+
+// Deliveries is how many are sent again.
+func (r *Replay) Deliveries() int { return len(r.events) }
+
+// Write queues the replay.
+func (r *Replay) Write(b *pgx.Batch) {
+	b.Queue(resendMany, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.events)
+}
