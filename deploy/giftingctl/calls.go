@@ -104,7 +104,7 @@ var calls = []call{
 	},
 	{
 		use: "keys rotate-webhook-secret", method: tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
-		short: "Make a new signing secret", args: []string{"key_id"}, once: "the signing secret",
+		short: "Make a new signing secret", args: []string{"key_id"}, once: "the signing secret", fresh: "request_id",
 	},
 	{
 		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName, short: "List the keys of a tenant, newest first",

@@ -92,8 +92,8 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 // maxOverlap bounds how long a rotated secret also signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-// RotateWebhookSecret replaces the signing secret of a key. The secret of before also signs for the overlap. A revoked key is not
-// found.
+// RotateWebhookSecret replaces the signing secret of a key. The secret of before also signs for the overlap. A repeat returns the same
+// secret. A revoked key is not found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
@@ -106,19 +106,26 @@ func (o *operations) RotateWebhookSecret(
 			errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")
 		}
 	}
+	rotation := store.Rotation{Secret: o.sealSecret(req.GetKeyId(), rules.NewWebhookSecret()), Overlap: overlap}
+	if req.RequestId != nil {
+		rotation.RequestID = new(errs.RequiredUUID("requestId", req.GetRequestId()))
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	secret := rules.NewWebhookSecret()
 	of := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
-	until, version, err := o.Store.RotateWebhookSecret(ctx, of, by, o.sealSecret(req.GetKeyId(), secret), overlap)
+	signing, version, err := o.Store.RotateWebhookSecret(ctx, of, by, rotation)
 	if err != nil {
 		return nil, refused(err)
 	}
+	secret, err := o.Ring.Open(signing.Secret, rules.SecretData(req.GetKeyId()))
+	if err != nil {
+		return nil, fmt.Errorf("open the signing secret: %w", err)
+	}
 	o.Versions.Publish(ctx, tenantID, version)
-	out := &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: secret}
-	if until != nil {
-		out.PreviousSignsUntil = timestamppb.New(*until)
+	out := &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: string(secret)}
+	if signing.Until != nil {
+		out.PreviousSignsUntil = timestamppb.New(*signing.Until)
 	}
 	return out, nil
 }

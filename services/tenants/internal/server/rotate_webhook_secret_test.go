@@ -2,13 +2,18 @@ package server_test
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -46,6 +51,79 @@ func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now()`)
 	require.NoError(t, err)
 	f.requireSigning(id, second.GetWebhookSecret(), "")
+}
+
+// The response of a rotation may be lost. If the repeat made another secret, that of the receiver would stop.
+func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	made := f.key(tenant)
+	id := made.GetKey().GetId()
+	req := &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, RequestId: new(newID())}
+	first := call(t, f.ops.RotateWebhookSecret, req)
+	require.NotEqual(t, made.GetWebhookSecret(), first.GetWebhookSecret())
+	repeat := proto.CloneOf(req)
+	repeat.RequestId = new(strings.ToUpper(req.GetRequestId()))
+	require.True(t, proto.Equal(first, call(t, f.ops.RotateWebhookSecret, repeat)))
+	f.requireSigning(id, first.GetWebhookSecret(), made.GetWebhookSecret())
+	audit := call(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: tenant, KeyId: &id})
+	require.Len(t, audit.GetEntries(), 2, "the key was made and rotated once")
+
+	t.Run("but not after another one", func(t *testing.T) {
+		other := proto.CloneOf(req)
+		other.RequestId = new(newID())
+		second := call(t, f.ops.RotateWebhookSecret, other)
+		f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret())
+		third := f.rotate(tenant, id, nil)
+		f.requireSigning(id, third.GetWebhookSecret(), second.GetWebhookSecret())
+		again := call(t, f.ops.RotateWebhookSecret, other)
+		f.requireSigning(id, again.GetWebhookSecret(), third.GetWebhookSecret())
+		require.True(t, proto.Equal(again, call(t, f.ops.RotateWebhookSecret, other)))
+	})
+	t.Run("without an overlap too", func(t *testing.T) {
+		leaked := proto.CloneOf(req)
+		leaked.RequestId, leaked.Overlap = new(newID()), durationpb.New(0)
+		last := call(t, f.ops.RotateWebhookSecret, leaked)
+		require.True(t, proto.Equal(last, call(t, f.ops.RotateWebhookSecret, leaked)))
+		f.requireSigning(id, last.GetWebhookSecret(), "")
+	})
+	t.Run("nor after 30 days", func(t *testing.T) {
+		last := call(t, f.ops.RotateWebhookSecret, req)
+		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET rotated_at = now() - interval '30 days'`)
+		require.NoError(t, err)
+		require.NotEqual(t, last.GetWebhookSecret(), call(t, f.ops.RotateWebhookSecret, req).GetWebhookSecret())
+	})
+	t.Run("nor with an invalid id", func(t *testing.T) {
+		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+			Actor: staff, TenantId: tenant, KeyId: id, RequestId: new("1"),
+		}, "requestId invalid")
+	})
+	t.Run("nor a key that was revoked since", func(t *testing.T) {
+		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: id})
+		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, req)
+	})
+}
+
+// Of two repeats at once, one makes the secret and the other one returns it.
+func TestRepeatsAtOnceMakeOneSecret(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	req := &tenantsv1.RotateWebhookSecretRequest{
+		Actor: staff, TenantId: tenant, KeyId: f.key(tenant).GetKey().GetId(), RequestId: new(newID()),
+	}
+	secrets := make([]string, 4)
+	var calls errgroup.Group
+	for i := range secrets {
+		calls.Go(func() error {
+			resp, err := f.ops.RotateWebhookSecret(t.Context(), req)
+			secrets[i] = resp.GetWebhookSecret()
+			return err
+		})
+	}
+	require.NoError(t, calls.Wait())
+	require.Len(t, slices.Compact(secrets), 1)
 }
 
 func TestALeakedSecretStopsSigningAtOnce(t *testing.T) {

@@ -32,8 +32,12 @@ WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
 	// Without an overlap the secret of before is forgotten at once.
 	updateSigning = `UPDATE api_keys SET webhook_secret = $2,
   previous_webhook_secret = CASE WHEN $3::interval > '0' THEN webhook_secret END,
-  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END
-WHERE id = $1 AND revoked_at IS NULL RETURNING previous_signs_until`
+  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END,
+  rotation_id = $4, rotated_at = now()
+WHERE id = $1 AND revoked_at IS NULL RETURNING webhook_secret, previous_signs_until`
+
+	selectRotation = `SELECT webhook_secret, previous_signs_until FROM api_keys
+WHERE id = $1 AND revoked_at IS NULL AND rotation_id = $2 AND rotated_at > now() - interval '30 days'`
 
 	deleteExpiredSigning = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL WHERE id IN (
   SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
@@ -121,20 +125,36 @@ func readKey(ctx context.Context, tx pgx.Tx, keyID int32) (Key, error) {
 	return k, nil
 }
 
-// RotateWebhookSecret replaces the sealed signing secret of a key that is not revoked. The secret of before also signs for the
-// overlap, and until is when that ends. One of a rotation before stops at once.
-func (s *Store) RotateWebhookSecret(
-	ctx context.Context, of OfKey, by By, sealed []byte, overlap time.Duration,
-) (until *time.Time, version int64, err error) {
+// Rotation is a new signing secret, which is sealed. The secret of before also signs for the overlap.
+type Rotation struct {
+	// RequestID identifies repeats. It may be nil.
+	RequestID *string
+	Secret    []byte
+	Overlap   time.Duration
+}
+
+// Signing is the sealed signing secret of a key. Until is when the secret of before stops to sign, or nil.
+type Signing struct {
+	Secret []byte
+	Until  *time.Time
+}
+
+// RotateWebhookSecret replaces the signing secret of a key that is not revoked. The secret of an earlier rotation stops at once. A
+// repeat of the last rotation changes nothing for 30 days, the longest overlap.
+func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
 	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET}
 	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		err := tx.QueryRow(ctx, updateSigning, of.ID, sealed, overlap).Scan(&until)
+		err := tx.QueryRow(ctx, selectRotation, of.ID, r.RequestID).Scan(&out.Secret, &out.Until)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return false, err
+		}
+		err = tx.QueryRow(ctx, updateSigning, of.ID, r.Secret, r.Overlap, r.RequestID).Scan(&out.Secret, &out.Until)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = ErrNotFound
 		}
 		return true, err
 	})
-	return until, version, err
+	return out, version, err
 }
 
 // DeletePreviousSecrets deletes secrets that have not signed for the time.

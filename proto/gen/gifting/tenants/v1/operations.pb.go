@@ -1142,7 +1142,10 @@ type RotateWebhookSecretRequest struct {
 	TenantId string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// How long the secret of before also signs: 0 to 30 days. 0 is for a secret that leaked. Absent: the setting
 	// GIFTING_WEBHOOK_SECRET_OVERLAP. A secret that the last rotation left signing stops at once.
-	Overlap       *durationpb.Duration `protobuf:"bytes,4,opt,name=overlap,proto3,oneof" json:"overlap,omitempty"`
+	Overlap *durationpb.Duration `protobuf:"bytes,4,opt,name=overlap,proto3,oneof" json:"overlap,omitempty"`
+	// UUID chosen by the caller. If a response was lost, a repeat with the same UUID returns the secret again for 30 days, unless there
+	// was another rotation, and makes no other one. Absent: each call makes one.
+	RequestId     *string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3,oneof" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1203,6 +1206,13 @@ func (x *RotateWebhookSecretRequest) GetOverlap() *durationpb.Duration {
 		return x.Overlap
 	}
 	return nil
+}
+
+func (x *RotateWebhookSecretRequest) GetRequestId() string {
+	if x != nil && x.RequestId != nil {
+		return *x.RequestId
+	}
+	return ""
 }
 
 type RotateWebhookSecretResponse struct {
@@ -2328,14 +2338,17 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\ttenant_id\x18\x04 \x01(\tR\btenantIdB\x06\n" +
 	"\x04_url\"B\n" +
 	"\x15SetWebhookUrlResponse\x12)\n" +
-	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"\xc6\x01\n" +
+	"\x03key\x18\x01 \x01(\v2\x17.gifting.tenants.v1.KeyR\x03key\"\xf9\x01\n" +
 	"\x1aRotateWebhookSecretRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12.\n" +
 	"\x05actor\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
 	"\ttenant_id\x18\x03 \x01(\tR\btenantId\x128\n" +
-	"\aoverlap\x18\x04 \x01(\v2\x19.google.protobuf.DurationH\x00R\aoverlap\x88\x01\x01B\n" +
+	"\aoverlap\x18\x04 \x01(\v2\x19.google.protobuf.DurationH\x00R\aoverlap\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"\b_overlap\"\x97\x01\n" +
+	"request_id\x18\x05 \x01(\tH\x01R\trequestId\x88\x01\x01B\n" +
+	"\n" +
+	"\b_overlapB\r\n" +
+	"\v_request_id\"\x97\x01\n" +
 	"\x1bRotateWebhookSecretResponse\x12*\n" +
 	"\x0ewebhook_secret\x18\x01 \x01(\tB\x03\x80\x01\x01R\rwebhookSecret\x12L\n" +
 	"\x14previous_signs_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x12previousSignsUntil\"\xd3\x01\n" +
