@@ -162,9 +162,6 @@ func TestHeadersOfResponses(t *testing.T) {
 			if op.Path == "/events" && status == "200" {
 				want = append(want, "Feed-Position", "Wait")
 			}
-			if op.Sandbox != "" && status == strconv.Itoa(op.Success) {
-				want = append(want, "Sandbox")
-			}
 			if op.Created != nil && status == "201" {
 				want = append(want, "Location")
 			}

@@ -1,6 +1,10 @@
 package operation
 
 import (
+	"net/http"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -23,7 +27,12 @@ func sandboxContracts() []protoreflect.FileDescriptor {
 // sandboxRules has a row for every operation of the sandbox. An operation whose members are all optional needs no body.
 func sandboxRules() map[string]rule {
 	return map[string]rule{
-		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName: {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName:    {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_DispatchSandboxOrder_FullMethodName:   {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_DeliverSandboxOrder_FullMethodName:    {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_CorrectSandboxTracking_FullMethodName: {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_CorrectSandboxStatus_FullMethodName:   {scope: orders},
+		ordersv1.SandboxOrdersService_PostSandboxMessage_FullMethodName:     {scope: orders, success: http.StatusCreated, created: postedInSandbox},
 
 		personallinksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName: {scope: personalLinks, bodyOptional: true},
 		personallinksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName:   {scope: personalLinks, bodyOptional: true},
@@ -33,4 +42,10 @@ func sandboxRules() map[string]rule {
 		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName:       {scope: catalog, bodyOptional: true},
 		catalogv1.SandboxCatalogService_SetSandboxProductAvailable_FullMethodName: {scope: catalog},
 	}
+}
+
+// postedInSandbox is the path of the messages of an order, as for a message that the key posts itself.
+func postedInSandbox(path string, _ proto.Message) string {
+	order, _, _ := strings.Cut(strings.TrimPrefix(path, strings.TrimSuffix(SandboxPrefix, "/")), ":")
+	return order + "/messages"
 }

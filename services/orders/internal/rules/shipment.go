@@ -25,11 +25,16 @@ func CheckShipment(s *ordersv1.Shipment, errs *fields.Errors) {
 		errs.Add(at, problem.FieldRequired, "is required")
 		return
 	}
-	errs.Required(at+".carrier", s.GetCarrier(), maxCarrier)
-	errs.Required(at+".trackingReference", s.GetTrackingReference(), maxTrackingReference)
-	errs.Required(at+".trackingUrl", s.GetTrackingUrl(), maxTrackingURL)
+	checkShipmentAt(at+".", s, errs)
+}
+
+// checkShipmentAt finds every error in a shipment whose members have a prefix in the request.
+func checkShipmentAt(prefix string, s *ordersv1.Shipment, errs *fields.Errors) {
+	errs.Required(prefix+"carrier", s.GetCarrier(), maxCarrier)
+	errs.Required(prefix+"trackingReference", s.GetTrackingReference(), maxTrackingReference)
+	errs.Required(prefix+"trackingUrl", s.GetTrackingUrl(), maxTrackingURL)
 	if u, err := url.Parse(s.GetTrackingUrl()); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		errs.Add(at+".trackingUrl", problem.FieldInvalid, "must be an https address without credentials")
+		errs.Add(prefix+"trackingUrl", problem.FieldInvalid, "must be an https address without credentials")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -30,35 +31,51 @@ func (s *Server) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusR
 	if err != nil {
 		return nil, err
 	}
+	order, err := s.correctStatus(ctx, a, req.GetStatus(), req.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CorrectStatusResponse{Order: order}, nil
+}
+
+// correctStatus corrects the status of the order of an accepted operation.
+func (s *Server) correctStatus(
+	ctx context.Context, a rules.Audit, target ordersv1.OrderStatus, reason string,
+) (order *ordersv1.Order, err error) {
 	for range maxCorrections {
-		order, err := s.correctStatus(ctx, a, req)
-		if err == nil {
-			return &ordersv1.CorrectStatusResponse{Order: order}, nil
-		}
+		order, err = s.tryCorrection(ctx, a, target, reason)
 		if !errors.Is(err, errChangedMeanwhile) && !errors.Is(err, store.ErrOrderIDSpent) {
-			return nil, err
+			return order, err
 		}
 	}
 	return nil, problem.Unavailable()
 }
 
-func (s *Server) correctStatus(ctx context.Context, a rules.Audit, req *ordersv1.CorrectStatusRequest) (*ordersv1.Order, error) {
+// tryCorrection fails with errChangedMeanwhile if the order changes after it was read. An order that cannot get its unit of stock
+// is refused by the transaction, so that the refusal is stored as the answer to the request.
+func (s *Server) tryCorrection(
+	ctx context.Context, a rules.Audit, target ordersv1.OrderStatus, reason string,
+) (*ordersv1.Order, error) {
 	read, err := s.store.Get(ctx, a.TenantID, a.OrderID)
 	if err != nil {
 		return nil, notFound(err)
 	}
 	var hold string
-	if rules.Reopens(read.GetStatus(), req.GetStatus()) && read.CampaignId != nil {
-		if hold, err = s.reserveAgain(ctx, a.TenantID, read); err != nil {
-			return nil, err
+	var refused error
+	if rules.Reopens(read.GetStatus(), target) && read.CampaignId != nil {
+		if hold, refused = s.reserveAgain(ctx, a.TenantID, read); !idempotency.Stored(refused) {
+			return nil, refused
 		}
 	}
 	order, err := s.changeAudited(ctx, a, func(current *rules.Current) (*rules.Change, error) {
-		reopens := rules.Reopens(current.Record.GetStatus(), req.GetStatus())
-		if current.Record.GetVersion() != read.GetVersion() && (reopens || hold != "") {
+		reopens := rules.Reopens(current.Record.GetStatus(), target)
+		if current.Record.GetVersion() != read.GetVersion() && (reopens || hold != "" || refused != nil) {
 			return nil, errChangedMeanwhile
 		}
-		return rules.CorrectOrderStatus(current, req.GetStatus(), req.GetReason(), hold, s.now())
+		if refused != nil {
+			return nil, refused
+		}
+		return rules.CorrectOrderStatus(current, target, reason, hold, s.now())
 	})
 	if err != nil && hold != "" {
 		s.reservations.GiveUp(ctx, hold)

@@ -36,13 +36,15 @@ func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderR
 
 // DeliverOrder completes an order that was delivered.
 func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, func(current *rules.Current) (*rules.Change, error) {
-		return current.Apply(rules.Deliver, s.now(), nil)
-	}, fields.FromContext(ctx))
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, s.deliver, fields.FromContext(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &ordersv1.DeliverOrderResponse{Order: order}, nil
+}
+
+func (s *Server) deliver(current *rules.Current) (*rules.Change, error) {
+	return current.Apply(rules.Deliver, s.now(), nil)
 }
 
 // CorrectTracking replaces the shipment of a sent order.

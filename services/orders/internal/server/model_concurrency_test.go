@@ -89,7 +89,13 @@ func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
 	statuses := []ordersv1.OrderStatus{requestedStatus, processingStatus, processingStatus, sentStatus, completedStatus, cancelledStatus}
 	target := statuses[random.IntN(len(statuses))]
 	var err error
-	switch random.IntN(8) {
+	switch random.IntN(11) {
+	case 6:
+		_, err = f.ApproveSandboxOrder(ctx, approval(id))
+	case 7:
+		_, err = f.DispatchSandboxOrder(ctx, &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
+	case 8:
+		_, err = f.CorrectSandboxStatus(ctx, &ordersv1.CorrectSandboxStatusRequest{OrderId: id, Status: target})
 	case 0:
 		_, err = f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: person(aCoordinator), TenantId: tenantID, OrderId: id})
 	case 1:

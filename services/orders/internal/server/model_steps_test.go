@@ -26,7 +26,7 @@ func (m *modelRun) step() {
 		o := oneOf(m, m.orders...)
 		m.say("%s v%d %s erased=%t", o.record.GetStatus(), o.record.GetVersion(), o.record.GetId(), o.erased)
 		oneOf(m, m.stepCorrectDelivery, m.stepCancel, m.stepApprove, m.stepDispatch, m.stepDeliver, m.stepCorrectTracking,
-			m.stepCorrectStatus, m.stepCorrectStatus, m.stepPost, m.stepAside)(o)
+			m.stepCorrectStatus, m.stepCorrectStatus, m.stepPost, m.stepAside, m.stepInSandbox, m.stepInSandbox)(o)
 		m.check(o)
 	}
 	m.checkStock()

@@ -3,45 +3,173 @@ package server
 import (
 	"context"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// sandboxActor acts in the audit for what an API key does as people do it. No caller can name it: a system that calls the
-// operations plane has no id.
-func sandboxActor() *commonv1.Actor {
-	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: "Sandbox"}
+// sandboxID is the id of who acts in the sandbox. No caller can use it as a system: a system that calls the operations plane has
+// no id.
+const sandboxID = "Sandbox"
+
+// sandboxAudit is an operation in the sandbox, for its row in the audit.
+func sandboxAudit(op ordersv1.Operation, tenantID, orderID string) rules.Audit {
+	system := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: sandboxID}
+	return rules.Audit{TenantID: tenantID, OrderID: orderID, Actor: system, Operation: op}
 }
 
 // operateInSandbox runs an operation of people on an order of the key's brands. The change is not the key's own, so the key
-// receives its event by webhook.
+// receives its event by webhook. decide adds the errors that it finds in the request to errs.
 func (s *Server) operateInSandbox(
-	ctx context.Context, op ordersv1.Operation, orderID string, decide func(current *rules.Current) (*rules.Change, error),
+	ctx context.Context, op ordersv1.Operation, orderID string,
+	decide func(current *rules.Current, errs *fields.Errors) (*rules.Change, error),
 ) (*ordersv1.Order, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
-	a := rules.Audit{TenantID: p.TenantID, OrderID: orderID, Actor: sandboxActor(), Operation: op}
-	return s.changeAudited(ctx, a, ifReached(p, func(current *rules.Current) (*rules.Change, error) {
+	return s.changeAudited(ctx, sandboxAudit(op, p.TenantID, orderID), ifReached(p, func(current *rules.Current) (*rules.Change, error) {
+		return decide(current, fields.FromContext(ctx))
+	}))
+}
+
+// withoutMembers is a decision about a request that has no members to check.
+func withoutMembers(
+	decide func(current *rules.Current) (*rules.Change, error),
+) func(current *rules.Current, errs *fields.Errors) (*rules.Change, error) {
+	return func(current *rules.Current, errs *fields.Errors) (*rules.Change, error) {
 		if err := errs.Err(); err != nil {
 			return nil, err
 		}
 		return decide(current)
-	}))
+	}
 }
 
 // ApproveSandboxOrder approves a requested order.
 func (s *Server) ApproveSandboxOrder(
 	ctx context.Context, req *ordersv1.ApproveSandboxOrderRequest,
 ) (*ordersv1.ApproveSandboxOrderResponse, error) {
-	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_APPROVE, req.GetOrderId(), s.approve)
+	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_APPROVE, req.GetOrderId(), withoutMembers(s.approve))
 	if err != nil {
 		return nil, err
 	}
 	return &ordersv1.ApproveSandboxOrderResponse{Order: order}, nil
+}
+
+// DispatchSandboxOrder marks an order as sent. What the request does not say about the shipment is made up.
+func (s *Server) DispatchSandboxOrder(
+	ctx context.Context, req *ordersv1.DispatchSandboxOrderRequest,
+) (*ordersv1.DispatchSandboxOrderResponse, error) {
+	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_DISPATCH, req.GetOrderId(),
+		func(current *rules.Current, errs *fields.Errors) (*rules.Change, error) {
+			shipment := rules.SandboxShipment(current.Record.GetId(), req, errs)
+			if err := errs.Err(); err != nil {
+				return nil, err
+			}
+			return rules.DispatchOrder(current, shipment, s.now())
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.DispatchSandboxOrderResponse{Order: order}, nil
+}
+
+// DeliverSandboxOrder completes an order that was sent.
+func (s *Server) DeliverSandboxOrder(
+	ctx context.Context, req *ordersv1.DeliverSandboxOrderRequest,
+) (*ordersv1.DeliverSandboxOrderResponse, error) {
+	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_DELIVER, req.GetOrderId(), withoutMembers(s.deliver))
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.DeliverSandboxOrderResponse{Order: order}, nil
+}
+
+// CorrectSandboxTracking replaces the shipment of a sent order.
+func (s *Server) CorrectSandboxTracking(
+	ctx context.Context, req *ordersv1.CorrectSandboxTrackingRequest,
+) (*ordersv1.CorrectSandboxTrackingResponse, error) {
+	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req.GetOrderId(),
+		func(current *rules.Current, errs *fields.Errors) (*rules.Change, error) {
+			shipment := rules.SandboxCorrection(current.Record, req, errs)
+			if err := errs.Err(); err != nil {
+				return nil, err
+			}
+			return rules.CorrectShipment(current, shipment, s.now())
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CorrectSandboxTrackingResponse{Order: order}, nil
+}
+
+// CorrectSandboxStatus sets any status. Before it may reserve stock, it looks for the answer to an earlier request, and for the
+// order among those of the key's brands.
+func (s *Server) CorrectSandboxStatus(
+	ctx context.Context, req *ordersv1.CorrectSandboxStatusRequest,
+) (*ordersv1.CorrectSandboxStatusResponse, error) {
+	order, found, err := idempotency.Replay[*ordersv1.Order](ctx, s.store.Pool())
+	if found && err == nil {
+		return &ordersv1.CorrectSandboxStatusResponse{Order: order}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	visible, err := s.GetOrder(ctx, &ordersv1.GetOrderRequest{OrderId: req.GetOrderId()})
+	if err != nil {
+		return nil, err
+	}
+	errs, reason := fields.FromContext(ctx), ""
+	if req.GetStatus() == ordersv1.OrderStatus_ORDER_STATUS_CANCELLED {
+		reason = "Cancelled in the sandbox."
+	}
+	rules.CheckStatusCorrection(req.GetStatus(), reason, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := sandboxAudit(ordersv1.Operation_OPERATION_CORRECT_STATUS, p.TenantID, visible.GetOrder().GetId())
+	order, err = s.correctStatus(ctx, a, req.GetStatus(), reason)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CorrectSandboxStatusResponse{Order: order}, nil
+}
+
+// PostSandboxMessage posts a message as the service operator.
+func (s *Server) PostSandboxMessage(
+	ctx context.Context, req *ordersv1.PostSandboxMessageRequest,
+) (*ordersv1.PostSandboxMessageResponse, error) {
+	p, err := caller.PrincipalFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := fields.FromContext(ctx)
+	rules.CheckMessageBody(req.GetBody(), errs)
+	clerk := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: sandboxID}
+	message := rules.NewActorMessage(uuid.Must(uuid.NewV7()).String(), clerk, s.operatorName, req.GetBody())
+	action := store.Action[*ordersv1.PostSandboxMessageResponse]{
+		TenantID: p.TenantID,
+		Answer: func(*ordersv1.Order) *ordersv1.PostSandboxMessageResponse {
+			return &ordersv1.PostSandboxMessageResponse{Id: message.Record.GetId()}
+		},
+	}.Posting(s.store, message, errs.Err, s.now)
+	action.Decide = ifReached(p, action.Decide)
+	post := action.Also
+	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		post(b, before, change)
+		a := sandboxAudit(ordersv1.Operation_OPERATION_POST_MESSAGE, p.TenantID, before.Record.GetId())
+		store.QueueAudit(b, a, before.Record, before.Record)
+	}
+	return changeOrder(ctx, s, req.GetOrderId(), action)
 }

@@ -1,6 +1,9 @@
 package server_test
 
 import (
+	"errors"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +52,153 @@ func TestAKeyApprovesAnOrderInTheSandbox(t *testing.T) {
 			require.Equal(t, ordersv1.Operation_OPERATION_APPROVE, e.GetOperation())
 		}
 	})
+}
+
+// The steps that a key takes with an order, and what is made up where the request says nothing.
+func TestAKeyTakesAnOrderToItsEnd(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	id := f.placeOne(t, newID()).GetId()
+	_, err := f.ApproveSandboxOrder(f.as(t, "approve"), approval(id))
+	require.NoError(t, err)
+
+	dispatch := func(key string) *ordersv1.Order {
+		resp, err := f.DispatchSandboxOrder(f.as(t, key), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
+		require.NoError(t, err)
+		return resp.GetOrder()
+	}
+	sent := dispatch("dispatch")
+	require.Equal(t, sentStatus, sent.GetStatus())
+	first := sent.GetShipments()[0]
+	require.Regexp(t, `^0037350\d{13}$`, first.GetTrackingReference())
+	require.Equal(t, "https://tracking.example.com/"+first.GetTrackingReference(), first.GetTrackingUrl())
+	require.True(t, proto.Equal(sent, dispatch("again")), "another dispatch makes up the same shipment, which changes nothing")
+
+	correct := func(req *ordersv1.CorrectSandboxTrackingRequest) *ordersv1.Shipment {
+		req.OrderId = id
+		resp, err := f.CorrectSandboxTracking(f.as(t, newID()), req)
+		require.NoError(t, err)
+		return resp.GetOrder().GetShipments()[0]
+	}
+	second := correct(&ordersv1.CorrectSandboxTrackingRequest{})
+	require.NotEqual(t, first.GetTrackingReference(), second.GetTrackingReference())
+	third := correct(&ordersv1.CorrectSandboxTrackingRequest{Carrier: new("DHL"), TrackingUrl: new(" ")})
+	require.Equal(t, "DHL", third.GetCarrier())
+	require.Equal(t, second.GetTrackingUrl(), third.GetTrackingUrl(), "what the request does not say stays")
+
+	resp, err := f.DeliverSandboxOrder(f.as(t, "deliver"), &ordersv1.DeliverSandboxOrderRequest{OrderId: id})
+	require.NoError(t, err)
+	require.Equal(t, completedStatus, resp.GetOrder().GetStatus())
+	require.Equal(t, []string{
+		"order.created", "order.status_changed", "order.status_changed", "order.updated", "order.updated", "order.status_changed",
+	}, f.eventsOf(t, id))
+}
+
+func TestAKeyPostsAsTheOperator(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.placeOne(t, newID()).GetId()
+	post := func(key, body string) (*ordersv1.PostSandboxMessageResponse, error) {
+		return f.PostSandboxMessage(f.as(t, key), &ordersv1.PostSandboxMessageRequest{OrderId: id, Body: body})
+	}
+	posted, err := post("p", "On its way.")
+	require.NoError(t, err)
+	again, err := post("p", "On its way.")
+	require.NoError(t, err)
+	require.Equal(t, posted.GetId(), again.GetId())
+	list, err := f.ListOrderMessages(f.as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: id})
+	require.NoError(t, err)
+	require.Len(t, list.GetMessages(), 1)
+	author := list.GetMessages()[0].GetAuthor()
+	require.Equal(t, ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT, author.GetKind())
+	require.Equal(t, operatorName, author.GetName())
+	require.Zero(t, f.lastEvent(t).origin)
+	_, err = post("blank", " ")
+	require.Equal(t, []string{"body required"}, violationsOf(t, err))
+}
+
+func TestAKeyCorrectsAnyStatus(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	correct := func(key, id string, status ordersv1.OrderStatus) (*ordersv1.Order, error) {
+		resp, err := f.CorrectSandboxStatus(f.as(t, key), &ordersv1.CorrectSandboxStatusRequest{OrderId: id, Status: status})
+		return resp.GetOrder(), err
+	}
+	f.catalog.stock = 1
+	id := f.campaignOrder(t).GetId()
+	cancelled, err := correct("c", id, cancelledStatus)
+	require.NoError(t, err)
+	require.Equal(t, "Cancelled in the sandbox.", cancelled.GetCancellationReason())
+	require.Equal(t, 1, f.catalog.left())
+
+	t.Run("to reopen an order needs its unit of stock", func(t *testing.T) {
+		other := f.campaignOrder(t).GetId()
+		for range 2 {
+			_, err := correct("o", id, processingStatus)
+			require.True(t, problem.Is(err, problem.OutOfStock), "%v", err)
+		}
+		_, err := correct("free it", other, cancelledStatus)
+		require.NoError(t, err)
+		_, err = correct("o", id, processingStatus)
+		require.True(t, problem.Is(err, problem.OutOfStock), "the refusal was stored: %v", err)
+		for range 2 {
+			reopened, err := correct("o2", id, processingStatus)
+			require.NoError(t, err)
+			require.Equal(t, processingStatus, reopened.GetStatus())
+		}
+		require.Zero(t, f.catalog.left(), "a repetition takes no second unit")
+	})
+	t.Run("a replay does not depend on what happened since", func(t *testing.T) {
+		_, err := correct("c2", id, cancelledStatus)
+		require.NoError(t, err)
+		again, err := correct("o2", id, processingStatus)
+		require.NoError(t, err)
+		require.Equal(t, processingStatus, again.GetStatus())
+		require.Equal(t, 1, f.catalog.left())
+	})
+	_, err = correct("none", id, 0)
+	require.Equal(t, []string{"status required"}, violationsOf(t, err))
+}
+
+func TestEveryErrorOfAShipmentIsFound(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for status, want := range map[ordersv1.OrderStatus]problem.Code{sentStatus: problem.InvalidRequest, requestedStatus: problem.InvalidRequest} {
+		id := f.withApproval().in(t, status).GetId()
+		_, err := f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
+			OrderId: id, Carrier: new(strings.Repeat("c", 101)), TrackingUrl: new("http://example.com"),
+		})
+		require.True(t, problem.Is(err, want), "%v", err)
+		require.Equal(t, []string{"carrier too_long", "trackingUrl invalid"}, violationsOf(t, err))
+		_, err = f.CorrectSandboxTracking(f.as(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
+			OrderId: id, TrackingReference: new(strings.Repeat("r", 129)),
+		})
+		require.Contains(t, violationsOf(t, err), "trackingReference too_long")
+	}
+}
+
+// Of a cancellation and a dispatch at once, one is refused with the status that the other has set.
+func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	for range 20 {
+		id := f.placeOne(t, newID()).GetId()
+		var group sync.WaitGroup
+		var cancelled, dispatched error
+		group.Go(func() {
+			_, cancelled = f.CancelOrder(f.as(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+		})
+		group.Go(func() {
+			_, dispatched = f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
+		})
+		group.Wait()
+		refused, _ := problem.As(errors.Join(cancelled, dispatched))
+		require.NotNil(t, refused)
+		require.True(t, (cancelled == nil) != (dispatched == nil), "%v, %v", cancelled, dispatched)
+		want := map[bool]string{true: "CANCELLED", false: "SENT"}[cancelled == nil]
+		require.Equal(t, want, refused.CurrentStatus)
+		require.Equal(t, []string{"order.created", "order.status_changed"}, f.eventsOf(t, id))
+	}
 }
 
 func TestAnApprovalInTheSandboxIsRefused(t *testing.T) {

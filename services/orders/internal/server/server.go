@@ -30,7 +30,9 @@ type Server struct {
 	reservations *reservations.Reconciler
 	hours        *rules.OpeningHours
 	operatorName string
+	sandbox      bool
 	clock        func() time.Time
+	wakePaces    func()
 }
 
 // Deps are what a server works with.
@@ -40,6 +42,8 @@ type Deps struct {
 	Catalog      catalogv1.OrderingServiceClient
 	Reservations *reservations.Reconciler
 	Clock        func() time.Time
+	// WakePaces is called after an order was placed that goes on by itself. Nil outside the sandbox.
+	WakePaces func()
 }
 
 // Config of a server.
@@ -48,13 +52,15 @@ type Config struct {
 	Hours *rules.OpeningHours
 	// OperatorName signs what the operator's team writes.
 	OperatorName string
+	// Sandbox means that keys do what people do, and that orders may go on by themselves.
+	Sandbox bool
 }
 
 // New makes a server.
 func New(deps Deps, cfg Config) *Server {
 	return &Server{
 		store: deps.Store, tenants: deps.Tenants, catalog: deps.Catalog, reservations: deps.Reservations, clock: deps.Clock,
-		hours: cfg.Hours, operatorName: cfg.OperatorName,
+		wakePaces: deps.WakePaces, hours: cfg.Hours, operatorName: cfg.OperatorName, sandbox: cfg.Sandbox,
 	}
 }
 
@@ -71,5 +77,10 @@ func Collectors() []string {
 		ordersv1.OrdersService_CancelOrder_FullMethodName,
 		ordersv1.OrdersService_PostOrderMessage_FullMethodName,
 		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
+		ordersv1.SandboxOrdersService_DispatchSandboxOrder_FullMethodName,
+		ordersv1.SandboxOrdersService_DeliverSandboxOrder_FullMethodName,
+		ordersv1.SandboxOrdersService_CorrectSandboxTracking_FullMethodName,
+		ordersv1.SandboxOrdersService_CorrectSandboxStatus_FullMethodName,
+		ordersv1.SandboxOrdersService_PostSandboxMessage_FullMethodName,
 	}
 }

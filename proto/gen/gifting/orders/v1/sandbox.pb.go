@@ -7,6 +7,7 @@
 package ordersv1
 
 import (
+	_ "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -110,17 +111,566 @@ func (x *ApproveSandboxOrderResponse) GetOrder() *Order {
 	return nil
 }
 
+type DispatchSandboxOrderRequest struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	OrderId           string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	Carrier           *string                `protobuf:"bytes,2,opt,name=carrier,proto3,oneof" json:"carrier,omitempty"`
+	TrackingReference *string                `protobuf:"bytes,3,opt,name=tracking_reference,json=trackingReference,proto3,oneof" json:"tracking_reference,omitempty"`
+	// An https address without credentials.
+	TrackingUrl   *string `protobuf:"bytes,4,opt,name=tracking_url,json=trackingUrl,proto3,oneof" json:"tracking_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DispatchSandboxOrderRequest) Reset() {
+	*x = DispatchSandboxOrderRequest{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DispatchSandboxOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DispatchSandboxOrderRequest) ProtoMessage() {}
+
+func (x *DispatchSandboxOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DispatchSandboxOrderRequest.ProtoReflect.Descriptor instead.
+func (*DispatchSandboxOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DispatchSandboxOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *DispatchSandboxOrderRequest) GetCarrier() string {
+	if x != nil && x.Carrier != nil {
+		return *x.Carrier
+	}
+	return ""
+}
+
+func (x *DispatchSandboxOrderRequest) GetTrackingReference() string {
+	if x != nil && x.TrackingReference != nil {
+		return *x.TrackingReference
+	}
+	return ""
+}
+
+func (x *DispatchSandboxOrderRequest) GetTrackingUrl() string {
+	if x != nil && x.TrackingUrl != nil {
+		return *x.TrackingUrl
+	}
+	return ""
+}
+
+type DispatchSandboxOrderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DispatchSandboxOrderResponse) Reset() {
+	*x = DispatchSandboxOrderResponse{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DispatchSandboxOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DispatchSandboxOrderResponse) ProtoMessage() {}
+
+func (x *DispatchSandboxOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DispatchSandboxOrderResponse.ProtoReflect.Descriptor instead.
+func (*DispatchSandboxOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *DispatchSandboxOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type DeliverSandboxOrderRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	OrderId       string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeliverSandboxOrderRequest) Reset() {
+	*x = DeliverSandboxOrderRequest{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliverSandboxOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliverSandboxOrderRequest) ProtoMessage() {}
+
+func (x *DeliverSandboxOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliverSandboxOrderRequest.ProtoReflect.Descriptor instead.
+func (*DeliverSandboxOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *DeliverSandboxOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+type DeliverSandboxOrderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeliverSandboxOrderResponse) Reset() {
+	*x = DeliverSandboxOrderResponse{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliverSandboxOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliverSandboxOrderResponse) ProtoMessage() {}
+
+func (x *DeliverSandboxOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliverSandboxOrderResponse.ProtoReflect.Descriptor instead.
+func (*DeliverSandboxOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DeliverSandboxOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type CorrectSandboxTrackingRequest struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	OrderId           string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	Carrier           *string                `protobuf:"bytes,2,opt,name=carrier,proto3,oneof" json:"carrier,omitempty"`
+	TrackingReference *string                `protobuf:"bytes,3,opt,name=tracking_reference,json=trackingReference,proto3,oneof" json:"tracking_reference,omitempty"`
+	// An https address without credentials.
+	TrackingUrl   *string `protobuf:"bytes,4,opt,name=tracking_url,json=trackingUrl,proto3,oneof" json:"tracking_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectSandboxTrackingRequest) Reset() {
+	*x = CorrectSandboxTrackingRequest{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectSandboxTrackingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectSandboxTrackingRequest) ProtoMessage() {}
+
+func (x *CorrectSandboxTrackingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectSandboxTrackingRequest.ProtoReflect.Descriptor instead.
+func (*CorrectSandboxTrackingRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CorrectSandboxTrackingRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *CorrectSandboxTrackingRequest) GetCarrier() string {
+	if x != nil && x.Carrier != nil {
+		return *x.Carrier
+	}
+	return ""
+}
+
+func (x *CorrectSandboxTrackingRequest) GetTrackingReference() string {
+	if x != nil && x.TrackingReference != nil {
+		return *x.TrackingReference
+	}
+	return ""
+}
+
+func (x *CorrectSandboxTrackingRequest) GetTrackingUrl() string {
+	if x != nil && x.TrackingUrl != nil {
+		return *x.TrackingUrl
+	}
+	return ""
+}
+
+type CorrectSandboxTrackingResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectSandboxTrackingResponse) Reset() {
+	*x = CorrectSandboxTrackingResponse{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectSandboxTrackingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectSandboxTrackingResponse) ProtoMessage() {}
+
+func (x *CorrectSandboxTrackingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectSandboxTrackingResponse.ProtoReflect.Descriptor instead.
+func (*CorrectSandboxTrackingResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CorrectSandboxTrackingResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type CorrectSandboxStatusRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Required. CANCELLED gets a made-up reason.
+	Status        OrderStatus `protobuf:"varint,2,opt,name=status,proto3,enum=gifting.orders.v1.OrderStatus" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectSandboxStatusRequest) Reset() {
+	*x = CorrectSandboxStatusRequest{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectSandboxStatusRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectSandboxStatusRequest) ProtoMessage() {}
+
+func (x *CorrectSandboxStatusRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectSandboxStatusRequest.ProtoReflect.Descriptor instead.
+func (*CorrectSandboxStatusRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *CorrectSandboxStatusRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *CorrectSandboxStatusRequest) GetStatus() OrderStatus {
+	if x != nil {
+		return x.Status
+	}
+	return OrderStatus_ORDER_STATUS_UNSPECIFIED
+}
+
+type CorrectSandboxStatusResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectSandboxStatusResponse) Reset() {
+	*x = CorrectSandboxStatusResponse{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectSandboxStatusResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectSandboxStatusResponse) ProtoMessage() {}
+
+func (x *CorrectSandboxStatusResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectSandboxStatusResponse.ProtoReflect.Descriptor instead.
+func (*CorrectSandboxStatusResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *CorrectSandboxStatusResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+type PostSandboxMessageRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	OrderId string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Required. Plain text.
+	Body          string `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PostSandboxMessageRequest) Reset() {
+	*x = PostSandboxMessageRequest{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PostSandboxMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PostSandboxMessageRequest) ProtoMessage() {}
+
+func (x *PostSandboxMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PostSandboxMessageRequest.ProtoReflect.Descriptor instead.
+func (*PostSandboxMessageRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PostSandboxMessageRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *PostSandboxMessageRequest) GetBody() string {
+	if x != nil {
+		return x.Body
+	}
+	return ""
+}
+
+type PostSandboxMessageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PostSandboxMessageResponse) Reset() {
+	*x = PostSandboxMessageResponse{}
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PostSandboxMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PostSandboxMessageResponse) ProtoMessage() {}
+
+func (x *PostSandboxMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_sandbox_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PostSandboxMessageResponse.ProtoReflect.Descriptor instead.
+func (*PostSandboxMessageResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_sandbox_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *PostSandboxMessageResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 var File_gifting_orders_v1_sandbox_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_sandbox_proto_rawDesc = "" +
 	"\n" +
-	"\x1fgifting/orders/v1/sandbox.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\x1a\x1cgoogle/api/annotations.proto\"7\n" +
+	"\x1fgifting/orders/v1/sandbox.proto\x12\x11gifting.orders.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1egifting/orders/v1/orders.proto\x1a\x1cgoogle/api/annotations.proto\"7\n" +
 	"\x1aApproveSandboxOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\"M\n" +
 	"\x1bApproveSandboxOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xc3\x01\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xfb\x01\n" +
+	"\x1bDispatchSandboxOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12#\n" +
+	"\acarrier\x18\x02 \x01(\tB\x04\xb8\xbb\x18dH\x00R\acarrier\x88\x01\x01\x129\n" +
+	"\x12tracking_reference\x18\x03 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x01R\x11trackingReference\x88\x01\x01\x12-\n" +
+	"\ftracking_url\x18\x04 \x01(\tB\x05\xb8\xbb\x18\x80\x10H\x02R\vtrackingUrl\x88\x01\x01B\n" +
+	"\n" +
+	"\b_carrierB\x15\n" +
+	"\x13_tracking_referenceB\x0f\n" +
+	"\r_tracking_url\"N\n" +
+	"\x1cDispatchSandboxOrderResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"7\n" +
+	"\x1aDeliverSandboxOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\"M\n" +
+	"\x1bDeliverSandboxOrderResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xfd\x01\n" +
+	"\x1dCorrectSandboxTrackingRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12#\n" +
+	"\acarrier\x18\x02 \x01(\tB\x04\xb8\xbb\x18dH\x00R\acarrier\x88\x01\x01\x129\n" +
+	"\x12tracking_reference\x18\x03 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x01R\x11trackingReference\x88\x01\x01\x12-\n" +
+	"\ftracking_url\x18\x04 \x01(\tB\x05\xb8\xbb\x18\x80\x10H\x02R\vtrackingUrl\x88\x01\x01B\n" +
+	"\n" +
+	"\b_carrierB\x15\n" +
+	"\x13_tracking_referenceB\x0f\n" +
+	"\r_tracking_url\"P\n" +
+	"\x1eCorrectSandboxTrackingResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"p\n" +
+	"\x1bCorrectSandboxStatusRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x126\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1e.gifting.orders.v1.OrderStatusR\x06status\"N\n" +
+	"\x1cCorrectSandboxStatusResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"Q\n" +
+	"\x19PostSandboxMessageRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x19\n" +
+	"\x04body\x18\x02 \x01(\tB\x05\xb8\xbb\x18\xa0\x1fR\x04body\",\n" +
+	"\x1aPostSandboxMessageResponse\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id2\xbf\b\n" +
 	"\x14SandboxOrdersService\x12\xaa\x01\n" +
-	"\x13ApproveSandboxOrder\x12-.gifting.orders.v1.ApproveSandboxOrderRequest\x1a..gifting.orders.v1.ApproveSandboxOrderResponse\"4\x82\xd3\xe4\x93\x02.:\x01*b\x05order\"\"/sandbox/orders/{order_id}:approveBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
+	"\x13ApproveSandboxOrder\x12-.gifting.orders.v1.ApproveSandboxOrderRequest\x1a..gifting.orders.v1.ApproveSandboxOrderResponse\"4\x82\xd3\xe4\x93\x02.:\x01*b\x05order\"\"/sandbox/orders/{order_id}:approve\x12\xae\x01\n" +
+	"\x14DispatchSandboxOrder\x12..gifting.orders.v1.DispatchSandboxOrderRequest\x1a/.gifting.orders.v1.DispatchSandboxOrderResponse\"5\x82\xd3\xe4\x93\x02/:\x01*b\x05order\"#/sandbox/orders/{order_id}:dispatch\x12\xaa\x01\n" +
+	"\x13DeliverSandboxOrder\x12-.gifting.orders.v1.DeliverSandboxOrderRequest\x1a..gifting.orders.v1.DeliverSandboxOrderResponse\"4\x82\xd3\xe4\x93\x02.:\x01*b\x05order\"\"/sandbox/orders/{order_id}:deliver\x12\xbc\x01\n" +
+	"\x16CorrectSandboxTracking\x120.gifting.orders.v1.CorrectSandboxTrackingRequest\x1a1.gifting.orders.v1.CorrectSandboxTrackingResponse\"=\x82\xd3\xe4\x93\x027:\x01*b\x05order\"+/sandbox/orders/{order_id}:correct-tracking\x12\xb4\x01\n" +
+	"\x14CorrectSandboxStatus\x12..gifting.orders.v1.CorrectSandboxStatusRequest\x1a/.gifting.orders.v1.CorrectSandboxStatusResponse\";\x82\xd3\xe4\x93\x025:\x01*b\x05order\")/sandbox/orders/{order_id}:correct-status\x12\xa5\x01\n" +
+	"\x12PostSandboxMessage\x12,.gifting.orders.v1.PostSandboxMessageRequest\x1a-.gifting.orders.v1.PostSandboxMessageResponse\"2\x82\xd3\xe4\x93\x02,:\x01*\"'/sandbox/orders/{order_id}:post-messageBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
 
 var (
 	file_gifting_orders_v1_sandbox_proto_rawDescOnce sync.Once
@@ -134,21 +684,47 @@ func file_gifting_orders_v1_sandbox_proto_rawDescGZIP() []byte {
 	return file_gifting_orders_v1_sandbox_proto_rawDescData
 }
 
-var file_gifting_orders_v1_sandbox_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_gifting_orders_v1_sandbox_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_gifting_orders_v1_sandbox_proto_goTypes = []any{
-	(*ApproveSandboxOrderRequest)(nil),  // 0: gifting.orders.v1.ApproveSandboxOrderRequest
-	(*ApproveSandboxOrderResponse)(nil), // 1: gifting.orders.v1.ApproveSandboxOrderResponse
-	(*Order)(nil),                       // 2: gifting.orders.v1.Order
+	(*ApproveSandboxOrderRequest)(nil),     // 0: gifting.orders.v1.ApproveSandboxOrderRequest
+	(*ApproveSandboxOrderResponse)(nil),    // 1: gifting.orders.v1.ApproveSandboxOrderResponse
+	(*DispatchSandboxOrderRequest)(nil),    // 2: gifting.orders.v1.DispatchSandboxOrderRequest
+	(*DispatchSandboxOrderResponse)(nil),   // 3: gifting.orders.v1.DispatchSandboxOrderResponse
+	(*DeliverSandboxOrderRequest)(nil),     // 4: gifting.orders.v1.DeliverSandboxOrderRequest
+	(*DeliverSandboxOrderResponse)(nil),    // 5: gifting.orders.v1.DeliverSandboxOrderResponse
+	(*CorrectSandboxTrackingRequest)(nil),  // 6: gifting.orders.v1.CorrectSandboxTrackingRequest
+	(*CorrectSandboxTrackingResponse)(nil), // 7: gifting.orders.v1.CorrectSandboxTrackingResponse
+	(*CorrectSandboxStatusRequest)(nil),    // 8: gifting.orders.v1.CorrectSandboxStatusRequest
+	(*CorrectSandboxStatusResponse)(nil),   // 9: gifting.orders.v1.CorrectSandboxStatusResponse
+	(*PostSandboxMessageRequest)(nil),      // 10: gifting.orders.v1.PostSandboxMessageRequest
+	(*PostSandboxMessageResponse)(nil),     // 11: gifting.orders.v1.PostSandboxMessageResponse
+	(*Order)(nil),                          // 12: gifting.orders.v1.Order
+	(OrderStatus)(0),                       // 13: gifting.orders.v1.OrderStatus
 }
 var file_gifting_orders_v1_sandbox_proto_depIdxs = []int32{
-	2, // 0: gifting.orders.v1.ApproveSandboxOrderResponse.order:type_name -> gifting.orders.v1.Order
-	0, // 1: gifting.orders.v1.SandboxOrdersService.ApproveSandboxOrder:input_type -> gifting.orders.v1.ApproveSandboxOrderRequest
-	1, // 2: gifting.orders.v1.SandboxOrdersService.ApproveSandboxOrder:output_type -> gifting.orders.v1.ApproveSandboxOrderResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	12, // 0: gifting.orders.v1.ApproveSandboxOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 1: gifting.orders.v1.DispatchSandboxOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 2: gifting.orders.v1.DeliverSandboxOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 3: gifting.orders.v1.CorrectSandboxTrackingResponse.order:type_name -> gifting.orders.v1.Order
+	13, // 4: gifting.orders.v1.CorrectSandboxStatusRequest.status:type_name -> gifting.orders.v1.OrderStatus
+	12, // 5: gifting.orders.v1.CorrectSandboxStatusResponse.order:type_name -> gifting.orders.v1.Order
+	0,  // 6: gifting.orders.v1.SandboxOrdersService.ApproveSandboxOrder:input_type -> gifting.orders.v1.ApproveSandboxOrderRequest
+	2,  // 7: gifting.orders.v1.SandboxOrdersService.DispatchSandboxOrder:input_type -> gifting.orders.v1.DispatchSandboxOrderRequest
+	4,  // 8: gifting.orders.v1.SandboxOrdersService.DeliverSandboxOrder:input_type -> gifting.orders.v1.DeliverSandboxOrderRequest
+	6,  // 9: gifting.orders.v1.SandboxOrdersService.CorrectSandboxTracking:input_type -> gifting.orders.v1.CorrectSandboxTrackingRequest
+	8,  // 10: gifting.orders.v1.SandboxOrdersService.CorrectSandboxStatus:input_type -> gifting.orders.v1.CorrectSandboxStatusRequest
+	10, // 11: gifting.orders.v1.SandboxOrdersService.PostSandboxMessage:input_type -> gifting.orders.v1.PostSandboxMessageRequest
+	1,  // 12: gifting.orders.v1.SandboxOrdersService.ApproveSandboxOrder:output_type -> gifting.orders.v1.ApproveSandboxOrderResponse
+	3,  // 13: gifting.orders.v1.SandboxOrdersService.DispatchSandboxOrder:output_type -> gifting.orders.v1.DispatchSandboxOrderResponse
+	5,  // 14: gifting.orders.v1.SandboxOrdersService.DeliverSandboxOrder:output_type -> gifting.orders.v1.DeliverSandboxOrderResponse
+	7,  // 15: gifting.orders.v1.SandboxOrdersService.CorrectSandboxTracking:output_type -> gifting.orders.v1.CorrectSandboxTrackingResponse
+	9,  // 16: gifting.orders.v1.SandboxOrdersService.CorrectSandboxStatus:output_type -> gifting.orders.v1.CorrectSandboxStatusResponse
+	11, // 17: gifting.orders.v1.SandboxOrdersService.PostSandboxMessage:output_type -> gifting.orders.v1.PostSandboxMessageResponse
+	12, // [12:18] is the sub-list for method output_type
+	6,  // [6:12] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_sandbox_proto_init() }
@@ -157,13 +733,15 @@ func file_gifting_orders_v1_sandbox_proto_init() {
 		return
 	}
 	file_gifting_orders_v1_orders_proto_init()
+	file_gifting_orders_v1_sandbox_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_orders_v1_sandbox_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_orders_v1_sandbox_proto_rawDesc), len(file_gifting_orders_v1_sandbox_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

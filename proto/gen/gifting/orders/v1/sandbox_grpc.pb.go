@@ -19,7 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SandboxOrdersService_ApproveSandboxOrder_FullMethodName = "/gifting.orders.v1.SandboxOrdersService/ApproveSandboxOrder"
+	SandboxOrdersService_ApproveSandboxOrder_FullMethodName    = "/gifting.orders.v1.SandboxOrdersService/ApproveSandboxOrder"
+	SandboxOrdersService_DispatchSandboxOrder_FullMethodName   = "/gifting.orders.v1.SandboxOrdersService/DispatchSandboxOrder"
+	SandboxOrdersService_DeliverSandboxOrder_FullMethodName    = "/gifting.orders.v1.SandboxOrdersService/DeliverSandboxOrder"
+	SandboxOrdersService_CorrectSandboxTracking_FullMethodName = "/gifting.orders.v1.SandboxOrdersService/CorrectSandboxTracking"
+	SandboxOrdersService_CorrectSandboxStatus_FullMethodName   = "/gifting.orders.v1.SandboxOrdersService/CorrectSandboxStatus"
+	SandboxOrdersService_PostSandboxMessage_FullMethodName     = "/gifting.orders.v1.SandboxOrdersService/PostSandboxMessage"
 )
 
 // SandboxOrdersServiceClient is the client API for SandboxOrdersService service.
@@ -33,6 +38,17 @@ const (
 type SandboxOrdersServiceClient interface {
 	// Approves an order as the tenant's team does: REQUESTED becomes PROCESSING.
 	ApproveSandboxOrder(ctx context.Context, in *ApproveSandboxOrderRequest, opts ...grpc.CallOption) (*ApproveSandboxOrderResponse, error)
+	// Dispatches an order as the operator does: PROCESSING becomes SENT. Members of the shipment that are absent are made up.
+	DispatchSandboxOrder(ctx context.Context, in *DispatchSandboxOrderRequest, opts ...grpc.CallOption) (*DispatchSandboxOrderResponse, error)
+	// Marks an order as delivered: SENT becomes COMPLETED.
+	DeliverSandboxOrder(ctx context.Context, in *DeliverSandboxOrderRequest, opts ...grpc.CallOption) (*DeliverSandboxOrderResponse, error)
+	// Replaces the shipment of a SENT order. Members that are absent keep their value. Without any member, the shipment gets another
+	// tracking reference and address, which are made up.
+	CorrectSandboxTracking(ctx context.Context, in *CorrectSandboxTrackingRequest, opts ...grpc.CallOption) (*CorrectSandboxTrackingResponse, error)
+	// Changes any status to any other. From CANCELLED it reserves stock again, and returns out_of_stock if there is none.
+	CorrectSandboxStatus(ctx context.Context, in *CorrectSandboxStatusRequest, opts ...grpc.CallOption) (*CorrectSandboxStatusResponse, error)
+	// Posts a message as the service operator.
+	PostSandboxMessage(ctx context.Context, in *PostSandboxMessageRequest, opts ...grpc.CallOption) (*PostSandboxMessageResponse, error)
 }
 
 type sandboxOrdersServiceClient struct {
@@ -53,6 +69,56 @@ func (c *sandboxOrdersServiceClient) ApproveSandboxOrder(ctx context.Context, in
 	return out, nil
 }
 
+func (c *sandboxOrdersServiceClient) DispatchSandboxOrder(ctx context.Context, in *DispatchSandboxOrderRequest, opts ...grpc.CallOption) (*DispatchSandboxOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DispatchSandboxOrderResponse)
+	err := c.cc.Invoke(ctx, SandboxOrdersService_DispatchSandboxOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sandboxOrdersServiceClient) DeliverSandboxOrder(ctx context.Context, in *DeliverSandboxOrderRequest, opts ...grpc.CallOption) (*DeliverSandboxOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeliverSandboxOrderResponse)
+	err := c.cc.Invoke(ctx, SandboxOrdersService_DeliverSandboxOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sandboxOrdersServiceClient) CorrectSandboxTracking(ctx context.Context, in *CorrectSandboxTrackingRequest, opts ...grpc.CallOption) (*CorrectSandboxTrackingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CorrectSandboxTrackingResponse)
+	err := c.cc.Invoke(ctx, SandboxOrdersService_CorrectSandboxTracking_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sandboxOrdersServiceClient) CorrectSandboxStatus(ctx context.Context, in *CorrectSandboxStatusRequest, opts ...grpc.CallOption) (*CorrectSandboxStatusResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CorrectSandboxStatusResponse)
+	err := c.cc.Invoke(ctx, SandboxOrdersService_CorrectSandboxStatus_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sandboxOrdersServiceClient) PostSandboxMessage(ctx context.Context, in *PostSandboxMessageRequest, opts ...grpc.CallOption) (*PostSandboxMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PostSandboxMessageResponse)
+	err := c.cc.Invoke(ctx, SandboxOrdersService_PostSandboxMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SandboxOrdersServiceServer is the server API for SandboxOrdersService service.
 // All implementations must embed UnimplementedSandboxOrdersServiceServer
 // for forward compatibility.
@@ -64,6 +130,17 @@ func (c *sandboxOrdersServiceClient) ApproveSandboxOrder(ctx context.Context, in
 type SandboxOrdersServiceServer interface {
 	// Approves an order as the tenant's team does: REQUESTED becomes PROCESSING.
 	ApproveSandboxOrder(context.Context, *ApproveSandboxOrderRequest) (*ApproveSandboxOrderResponse, error)
+	// Dispatches an order as the operator does: PROCESSING becomes SENT. Members of the shipment that are absent are made up.
+	DispatchSandboxOrder(context.Context, *DispatchSandboxOrderRequest) (*DispatchSandboxOrderResponse, error)
+	// Marks an order as delivered: SENT becomes COMPLETED.
+	DeliverSandboxOrder(context.Context, *DeliverSandboxOrderRequest) (*DeliverSandboxOrderResponse, error)
+	// Replaces the shipment of a SENT order. Members that are absent keep their value. Without any member, the shipment gets another
+	// tracking reference and address, which are made up.
+	CorrectSandboxTracking(context.Context, *CorrectSandboxTrackingRequest) (*CorrectSandboxTrackingResponse, error)
+	// Changes any status to any other. From CANCELLED it reserves stock again, and returns out_of_stock if there is none.
+	CorrectSandboxStatus(context.Context, *CorrectSandboxStatusRequest) (*CorrectSandboxStatusResponse, error)
+	// Posts a message as the service operator.
+	PostSandboxMessage(context.Context, *PostSandboxMessageRequest) (*PostSandboxMessageResponse, error)
 	mustEmbedUnimplementedSandboxOrdersServiceServer()
 }
 
@@ -76,6 +153,21 @@ type UnimplementedSandboxOrdersServiceServer struct{}
 
 func (UnimplementedSandboxOrdersServiceServer) ApproveSandboxOrder(context.Context, *ApproveSandboxOrderRequest) (*ApproveSandboxOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApproveSandboxOrder not implemented")
+}
+func (UnimplementedSandboxOrdersServiceServer) DispatchSandboxOrder(context.Context, *DispatchSandboxOrderRequest) (*DispatchSandboxOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DispatchSandboxOrder not implemented")
+}
+func (UnimplementedSandboxOrdersServiceServer) DeliverSandboxOrder(context.Context, *DeliverSandboxOrderRequest) (*DeliverSandboxOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeliverSandboxOrder not implemented")
+}
+func (UnimplementedSandboxOrdersServiceServer) CorrectSandboxTracking(context.Context, *CorrectSandboxTrackingRequest) (*CorrectSandboxTrackingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CorrectSandboxTracking not implemented")
+}
+func (UnimplementedSandboxOrdersServiceServer) CorrectSandboxStatus(context.Context, *CorrectSandboxStatusRequest) (*CorrectSandboxStatusResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CorrectSandboxStatus not implemented")
+}
+func (UnimplementedSandboxOrdersServiceServer) PostSandboxMessage(context.Context, *PostSandboxMessageRequest) (*PostSandboxMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PostSandboxMessage not implemented")
 }
 func (UnimplementedSandboxOrdersServiceServer) mustEmbedUnimplementedSandboxOrdersServiceServer() {}
 func (UnimplementedSandboxOrdersServiceServer) testEmbeddedByValue()                              {}
@@ -116,6 +208,96 @@ func _SandboxOrdersService_ApproveSandboxOrder_Handler(srv interface{}, ctx cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SandboxOrdersService_DispatchSandboxOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DispatchSandboxOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SandboxOrdersServiceServer).DispatchSandboxOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SandboxOrdersService_DispatchSandboxOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SandboxOrdersServiceServer).DispatchSandboxOrder(ctx, req.(*DispatchSandboxOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SandboxOrdersService_DeliverSandboxOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeliverSandboxOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SandboxOrdersServiceServer).DeliverSandboxOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SandboxOrdersService_DeliverSandboxOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SandboxOrdersServiceServer).DeliverSandboxOrder(ctx, req.(*DeliverSandboxOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SandboxOrdersService_CorrectSandboxTracking_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CorrectSandboxTrackingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SandboxOrdersServiceServer).CorrectSandboxTracking(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SandboxOrdersService_CorrectSandboxTracking_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SandboxOrdersServiceServer).CorrectSandboxTracking(ctx, req.(*CorrectSandboxTrackingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SandboxOrdersService_CorrectSandboxStatus_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CorrectSandboxStatusRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SandboxOrdersServiceServer).CorrectSandboxStatus(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SandboxOrdersService_CorrectSandboxStatus_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SandboxOrdersServiceServer).CorrectSandboxStatus(ctx, req.(*CorrectSandboxStatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SandboxOrdersService_PostSandboxMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PostSandboxMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SandboxOrdersServiceServer).PostSandboxMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SandboxOrdersService_PostSandboxMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SandboxOrdersServiceServer).PostSandboxMessage(ctx, req.(*PostSandboxMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SandboxOrdersService_ServiceDesc is the grpc.ServiceDesc for SandboxOrdersService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -126,6 +308,26 @@ var SandboxOrdersService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApproveSandboxOrder",
 			Handler:    _SandboxOrdersService_ApproveSandboxOrder_Handler,
+		},
+		{
+			MethodName: "DispatchSandboxOrder",
+			Handler:    _SandboxOrdersService_DispatchSandboxOrder_Handler,
+		},
+		{
+			MethodName: "DeliverSandboxOrder",
+			Handler:    _SandboxOrdersService_DeliverSandboxOrder_Handler,
+		},
+		{
+			MethodName: "CorrectSandboxTracking",
+			Handler:    _SandboxOrdersService_CorrectSandboxTracking_Handler,
+		},
+		{
+			MethodName: "CorrectSandboxStatus",
+			Handler:    _SandboxOrdersService_CorrectSandboxStatus_Handler,
+		},
+		{
+			MethodName: "PostSandboxMessage",
+			Handler:    _SandboxOrdersService_PostSandboxMessage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
