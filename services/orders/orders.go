@@ -33,6 +33,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/orders/internal/pace"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -85,6 +86,7 @@ type Service struct {
 	clock        *retentionclock.Clock
 	retention    *retention.Retention
 	waker        *outbox.Waker
+	sandbox      []daemon.Part // Empty in production.
 }
 
 // Migrate brings the service's database up to date.
@@ -167,15 +169,30 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.rpc.Intercept(s.waker.Intercept)
-	s.register(server.New(server.Deps{
+	s.serve(server.Deps{
 		Store:        orders,
 		Tenants:      tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
 		Catalog:      catalog,
 		Reservations: s.reservations,
 		Clock:        time.Now,
-	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName}))
+	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox})
 	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, ring)})
 	return nil
+}
+
+// serve makes the server, and in the sandbox also what lets orders go on by themselves.
+func (s *Service) serve(deps server.Deps, cfg server.Config) {
+	if !cfg.Sandbox {
+		s.register(server.New(deps, cfg))
+		return
+	}
+	paces := pace.New(pace.Deps{Store: deps.Store, Changed: s.waker.Wake, Log: s.tel.Logger})
+	deps.WakePaces = paces.Wake
+	srv := server.New(deps, cfg)
+	paces.GoOn = srv.GoOn
+	s.sandbox = []daemon.Part{paces.Part()}
+	s.register(srv)
+	ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)
 }
 
 func (s *Service) openRegister(ctx context.Context) (err error) {
@@ -191,9 +208,6 @@ func (s *Service) register(srv *server.Server) {
 	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
 	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
 	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
-	if s.cfg.Environment == apikey.Sandbox {
-		ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)
-	}
 }
 
 func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {
@@ -207,7 +221,7 @@ func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, er
 // Run serves until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.close(ctx)
-	return daemon.Run(ctx, s.tel.Logger,
+	parts := append(s.sandbox,
 		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
 		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
 		s.keys.Part(),
@@ -218,6 +232,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.clock.Every("retention", time.Hour, s.tel, s.retention.Sweep),
 		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
 	)
+	return daemon.Run(ctx, s.tel.Logger, parts...)
 }
 
 func (s *Service) close(ctx context.Context) {

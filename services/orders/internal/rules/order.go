@@ -29,6 +29,8 @@ type NewOrder struct {
 	// ChosenID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
 	ChosenID bool
 	Audit    *Audit
+	// Pace is how the order goes on by itself; nil if it waits for people.
+	Pace *Pace
 }
 
 // Placement is a checked request with the values that depend on its channel and the settings.
@@ -50,6 +52,8 @@ type Placement struct {
 	PersonalLinkID *string
 	// Audit is recorded with the order; it may be nil.
 	Audit *Audit
+	// Pace is how the order goes on by itself; nil if it waits for people.
+	Pace *Pace
 }
 
 // NewOrder builds the order, the same way for every channel.
@@ -93,6 +97,7 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		Reserved:      p.Gift.GetStocked(),
 		ChosenID:      p.ChosenID,
 		Audit:         p.Audit,
+		Pace:          p.Pace,
 	}
 }
 

@@ -36,6 +36,9 @@ func (s *Server) place(
 				return effect, err
 			})
 		if !errors.Is(err, store.ErrReferenceTaken) || attempt == maxReferences {
+			if err == nil {
+				s.announcePace(ctx, resp.GetOrder())
+			}
 			return resp, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +69,9 @@ type fixture struct {
 	log          *slog.Logger
 	logged       *bytes.Buffer
 	clock        time.Time
+	deps         server.Deps
+	config       server.Config
+	woken        atomic.Int32
 }
 
 // setup makes a fixture in which every row has a twin of another tenant.
@@ -77,6 +81,7 @@ func setup(t *testing.T) *fixture {
 	pgtest.Twin(t, f.pool, map[string]string{
 		"orders":         "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); twin.version := NEW.version + 1000;",
 		"order_messages": "twin.id := gen_random_uuid(); twin.body := 'twin'; twin.body_sealed := NULL; twin.body_bytes := NULL;",
+		"sandbox_paces":  "twin.order_id := gen_random_uuid(); twin.due_at := NEW.due_at + interval '1 hour';",
 		"order_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})
 	return f
@@ -109,10 +114,19 @@ func setupAlone(t *testing.T) *fixture {
 	}
 	f.store, f.log = store.New(f.pool, ring, eventsealtest.Writer(t, eventKeys)), slog.New(slog.NewTextHandler(f.logged, nil))
 	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})
-	f.Server = server.New(server.Deps{
+	f.deps = server.Deps{
 		Store: f.store, Tenants: tenantcache.New(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
 		Clock: func() time.Time { return f.clock },
-	}, server.Config{Hours: hours, OperatorName: operatorName})
+	}
+	f.config = server.Config{Hours: hours, OperatorName: operatorName}
+	f.Server = server.New(f.deps, f.config)
+	return f
+}
+
+// inSandbox makes the fixture a server of the sandbox. woken counts how often it has placed an order that goes on by itself.
+func (f *fixture) inSandbox() *fixture {
+	f.deps.WakePaces, f.config.Sandbox = func() { f.woken.Add(1) }, true
+	f.Server = server.New(f.deps, f.config)
 	return f
 }
 

@@ -53,6 +53,7 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b 
 		case o.ChosenID:
 			b.Queue(insertOutcome, o.Record.GetId(), outcomeUnstocked)
 		}
+		queuePace(b, o)
 		outbox.Append(ctx, b, event)
 	}, nil
 }

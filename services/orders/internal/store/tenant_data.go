@@ -27,6 +27,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 				Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns,
 				With: "DELETE FROM reservation_outcomes WHERE order_id = ANY(ARRAY(SELECT unnest(ARRAY[id, stock_hold_id]) FROM erased))",
 			},
+			{Name: "sandbox_paces", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
 			{Name: "order_audit", Key: []string{"id uuid"}, Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION", Hidden: true},
 		},

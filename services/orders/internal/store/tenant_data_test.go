@@ -30,6 +30,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, $2, gen_random_uuid()::text, 'same', 'API', $2, CASE WHEN $4 THEN 'REQUESTED' ELSE 'COMPLETED' END, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $3, now(), now())`: {tenantID, order, sealed, inFlight},
 			`INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'RELEASED')`:                                                  {order},
 			`INSERT INTO order_audit (id, tenant_id, actor_kind, actor_id, operation) VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'READ')`: {tenantID},
+			`INSERT INTO sandbox_paces (order_id, tenant_id, every_seconds, stop_at, due_at) VALUES ($1, $2, 2, 'SENT', now())`:             {order, tenantID},
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`:                  {keyID},
 			`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
 			 VALUES (gen_random_uuid(), $1, $1, $1, 'order.requested', now(), '{}', CASE WHEN NOT $2 THEN now() END)`: {tenantID, inFlight},

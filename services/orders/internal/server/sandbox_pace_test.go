@@ -1,0 +1,193 @@
+package server_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+// auto places an order that goes on by itself.
+func (f *fixture) auto(t *testing.T, directive string) *ordersv1.Order {
+	t.Helper()
+	req := request(newID())
+	req.ExternalActionRef = &directive
+	resp, err := f.PlaceOrder(f.as(t, newID()), req)
+	require.NoError(t, err)
+	return resp.GetOrder()
+}
+
+// goOn takes the step of every order whose step is due, and returns how many there were.
+func (f *fixture) goOn(t *testing.T) int {
+	t.Helper()
+	due, err := f.store.DuePaces(t.Context(), 100)
+	require.NoError(t, err)
+	for _, d := range due {
+		require.NoError(t, f.GoOn(t.Context(), d))
+	}
+	return len(due)
+}
+
+// elapse lets time pass for the steps of orders.
+func (f *fixture) elapse(t *testing.T, by time.Duration) {
+	t.Helper()
+	_, err := f.pool.Exec(t.Context(), "UPDATE sandbox_paces SET due_at = due_at - $1::interval", by)
+	require.NoError(t, err)
+}
+
+func TestAnOrderOfTheSandboxGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	for directive, want := range map[string][]ordersv1.OrderStatus{
+		"sandbox:auto":                           {requestedStatus, processingStatus, sentStatus, completedStatus},
+		"sandbox:auto,stop=SENT":                 {requestedStatus, processingStatus, sentStatus},
+		"sandbox:auto=2s,stop=PROCESSING my own": {requestedStatus, processingStatus},
+	} {
+		t.Run(directive, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t).withApproval().inSandbox()
+			order := f.auto(t, directive)
+			require.EqualValues(t, 1, f.woken.Load())
+			require.Equal(t, want[0], order.GetStatus())
+			for _, status := range want[1:] {
+				require.Zero(t, f.goOn(t), "before its time")
+				f.elapse(t, 2*time.Second)
+				require.Equal(t, 1, f.goOn(t))
+				require.Equal(t, status, f.read(t, order.GetId()).GetStatus())
+			}
+			require.Zero(t, f.count(t, "sandbox_paces"))
+			require.Len(t, f.eventsOf(t, order.GetId()), len(want))
+			audit := f.auditOf(t, order.GetId())
+			require.Len(t, audit, len(want)-1)
+			for _, e := range audit {
+				require.Equal(t, commonv1.ActorKind_ACTOR_KIND_SYSTEM, e.GetActorKind())
+				require.Equal(t, "Sandbox", e.GetActorId())
+			}
+			require.Zero(t, f.lastEvent(t).origin)
+		})
+	}
+}
+
+func TestAnOrderGoesOnFromWhereSomeoneElseHasTakenIt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		meanwhile func(f *fixture, t *testing.T, id string)
+		next      ordersv1.OrderStatus
+		ends      bool
+	}{
+		"approved":   {(*fixture).approve, sentStatus, false},
+		"dispatched": {func(f *fixture, t *testing.T, id string) { f.approve(t, id); f.dispatch(t, id) }, completedStatus, true},
+		"cancelled":  {(*fixture).cancel, cancelledStatus, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t).withApproval().inSandbox()
+			order := f.auto(t, "sandbox:auto")
+			tc.meanwhile(f, t, order.GetId())
+			f.elapse(t, 2*time.Second)
+			f.goOn(t)
+			require.Equal(t, tc.next, f.read(t, order.GetId()).GetStatus())
+			require.Equal(t, tc.ends, f.count(t, "sandbox_paces") == 0)
+		})
+	}
+}
+
+func TestADirectiveThatCannotBeReadIsRefusedInTheSandbox(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).inSandbox()
+	for _, text := range []string{
+		"sandbox:auto=abc", "sandbox:auto=0s", "sandbox:auto=61m", "sandbox:auto=2", "sandbox:auto=2s,stop=CANCELLED",
+		"sandbox:auto,stop=REQUESTED", "sandbox:auto,stop=SENT,", "sandbox:automatic", "sandbox:auto,stop=SENT=2s",
+	} {
+		req := request(newID())
+		req.ExternalActionRef = &text
+		_, err := f.PlaceOrder(f.as(t, newID()), req)
+		require.Equal(t, []string{"externalActionRef invalid"}, violationsOf(t, err), text)
+	}
+	for _, text := range []string{"sandbox", "my sandbox:auto", "Sandbox:auto"} {
+		f.auto(t, text)
+	}
+	require.Zero(t, f.count(t, "sandbox_paces"), "other texts mean nothing")
+	require.Zero(t, f.woken.Load())
+}
+
+func TestInProductionADirectiveMeansNothing(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	f.auto(t, "sandbox:auto")
+	require.Equal(t, "sandbox:auto=abc", f.auto(t, "sandbox:auto=abc").GetExternalActionRef())
+	require.Zero(t, f.count(t, "sandbox_paces"))
+}
+
+func TestAnOrderThatHasItsLastStatusNeedsNoSteps(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).inSandbox()
+	f.auto(t, "sandbox:auto,stop=PROCESSING")
+	require.Zero(t, f.count(t, "sandbox_paces"))
+}
+
+// Two instances list the same order. Only one of them takes its step.
+func TestInstancesTakeEachStepOnce(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).withApproval().inSandbox()
+	for range 10 {
+		order := f.auto(t, "sandbox:auto=1h")
+		f.elapse(t, time.Hour)
+		due := store.Due{TenantID: tenantID, OrderID: order.GetId()}
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				if err := f.GoOn(t.Context(), due); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
+		require.NoError(t, f.store.EndPace(t.Context(), order.GetId()))
+	}
+}
+
+func TestAStepIsNeverFurtherAwayThanItsPace(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).inSandbox()
+	order := f.auto(t, "sandbox:auto")
+	f.elapse(t, -time.Hour) // The clock of the database was set back by an hour.
+	require.Equal(t, 1, f.goOn(t))
+	require.Equal(t, sentStatus, f.read(t, order.GetId()).GetStatus())
+	wait, found, err := f.store.NextPace(t.Context())
+	require.NoError(t, err)
+	require.True(t, found)
+	require.InDelta(t, 2, wait.Seconds(), 1)
+}
+
+// A refusal places nothing, so nothing goes on.
+func TestStepsAreStoredWithTheirOrder(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).inSandbox()
+	req := request("taken")
+	req.ExternalActionRef = new("sandbox:auto")
+	for range 2 {
+		_, err := f.PlaceOrder(f.as(t, "same"), req)
+		require.NoError(t, err)
+	}
+	_, err := f.PlaceOrder(f.as(t, "other"), req)
+	require.True(t, problem.Is(err, problem.ExternalOrderIDConflict), "%v", err)
+	require.Equal(t, 1, f.count(t, "sandbox_paces"))
+	require.EqualValues(t, 2, f.woken.Load(), "a replay announces it too")
+}
+
+func TestStepsOfAnErasedOrderEnd(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t).inSandbox()
+	order := f.auto(t, "sandbox:auto")
+	_, err := f.pool.Exec(t.Context(), "DELETE FROM orders")
+	require.NoError(t, err)
+	require.NoError(t, f.GoOn(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
+	require.Zero(t, f.count(t, "sandbox_paces"))
+}

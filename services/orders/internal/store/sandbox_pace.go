@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+)
+
+const (
+	// The database's clock decides for all instances. If it was set back, no step is further away than its pace.
+	isDue = `(due_at <= clock_timestamp() OR due_at > clock_timestamp() + make_interval(secs => every_seconds))`
+
+	insertPace = `INSERT INTO sandbox_paces (order_id, tenant_id, every_seconds, stop_at, due_at)
+VALUES ($1, $2, $3::integer, $4, clock_timestamp() + make_interval(secs => $3::integer))`
+
+	selectDuePaces = `SELECT tenant_id::text, order_id::text FROM sandbox_paces WHERE ` + isDue + `
+ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`
+
+	selectNextPace = `SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8 FROM sandbox_paces`
+
+	// After the lock of the order, so that the second of two instances sees the step of the first.
+	selectPace = `SELECT every_seconds, stop_at FROM sandbox_paces WHERE order_id = $1 AND ` + isDue + ` FOR UPDATE`
+
+	movePace = `UPDATE sandbox_paces SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE order_id = $1`
+
+	deletePace = `DELETE FROM sandbox_paces WHERE order_id = $1`
+)
+
+// Due names an order whose next step is due.
+type Due struct{ TenantID, OrderID string }
+
+func queuePace(b *pgx.Batch, o *rules.NewOrder) {
+	if o.Pace == nil || o.Pace.Ends(o.Record.GetStatus()) {
+		return
+	}
+	b.Queue(insertPace, o.Record.GetId(), o.TenantID, int32(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
+}
+
+// DuePaces lists up to limit orders whose next step is due, without those that another instance is just listing.
+func (s *Store) DuePaces(ctx context.Context, limit int) ([]Due, error) {
+	rows, err := s.pool.Query(ctx, selectDuePaces, limit)
+	if err != nil {
+		return nil, fmt.Errorf("due steps: %w", err)
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Due])
+	if err != nil {
+		return nil, fmt.Errorf("due steps: %w", err)
+	}
+	return due, nil
+}
+
+// NextPace returns the time until the next step of any order is due, and false if no order goes on by itself.
+func (s *Store) NextPace(ctx context.Context) (wait time.Duration, found bool, err error) {
+	var seconds *float64
+	if err := s.pool.QueryRow(ctx, selectNextPace).Scan(&seconds); err != nil {
+		return 0, false, fmt.Errorf("next step: %w", err)
+	}
+	if seconds == nil {
+		return 0, false, nil
+	}
+	return time.Duration(*seconds * float64(time.Second)), true, nil
+}
+
+// QueueFindPace adds the look-up of an order's pace; into gets nil if no step is due.
+func QueueFindPace(b *pgx.Batch, orderID string, into **rules.Pace) {
+	*into = nil
+	b.Queue(selectPace, orderID).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Pace, error) {
+			p := &rules.Pace{}
+			var seconds int32
+			err := row.Scan(&seconds, postgres.ScanEnum(&p.Stop))
+			p.Every = time.Duration(seconds) * time.Second
+			return p, err
+		})
+		if len(found) == 1 {
+			*into = found[0]
+		}
+		return err
+	})
+}
+
+// QueueMovePace sets when the next step of an order is due, or ends its pace.
+func QueueMovePace(b *pgx.Batch, orderID string, ends bool) {
+	if ends {
+		b.Queue(deletePace, orderID)
+		return
+	}
+	b.Queue(movePace, orderID)
+}
+
+// PostponePace makes the next step of an order due one interval from now.
+func (s *Store) PostponePace(ctx context.Context, orderID string) error {
+	if _, err := s.pool.Exec(ctx, movePace, orderID); err != nil {
+		return fmt.Errorf("postpone step: %w", err)
+	}
+	return nil
+}
+
+// EndPace ends the pace of an order that does not exist.
+func (s *Store) EndPace(ctx context.Context, orderID string) error {
+	if _, err := s.pool.Exec(ctx, deletePace, orderID); err != nil {
+		return fmt.Errorf("end steps: %w", err)
+	}
+	return nil
+}
