@@ -162,6 +162,10 @@ func TestHeadersOfResponses(t *testing.T) {
 			if op.Path == "/events" && status == "200" {
 				want = append(want, "Feed-Position", "Wait")
 			}
+			mayGoOn := op.Method == http.MethodPost && op.Path == "/orders"
+			if (op.Sandbox != "" || mayGoOn) && status == strconv.Itoa(op.Success) {
+				want = append(want, "Sandbox")
+			}
 			if op.Created != nil && status == "201" {
 				want = append(want, "Location")
 			}
