@@ -23,6 +23,7 @@ import (
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -186,11 +187,12 @@ func (s *Service) serve(deps server.Deps, cfg server.Config) {
 		s.register(server.New(deps, cfg))
 		return
 	}
-	paces := pace.New(pace.Deps{Store: deps.Store, Changed: s.waker.Wake, Log: s.tel.Logger})
-	deps.WakePaces = paces.Wake
+	paces := &pace.Runner{Store: deps.Store, Changed: s.waker.Wake, Log: s.tel.Logger}
+	loop := sandboxpace.NewLoop("sandbox paces", s.tel.Logger, paces.Run)
+	deps.WakePaces = loop.Wake
 	srv := server.New(deps, cfg)
 	paces.GoOn = srv.GoOn
-	s.sandbox = []daemon.Part{paces.Part()}
+	s.sandbox = []daemon.Part{loop.Part()}
 	s.register(srv)
 	ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,9 +23,9 @@ type fixture struct {
 	pool  *pgxpool.Pool
 	store *store.Store
 
-	mu    sync.Mutex
-	taken []string
-	fail  map[string]bool
+	taken   []string
+	fail    map[string]bool
+	changed int
 }
 
 func setup(t *testing.T) *fixture {
@@ -47,61 +46,37 @@ VALUES ($1, $1, 3600, 'SENT', clock_timestamp() + $2::interval)`, id, after)
 }
 
 func (f *fixture) goOn(ctx context.Context, due store.Due) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.taken = append(f.taken, due.OrderID)
 	if f.fail[due.OrderID] {
-		return errors.New("broken")
+		return errBroken
 	}
 	return f.store.EndPace(ctx, due.OrderID)
 }
 
-func (f *fixture) took() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]string(nil), f.taken...)
-}
+var errBroken = errors.New("broken")
 
 func (f *fixture) runner() *pace.Runner {
-	return pace.New(pace.Deps{Store: f.store, GoOn: f.goOn, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
+	return &pace.Runner{Store: f.store, GoOn: f.goOn, Changed: func() { f.changed++ }, Log: slog.New(slog.DiscardHandler)}
 }
 
-// start runs a runner until the test ends.
-func (f *fixture) start(t *testing.T) *pace.Runner {
+// run takes the steps that are due.
+func (f *fixture) run(t *testing.T) (wait time.Duration, found bool) {
 	t.Helper()
-	r := f.runner()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- r.Part().Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-ended)
-	})
-	return r
-}
-
-func (f *fixture) requireTaken(t *testing.T, want ...string) {
-	t.Helper()
-	require.Eventually(t, func() bool { return len(f.took()) >= len(want) }, 10*time.Second, 5*time.Millisecond)
-	require.ElementsMatch(t, want, f.took())
+	wait, found, err := f.runner().Run(t.Context())
+	require.NoError(t, err)
+	return wait, found
 }
 
 func TestARunnerTakesTheStepsThatARestartLeft(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	overdue, soon := f.add(t, -time.Minute), f.add(t, 50*time.Millisecond)
+	first, second := f.add(t, -time.Hour), f.add(t, -time.Minute)
 	f.add(t, 30*time.Minute)
-	f.start(t)
-	f.requireTaken(t, overdue, soon)
-}
-
-func TestARunnerIsWokenForAnEarlierStep(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	r := f.start(t)
-	id := f.add(t, 20*time.Millisecond)
-	r.Wake()
-	f.requireTaken(t, id)
+	wait, found := f.run(t)
+	require.Equal(t, []string{first, second}, f.taken)
+	require.Equal(t, 1, f.changed)
+	require.True(t, found)
+	require.InDelta(t, 30, wait.Minutes(), 1)
 }
 
 // A step that fails is tried again after its interval, and delays no other order.
@@ -110,26 +85,20 @@ func TestAStepThatFailsIsPostponed(t *testing.T) {
 	f := setup(t)
 	broken, good := f.add(t, -time.Hour), f.add(t, -time.Minute)
 	f.fail[broken] = true
-	f.start(t)
-	f.requireTaken(t, broken, good)
-	require.Eventually(t, func() bool {
-		var postponed bool
-		const later = `SELECT due_at > clock_timestamp() + interval '50 minutes' FROM sandbox_paces WHERE order_id = $1`
-		require.NoError(t, f.pool.QueryRow(t.Context(), later, broken).Scan(&postponed))
-		return postponed
-	}, 10*time.Second, 5*time.Millisecond)
+	wait, found := f.run(t)
+	require.Equal(t, []string{broken, good}, f.taken)
+	require.True(t, found)
+	require.InDelta(t, 60, wait.Minutes(), 1)
 }
 
-func TestAnIdleRunnerAsksOnceInAMinute(t *testing.T) {
+func TestARunnerWithoutOrdersHasNothingToWaitFor(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	r := f.runner()
-	wait, err := r.Tick(t.Context())
+	_, found := f.run(t)
+	require.False(t, found)
+	require.Zero(t, f.changed)
+	_, err := f.pool.Exec(t.Context(), "DROP TABLE sandbox_paces")
 	require.NoError(t, err)
-	require.Equal(t, time.Minute, wait)
-	f.add(t, 2*time.Second)
-	wait, err = r.Tick(t.Context())
-	require.NoError(t, err)
-	require.InDelta(t, 2, wait.Seconds(), 1)
-	require.Empty(t, f.took())
+	_, _, err = f.runner().Run(t.Context())
+	require.Error(t, err, "the loop tries again later")
 }

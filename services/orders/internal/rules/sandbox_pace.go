@@ -1,14 +1,13 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/sandboxpace"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -19,32 +18,18 @@ type Pace struct {
 	Stop  ordersv1.OrderStatus
 }
 
-const (
-	autoPrefix = "sandbox:auto"
-	usualPace  = 2 * time.Second
-	maxPace    = time.Hour
-)
-
-// directive is what externalActionRef begins with. Text of the caller may follow a space.
-var directive = regexp.MustCompile(`^sandbox:auto(?:=([1-9][0-9]{0,3})([smh]))?(?:,stop=(PROCESSING|SENT|COMPLETED))?(?:\s|$)`)
-
 // PaceOf returns the pace that externalActionRef sets, or nil if it sets none. An error in it is added to errs.
 func PaceOf(externalActionRef string, errs *fields.Errors) *Pace {
-	if !strings.HasPrefix(externalActionRef, autoPrefix) {
+	d, err := sandboxpace.Parse(externalActionRef, enumname.Strings([]ordersv1.OrderStatus{processing, sent, completed})...)
+	if err != nil {
+		errs.Add("externalActionRef", problem.FieldInvalid, err.Error())
+	}
+	if d == nil {
 		return nil
 	}
-	p := &Pace{Every: usualPace, Stop: completed}
-	parts := directive.FindStringSubmatch(externalActionRef)
-	if parts != nil && parts[1] != "" {
-		p.Every, _ = time.ParseDuration(parts[1] + parts[2]) // The expression allows only durations.
-	}
-	if parts == nil || p.Every > maxPace {
-		errs.Add("externalActionRef", problem.FieldInvalid, "must be sandbox:auto, with a pace from 1s to 1h and a status "+
-			"to stop at if you like, such as sandbox:auto=10s,stop=SENT; text of your own may follow a space")
-		return nil
-	}
-	if parts[3] != "" {
-		p.Stop, _ = enumname.Parse[ordersv1.OrderStatus](parts[3])
+	p := &Pace{Every: d.Pace, Stop: completed}
+	if d.Stop != "" {
+		p.Stop, _ = enumname.Parse[ordersv1.OrderStatus](d.Stop)
 	}
 	return p
 }
