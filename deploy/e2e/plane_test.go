@@ -158,6 +158,7 @@ var plane = map[string]row{
 	"personallinks.v1.ClaimRecordsService/RestoreClaim":     only(identity.Orders),
 	"events.v1.FeedRecordsService/ListFeedTenants":          only(identity.Orders),
 	"events.v1.FeedRecordsService/ListOrderEvents":          only(identity.Orders),
+	"events.v1.EventOperationsService/WatchEvents":          {workplaces, with(coordinators, platform...)},
 	"events.v1.FeedNoticesService/WatchFeed":                only(identity.Gateway),
 	"events.v1.FeedEventsService/ListFeedEvents":            only(identity.Webhook),
 	"privacy.v1.PersonalDataService/FindPersonRecords":      only(identity.Tenants),
@@ -169,7 +170,7 @@ var plane = map[string]row{
 }
 
 var directoryCallers = []identity.Name{
-	identity.Gateway, identity.Catalog, identity.Orders, identity.PersonalLinks, identity.Webhook,
+	identity.Gateway, identity.Catalog, identity.Orders, identity.PersonalLinks, identity.Events, identity.Webhook,
 }
 
 // methods are all calls of the contracts that no API key makes, by their names in plane.

@@ -2,6 +2,7 @@ package giftingctl
 
 import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -44,7 +45,7 @@ var about = map[string]string{
 	"offboarding": "The end of a tenant", "catalog": "Import of gifts, and the audit of the catalog", "regions": "Regions, which share a price",
 	"rates": "Exchange rates", "categories": "Categories of gifts", "products": "Gifts", "images": "Images of gifts",
 	"campaigns": "Campaigns of a tenant", "offerings": "What a campaign offers", "stock": "The stock of a campaign",
-	"orders": "Orders, step by step", "links": "Personal links", "webhook": "Deliveries of webhooks",
+	"orders": "Orders, step by step", "links": "Personal links", "events": "The event feed", "webhook": "Deliveries of webhooks",
 }
 
 // calls has a row for each command that makes one kind of call.
@@ -311,6 +312,11 @@ var calls = []call{
 	{
 		use: "links list", method: personallinksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, short: "List the links of a batch",
 		args: []string{"batch_id"}, reads: true, columns: []string{"link.id", "link.status", "label", "locale"},
+	},
+
+	{
+		use: "events watch", method: eventsv1.EventOperationsService_WatchEvents_FullMethodName,
+		short: "Print events of a tenant as they come, until Ctrl-C", reads: true,
 	},
 
 	{

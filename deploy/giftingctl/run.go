@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 func (c *callCommand) run(command *cobra.Command, args []string) error {
@@ -29,6 +31,9 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 		return err
 	}
 	defer conn.close()
+	if watched, ok := req.(*eventsv1.WatchEventsRequest); ok {
+		return c.watch(command.Context(), conn, watched)
+	}
 	if c.document != "" {
 		return c.export(command.Context(), conn, req)
 	}

@@ -34,7 +34,7 @@ var callers = map[identity.Name]grant{
 		"gifting.webhook.v1.WebhookService",
 	)},
 
-	// The services, which call each other. Events calls none.
+	// The services, which call each other.
 	identity.Tenants: {services: services(
 		// What is erased and exported on request.
 		"gifting.privacy.v1.PersonalDataService",
@@ -55,7 +55,9 @@ var callers = map[identity.Name]grant{
 		"gifting.catalog.v1.SelectionsService",
 		"gifting.orders.v1.ClaimsService",
 	)},
-	identity.Events: {},
+	identity.Events: {services: services(
+		"gifting.tenants.v1.DirectoryService",
+	)},
 	identity.Webhook: {services: services(
 		"gifting.tenants.v1.DirectoryService",
 		// The command that sends again what a restored database has lost.
@@ -72,6 +74,7 @@ var callers = map[identity.Name]grant{
 			"gifting.tenants.v1.PrivacyOperationsService",
 			"gifting.orders.v1.OrderOperationsService",
 			"gifting.personallinks.v1.PersonalLinkOperationsService",
+			"gifting.events.v1.EventOperationsService",
 			"gifting.webhook.v1.WebhookOperationsService",
 			reflectionV1, reflectionV1Alpha,
 		),
@@ -90,6 +93,7 @@ var callers = map[identity.Name]grant{
 			"gifting.catalog.v1.BrandLogosService",
 			"gifting.orders.v1.OrderOperationsService",
 			"gifting.personallinks.v1.PersonalLinkOperationsService",
+			"gifting.events.v1.EventOperationsService",
 			"gifting.webhook.v1.WebhookOperationsService",
 			reflectionV1, reflectionV1Alpha,
 		),

@@ -24,6 +24,7 @@ type Config struct {
 	Database    postgres.Config
 	Telemetry   telemetry.Config
 	EventKeys   eventseal.Keys
+	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 
 	Kafka            kafka.Config  `envPrefix:"KAFKA_"`

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -20,9 +22,11 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantcache"
 	"github.com/partnergifting/platform/pkg/tenantdata"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/notices"
 	"github.com/partnergifting/platform/services/events/internal/relay"
@@ -33,6 +37,7 @@ import (
 // Service is the running service.
 type Service struct {
 	pool     *pgxpool.Pool
+	tenants  *grpc.ClientConn
 	tel      *telemetry.Telemetry
 	rpc      *rpc.Server
 	topic    *relay.Topic
@@ -68,10 +73,15 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{pool: pool, tel: tel}
-	if err := s.build(ctx, cfg); err != nil {
+	tenants, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
+	if err != nil {
 		pool.Close()
 		return nil, err
+	}
+	s := &Service{pool: pool, tel: tel, tenants: tenants}
+	if err := s.build(ctx, cfg); err != nil {
+		pool.Close()
+		return nil, errors.Join(err, tenants.Close())
 	}
 	return s, nil
 }
@@ -114,6 +124,8 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, reader, cfg.Environment))
+	eventsv1.RegisterEventOperationsServiceServer(s.rpc, server.NewOperations(events, reader, cfg.Environment, hub,
+		tenantcache.New(tenantsv1.NewDirectoryServiceClient(s.tenants))))
 	eventsv1.RegisterFeedNoticesServiceServer(s.rpc, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
@@ -158,7 +170,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.maintenance,
 	)
 	s.relay.Close()
-	closed := s.topic.Close()
+	closed := errors.Join(s.topic.Close(), s.tenants.Close())
 	s.pool.Close()
 	return errors.Join(err, closed)
 }

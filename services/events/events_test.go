@@ -45,6 +45,7 @@ func setup(t *testing.T) *fixture {
 	f := &fixture{tenant: uuid.NewString(), cfg: Config{
 		EventKeys:       eventsealtest.Keys("a"),
 		RPC:             rpc.Config{Addr: testenv.FreeAddr(t)},
+		TenantsAddr:     testenv.FreeAddr(t),
 		Database:        postgres.Config{URL: pgtest.NewURL(t)},
 		Environment:     apikey.Production,
 		Kafka:           kafka.Config{Brokers: brokers(t)},

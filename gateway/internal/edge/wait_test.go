@@ -225,8 +225,7 @@ func TestAHeldCallIsNotUnderWay(t *testing.T) {
 		c.Limits.RequestsPerKey, c.Limits.RequestsPerTenant = 1, 1
 	}})
 	answered := f.hold(t.Context(), t, "")
-	f.streams(t)
-	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
+	require.Eventually(t, func() bool { return f.Do("GET", "/me", "").Status == http.StatusOK }, gatewaytest.Patience, tick)
 	id := f.Feed.Commit(nil)
 	requireItems(t, <-answered, id)
 }

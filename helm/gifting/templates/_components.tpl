@@ -53,7 +53,7 @@ personal-links:
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, EVENT_KEYS: eventKeys}
 events:
   values: events
-  calls: []
+  calls: [tenants]
   uses: [postgresql, kafka]
   settings: [ENVIRONMENT]
   accepts:

@@ -56,20 +56,7 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if w := req.GetWait(); w < 0 || w > maxWait {
 		errs.Add("wait", problem.FieldInvalid, fmt.Sprintf("must be from 0 to %d", maxWait))
 	}
-	bounds, err := s.feed.Bounds(ctx, p.TenantID, list.after.Epoch)
-	if err != nil {
-		return nil, err
-	}
-	refuse(list.after, bounds, errs)
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	if list.end = bounds.Last <= max(list.after.Number, bounds.Dropped); !list.end {
-		if err := s.fill(ctx, &list, bounds.Epoch, errs); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.open(ctx, &list); err != nil {
+	if err := s.read(ctx, &list, errs); err != nil {
 		return nil, err
 	}
 	// It fails only outside of a gRPC call, as in a test.
@@ -87,6 +74,24 @@ func (p *listing) marks(waits bool) metadata.MD {
 		md.Set(caller.FeedWaitHeader, "true")
 	}
 	return md
+}
+
+// read fills the page and opens its events, unless the request has errors.
+func (s *Server) read(ctx context.Context, list *listing, errs *fields.Errors) error {
+	bounds, err := s.feed.Bounds(ctx, list.principal.TenantID, list.after.Epoch)
+	if err != nil {
+		return err
+	}
+	refuse(list.after, bounds, errs)
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	if list.end = bounds.Last <= max(list.after.Number, bounds.Dropped); !list.end {
+		if err := s.fill(ctx, list, bounds.Epoch, errs); err != nil {
+			return err
+		}
+	}
+	return s.open(ctx, list)
 }
 
 func filterOf(p caller.Principal) store.Filter {

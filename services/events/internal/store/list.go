@@ -19,6 +19,8 @@ type Position struct {
 
 // Filter says what a key may see.
 type Filter struct {
+	// Everything is for a reader that is no key.
+	Everything    bool
 	Orders        bool
 	PersonalLinks bool
 	AllBrands     bool
@@ -84,7 +86,7 @@ const scan = `SELECT day, position, visible,
   CASE WHEN visible THEN data END
 FROM (
   SELECT day, position, event_id, type, occurred_at, data,
-    (($5 AND starts_with(type, 'order.')) OR ($6 AND starts_with(type, 'personal_link.')))
+    $10 OR (($5 AND starts_with(type, 'order.')) OR ($6 AND starts_with(type, 'personal_link.')))
     AND ($7 OR brand_id = ANY($8::uuid[]))
     AND NOT (type = 'order.message_posted' AND origin_key_id = $9) AS visible
   FROM feed
@@ -104,7 +106,7 @@ func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Fil
 	)
 	b := &pgx.Batch{}
 	b.Queue(scan, tenantID, after.Day, after.Number, limit, f.Orders, f.PersonalLinks, f.AllBrands,
-		notNil(f.BrandIDs), f.KeyID).Query(func(rows pgx.Rows) (err error) {
+		notNil(f.BrandIDs), f.KeyID, f.Everything).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, scanRow)
 		return err
 	})

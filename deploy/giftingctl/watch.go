@@ -1,0 +1,100 @@
+package giftingctl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/restjson"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+// The pauses before a stream begins again.
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+// watch prints a stream of events until the command is interrupted. A stream that ends because its server does goes on at another
+// one, after the last event.
+func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1.WatchEventsRequest) error {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		cursor := req.GetAfter()
+		err := c.follow(ctx, conn, req)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case status.Code(err) != codes.Unavailable:
+			return &refusal{status: status.Convert(err)}
+		case req.GetAfter() != cursor:
+			pause = firstPause
+		}
+		c.app.note("The stream has ended, going on after the last event.")
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// follow prints one stream, and remembers in the request how far it came.
+func (c *callCommand) follow(ctx context.Context, conn *connection, req *eventsv1.WatchEventsRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := eventsv1.NewEventOperationsServiceClient(conn.conn).WatchEvents(ctx, req, grpc.WaitForReady(true))
+	if err != nil {
+		return err
+	}
+	for {
+		said, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if event := said.GetEvent(); event != nil {
+			if err := c.printEvent(said); err != nil {
+				return err
+			}
+		}
+		if said.Cursor != nil {
+			req.After, req.FromEnd = proto.String(said.GetCursor()), false
+		}
+	}
+}
+
+// printEvent prints an event in one line.
+func (c *callCommand) printEvent(said *eventsv1.WatchEventsResponse) error {
+	if c.app.output == asJSON {
+		line, err := eventLine(said)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(c.app.Out, escapeJSON([]byte(line)))
+		return err
+	}
+	event := said.GetEvent()
+	return c.app.printRows(nil, [][]string{{
+		event.GetOccurredAt().AsTime().Format(time.RFC3339), event.GetType(), event.GetId(), said.GetCursor(),
+	}})
+}
+
+// eventLine has the event as it is in the feed, byte for byte.
+func eventLine(said *eventsv1.WatchEventsResponse) (string, error) {
+	event, err := restjson.Marshal(said.GetEvent())
+	if err != nil {
+		return "", err
+	}
+	cursor, err := json.Marshal(said.GetCursor())
+	return fmt.Sprintf(`{"cursor":%s,"event":%s}`, cursor, event), err
+}

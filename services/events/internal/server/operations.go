@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/events/internal/notices"
+)
+
+// watching is who may watch events, which may have links that can be claimed.
+var watching = actor.Permission{
+	Team:     []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},
+	Operator: true, System: true,
+}
+
+// permissionAge is how old the last check of the actor of a stream may be.
+const permissionAge = 30 * time.Second
+
+// Permitter knows the teams of tenants. *tenantcache.Cache implements it.
+type Permitter interface {
+	Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs actor.Permission) error
+}
+
+var _ Permitter = (*tenantcache.Cache)(nil)
+
+// Operations implements EventOperationsService.
+type Operations struct {
+	eventsv1.UnimplementedEventOperationsServiceServer
+
+	pages   *Server
+	hub     *notices.Hub
+	tenants Permitter
+}
+
+// NewOperations makes the server of the operations plane. The reader opens the events that it shows.
+func NewOperations(feed Feed, reader *eventseal.Reader, environment apikey.Environment, hub *notices.Hub, tenants Permitter) *Operations {
+	return &Operations{pages: New(feed, reader, environment), hub: hub, tenants: tenants}
+}
