@@ -110,7 +110,7 @@ func TestEveryCommandPrintsOneJSONValue(t *testing.T) {
 				code, out, errs := runLine(t, services.Config, append(line(t, c), "-o", output)...)
 				require.Zero(t, code, errs)
 				require.Equal(t, c.method, services.Calls()[len(services.Calls())-1])
-				if output == asJSON {
+				if output == asJSON && out != "" { // A stream without events has none.
 					require.True(t, json.Valid([]byte(out)), "%s", out)
 				}
 			}

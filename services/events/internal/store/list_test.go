@@ -68,7 +68,7 @@ func TestScanPlan(t *testing.T) {
 	rows := feedOf(t, s, tenantA)
 	plan := func(after Position) string {
 		return explain(t, s, scan, quote(tenantA), quote(after.Day.Format("2006-01-02")), fmt.Sprint(after.Number), "50",
-			"true", "true", "true", "'{}'", "1")
+			"true", "true", "true", "'{}'", "1", "false")
 	}
 
 	t.Run("days before the cursor are not read", func(t *testing.T) {
