@@ -24,7 +24,10 @@ func (o *ordering) PreviewItem(ctx context.Context, req *catalogv1.PreviewItemRe
 	for _, p := range found {
 		resp.Problems = append(resp.Problems, itemProblem(p))
 	}
-	view := store.View{Country: countryOrNone(req.GetItem().GetCountry()), Locale: rules.BaseLocale, Currency: req.GetCurrency()}
+	view := store.View{
+		TenantID: req.GetItem().GetTenantId(), Country: countryOrNone(req.GetItem().GetCountry()),
+		Locale: rules.BaseLocale, Currency: req.GetCurrency(),
+	}
 	entry, listed, err := o.store.Entry(ctx, view, idOrUnknown(req.GetItem().GetProductId()))
 	if err != nil || !listed {
 		return resp, err

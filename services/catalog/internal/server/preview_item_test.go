@@ -99,23 +99,36 @@ func TestAPreviewReservesNothingAndKnowsTheStock(t *testing.T) {
 
 func TestAPreviewHasTheEstimateOfTheCatalog(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	for name, setup := range environments {
+		t.Run(name, func(t *testing.T) { testEstimates(t, setup(t)) })
+	}
+}
+
+// testEstimates has a gift that the tenant unlists, where it can.
+func testEstimates(t *testing.T, f *fixture) {
+	t.Helper()
 	f.putRegion("NORDICS", "SE")
 	f.putRate("SEK", "11.25")
-	priced, unpriced, hidden := gift(), gift(), gift(withState(draft))
-	for _, p := range []*catalogv1.PutProductRequest{priced, hidden} {
+	priced, unpriced, hidden, unlisted := gift(), gift(), gift(withState(draft)), gift()
+	for _, p := range []*catalogv1.PutProductRequest{priced, hidden, unlisted} {
 		p.Prices = []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "39.90"}}
 	}
-	for _, p := range []*catalogv1.PutProductRequest{priced, unpriced, hidden} {
+	for _, p := range []*catalogv1.PutProductRequest{priced, unpriced, hidden, unlisted} {
 		f.put(p)
 	}
+	ofUnlisted := "448.88 SEK 39.90 EUR"
+	if f.sandboxed {
+		f.unlist(t, unlisted.GetId())
+		ofUnlisted = "  "
+	}
 	for name, tc := range map[string]struct{ product, country, want string }{
-		"a gift with a price":         {priced.GetId(), "SE", "448.88 SEK 39.90 EUR"},
-		"a gift without one":          {unpriced.GetId(), "SE", "  "},
-		"a country without region":    {priced.GetId(), "FI", "  "},
-		"a gift that is not listed":   {hidden.GetId(), "SE", "  "},
-		"neither gift nor country":    {"x", "x", "  "},
-		"a gift that nobody has seen": {uuid.NewString(), "SE", "  "},
+		"a gift with a price":           {priced.GetId(), "SE", "448.88 SEK 39.90 EUR"},
+		"a gift without one":            {unpriced.GetId(), "SE", "  "},
+		"a country without region":      {priced.GetId(), "FI", "  "},
+		"a gift that is not listed":     {hidden.GetId(), "SE", "  "},
+		"one that this tenant may hide": {unlisted.GetId(), "SE", ofUnlisted},
+		"neither gift nor country":      {"x", "x", "  "},
+		"a gift that nobody has seen":   {uuid.NewString(), "SE", "  "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := call(f, f.ordering.PreviewItem, &catalogv1.PreviewItemRequest{
