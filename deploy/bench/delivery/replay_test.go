@@ -1,0 +1,65 @@
+package delivery_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/deploy/bench/fixture"
+	"github.com/partnergifting/platform/pkg/caller"
+	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
+)
+
+// replayed is the most that one replay sends again.
+const replayed = 10_000
+
+// BenchmarkBesideReplay measures how fast 98 of 100 endpoints get their events: first while the other two respond, then, in the
+// same run, while one of them is dead and its key has just replayed 10,000 deliveries.
+func BenchmarkBesideReplay(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes most of a minute")
+	}
+	p, r := newFixture(b), newReceiver(b, true)
+	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
+	bad := []int{deadEndpoint, slowEndpoint}
+	failed := p.failDeliveries(b, tenants[deadEndpoint])
+	var without, with fixture.Latencies
+	fixture.Once(b, func() {
+		without = p.latencies(b, r, change, tenants, bad)
+		end := make(chan struct{})
+		r.set(deadEndpoint, wait(end, time.Hour))
+		p.replay(b, tenants[deadEndpoint], failed)
+		with = p.latencies(b, r, change, tenants, bad)
+		close(end)
+	})
+	reportBeside(b, without, with)
+}
+
+// failDeliveries stores deliveries of a key that have failed, and returns when their events were recorded.
+func (p *platform) failDeliveries(b *testing.B, of tenant) time.Time {
+	b.Helper()
+	first := uuid.Must(uuid.NewV7())
+	_, err := p.Pool(b, "webhook", connections).Exec(b.Context(), `
+WITH n AS (SELECT overlay($3::text PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
+e AS (INSERT INTO events (tenant_id, event_id, type, body, created_at) SELECT $2, id, 'order.created', '{}', now() FROM n)
+INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, created_at, finished_at) SELECT $2, id, $4, 'FAILED', 8, now(), now() FROM n`,
+		replayed, of.ID, first.String(), of.key)
+	require.NoError(b, err)
+	return time.Unix(first.Time().UnixTime())
+}
+
+// replay sends them again, as the gateway does for the key.
+func (p *platform) replay(b *testing.B, of tenant, recorded time.Time) {
+	b.Helper()
+	ctx, err := caller.Outgoing(context.Background(), caller.Principal{TenantID: of.ID, KeyID: of.key, AllBrands: true}, caller.Request{})
+	require.NoError(b, err)
+	resp, err := webhookv1.NewWebhookServiceClient(p.Dial(b, "GIFTING_GRPC_WEBHOOK")).ReplayWebhooks(ctx, &webhookv1.ReplayWebhooksRequest{
+		From: timestamppb.New(recorded.Add(-time.Second)), To: timestamppb.New(recorded.Add(time.Millisecond)),
+	})
+	require.NoError(b, err)
+	require.EqualValues(b, replayed, resp.GetDeliveries())
+}
