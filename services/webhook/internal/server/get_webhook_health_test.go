@@ -39,7 +39,7 @@ func TestTheHealthOfAWebhookFollowsItsLastAttempt(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)
 	require.Equal(t, healthy, o.health().GetState())
-	require.Nil(t, o.health().LastSuccessAt)
+	require.Nil(t, o.health().GetLastSuccessAt())
 
 	o.add(key)
 	o.attempt(delivered, rules.Answered(200))
@@ -67,7 +67,7 @@ func TestTheHealthOfAWebhookFollowsItsLastAttempt(t *testing.T) {
 	o.attempt(delivered, rules.Answered(200))
 	again := o.health()
 	require.Equal(t, healthy, again.GetState())
-	require.Nil(t, again.FailingSince)
+	require.Nil(t, again.GetFailingSince())
 	require.Contains(t, again.GetLastError(), "500", "for those who ask too late")
 	require.EqualValues(t, 1, again.GetPending())
 }

@@ -37,9 +37,9 @@ func (o *own) as(keyID int32, tenantID string) context.Context {
 	return o.call(keyID, tenantID, caller.Request{})
 }
 
-// keyed is a call of a key of the tenant with an Idempotency-Key.
-func (o *own) keyed(keyID int32, idempotencyKey, fingerprint string) context.Context {
-	return o.call(keyID, tenant, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)})
+// keyed is a call with an Idempotency-Key.
+func (o *own) keyed(idempotencyKey, fingerprint string) context.Context {
+	return o.call(key, tenant, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)})
 }
 
 func (o *own) call(keyID int32, tenantID string, r caller.Request) context.Context {

@@ -25,7 +25,7 @@ func lately(types ...string) *webhookv1.ReplayWebhooksRequest {
 }
 
 func (o *own) replay(idempotencyKey string, req *webhookv1.ReplayWebhooksRequest) (int, error) {
-	resp, err := o.client.ReplayWebhooks(o.keyed(key, idempotencyKey, req.String()), req)
+	resp, err := o.client.ReplayWebhooks(o.keyed(idempotencyKey, req.String()), req)
 	return int(resp.GetDeliveries()), err
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
-func (o *own) resend(keyID int32, idempotencyKey, id string) (*webhookv1.WebhookDelivery, error) {
+func (o *own) resend(idempotencyKey, id string) (*webhookv1.WebhookDelivery, error) {
 	resp, err := o.client.ResendWebhookDelivery(
-		o.keyed(keyID, idempotencyKey, id), &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: id})
+		o.keyed(idempotencyKey, id), &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: id})
 	return resp.GetDelivery(), err
 }
 
@@ -34,20 +34,20 @@ func TestAFinishedDeliveryIsSentAgainOncePerKey(t *testing.T) {
 	o.attempt(failed, rules.Answered(500))
 	id := rules.DeliveryID(key, event)
 
-	got, err := o.resend(key, "k1", id)
+	got, err := o.resend("k1", id)
 	require.NoError(t, err)
 	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, got.GetState())
 	require.Len(t, got.GetAttempts(), 1)
-	require.NotNil(t, got.NextAttemptAt)
+	require.NotNil(t, got.GetNextAttemptAt())
 	require.EqualValues(t, 1, o.woken.Load())
 	require.Equal(t, got.String(), o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()[0].String(), "as the list shows it")
 
 	o.attempt(delivered, rules.Answered(200))
-	again, err := o.resend(key, "k1", id)
+	again, err := o.resend("k1", id)
 	require.NoError(t, err)
 	require.Equal(t, got.String(), again.String(), "the stored answer")
 	require.Zero(t, o.due(), "a repetition has no second effect")
-	_, err = o.resend(key, "k2", id)
+	_, err = o.resend("k2", id)
 	require.NoError(t, err)
 	require.Equal(t, 1, o.due(), "another key has one")
 }
@@ -57,7 +57,7 @@ func TestAPendingDeliveryDoesNotChange(t *testing.T) {
 	o := setupOwn(t)
 	event := o.add(key)
 	before := o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()[0]
-	got, err := o.resend(key, "k1", before.GetId())
+	got, err := o.resend("k1", before.GetId())
 	require.NoError(t, err)
 	require.Equal(t, before.String(), got.String())
 	require.Equal(t, rules.DeliveryID(key, event), got.GetId())
@@ -71,13 +71,13 @@ func TestOnlyTheOwnDeliveriesAreFound(t *testing.T) {
 	for name, id := range map[string]string{
 		"of another key": rules.DeliveryID(key+1, event), "the event": event, "unknown": uuid.NewString(), "no UUID": "x",
 	} {
-		_, err := o.resend(key, name, id)
+		_, err := o.resend(name, id)
 		require.True(t, problem.Is(err, problem.NotFound), "%s: %v", name, err)
 	}
 	_, err := o.client.ResendWebhookDelivery(o.as(key, other), &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: rules.DeliveryID(key, event)})
 	require.True(t, problem.Is(err, problem.NotFound), "of another tenant: %v", err)
 	require.Zero(t, o.due())
-	_, err = o.resend(key, "unknown", rules.DeliveryID(key, event))
+	_, err = o.resend("unknown", rules.DeliveryID(key, event))
 	require.NoError(t, err, "the Idempotency-Key of what was not found is free")
 }
 
@@ -89,7 +89,7 @@ func TestConcurrentResendsHaveOneEffect(t *testing.T) {
 	var group errgroup.Group
 	for _, idempotencyKey := range []string{"same", "same", "other"} {
 		group.Go(func() error {
-			_, err := o.resend(key, idempotencyKey, id)
+			_, err := o.resend(idempotencyKey, id)
 			if problem.Is(err, problem.IdempotencyInProgress) {
 				return nil
 			}

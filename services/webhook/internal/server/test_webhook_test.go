@@ -60,8 +60,10 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 	require.NoError(t, err)
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
 	webhookv1.RegisterWebhookServiceServer(s, server.New(
-		server.Deps{Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client,
-			Reader: eventsealtest.Reader(t, eventsealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now},
+		server.Deps{
+			Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client,
+			Reader: eventsealtest.Reader(t, eventsealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now,
+		},
 		server.Config{Environment: "sandbox", TestTimeout: timeout, Tests: slots}))
 	f.client = webhookv1.NewWebhookServiceClient(serve(t, s))
 	return f
