@@ -250,7 +250,7 @@ func TestPlatform(t *testing.T) {
 		"order of checks": testOrderOfChecks, "invalid input": testInvalidInput,
 		"changes":           testChanges,
 		"forced answers":    testForcedAnswers,
-		"conditional reads": testConditionalReads, "dry run": testDryRun,
+		"conditional reads": testConditionalReads, "dry run": testDryRun, "waiting feed": testWait,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
