@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/clientip"
+	"github.com/partnergifting/platform/gateway/internal/console"
 	"github.com/partnergifting/platform/gateway/internal/edge"
 	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
@@ -218,6 +219,10 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
+	page, err := g.console()
+	if err != nil {
+		return nil, err
+	}
 	site, err := giftsite.New(giftsite.Deps{
 		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
@@ -268,6 +273,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Reference: reference,
 		GiftSite:  site,
 		Waits:     g.waits,
+		Console:   page,
 		Observer:  observer,
 		Ending:    g.drains,
 		Log:       g.tel.Logger,
@@ -280,6 +286,14 @@ func scripter(client *redis.Client) redis.Scripter {
 		return nil
 	}
 	return client
+}
+
+// console is nil in production, where its paths are unknown.
+func (g *Gateway) console() (http.Handler, error) {
+	if g.cfg.Environment != apikey.Sandbox {
+		return nil, nil //nolint:nilnil // There is none.
+	}
+	return console.New(g.cfg.PublicURL, g.errors)
 }
 
 const minFingerprintKey = 32

@@ -17,16 +17,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"html/template"
-	"net/http"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/gateway/internal/staticfile"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 )
@@ -63,7 +61,7 @@ func New(publicURL string, environment apikey.Environment, changes Changes) (*Re
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]file{}
+	files := map[string]staticfile.File{}
 	for path, source := range map[string]struct {
 		contentType string
 		make        func() ([]byte, error)
@@ -79,9 +77,11 @@ func New(publicURL string, environment apikey.Environment, changes Changes) (*Re
 		if err != nil {
 			return nil, err
 		}
-		files[path] = newFile(source.contentType, content)
+		files[path] = staticfile.New(source.contentType, staticfile.Revalidate, content)
 	}
-	return &Reference{files: files, errors: httperror.Writer{DocsURL: publicURL + referencePath}, notices: found}, nil
+	return &Reference{notices: found, Handler: staticfile.Handler{
+		Files: files, Policy: contentSecurityPolicy, Errors: httperror.Writer{DocsURL: publicURL + referencePath},
+	}}, nil
 }
 
 // Document returns the OpenAPI document as YAML, as the handler of New serves it.
@@ -120,46 +120,11 @@ func build(publicURL string, environment apikey.Environment, changes Changes) (*
 	return root, found, nil
 }
 
-// file is a response made in advance.
-type file struct {
-	contentType string
-	etag        string
-	content     []byte
-}
-
-func newFile(contentType string, content []byte) file {
-	sum := sha256.Sum256(content)
-	return file{contentType: contentType, etag: `"` + hex.EncodeToString(sum[:]) + `"`, content: content}
-}
-
 // Reference serves the reference. It expects paths without the base path of the API.
 type Reference struct {
-	files   map[string]file
-	errors  httperror.Writer
-	notices *notices
-}
+	staticfile.Handler
 
-// ServeHTTP implements http.Handler.
-func (r *Reference) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	f, ok := r.files[request.URL.Path]
-	header := w.Header()
-	switch {
-	case !ok:
-		r.errors.Write(request.Context(), w, problem.New(problem.NotFound, "There is no such path."))
-		return
-	case request.Method != http.MethodGet && request.Method != http.MethodHead:
-		header.Set("Allow", "GET, HEAD")
-		r.errors.Write(request.Context(), w, problem.New(problem.MethodNotAllowed, "The reference is read-only."))
-		return
-	}
-	header.Set("Content-Type", f.contentType)
-	header.Set("ETag", f.etag)
-	header.Set("Cache-Control", "no-cache") // Caches must revalidate, so that readers see updates immediately.
-	header.Set("Content-Security-Policy", contentSecurityPolicy)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Frame-Options", "DENY")
-	header.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(w, request, "", time.Time{}, bytes.NewReader(f.content))
+	notices *notices
 }
 
 // contentSecurityPolicy allows the style sheet in the pages and nothing else.

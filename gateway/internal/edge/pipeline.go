@@ -29,6 +29,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
+	"github.com/partnergifting/platform/gateway/internal/console"
 	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -56,11 +57,11 @@ type Deps struct {
 	Errors        httperror.Writer
 	// Services decodes a request and calls the owning service.
 	Services http.Handler
-	// Images, Reference and GiftSite serve the paths that need no API key.
-	Images, GiftSite http.Handler
-	Reference        *openapi.Reference
-	Waits            *feedwait.Waits
-	Observer         *Observer
+	// Images, Reference, GiftSite and Console serve the paths that need no API key. Production has no Console.
+	Images, GiftSite, Console http.Handler
+	Reference                 *openapi.Reference
+	Waits                     *feedwait.Waits
+	Observer                  *Observer
 	// Ending is closed when the gateway begins to shut down.
 	Ending <-chan struct{}
 	Log    *slog.Logger
@@ -176,6 +177,9 @@ func (h *Handler) dispatch(c *call) {
 	case strings.HasPrefix(c.r.URL.Path, giftsite.Prefix):
 		c.route = giftsite.Route
 		h.GiftSite.ServeHTTP(c, c.r)
+	case h.Console != nil && console.Serves(c.r.URL.Path):
+		c.route = console.Path
+		h.Console.ServeHTTP(c, c.r)
 	case inside && strings.HasPrefix(path, ImagesPath):
 		c.route = ImagesPath + "{file_id}"
 		h.Images.ServeHTTP(c, c.r)

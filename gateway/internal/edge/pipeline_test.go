@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -249,4 +250,20 @@ func TestAClaimIsReleasedWhenNothingWasStored(t *testing.T) {
 			require.Equal(t, want, f.Notes())
 		})
 	}
+}
+
+func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
+	t.Parallel()
+	root := func(f *gatewaytest.Fixture) *gatewaytest.Fixture {
+		f.Base = strings.TrimSuffix(f.Base, "/api/public/v1")
+		return f
+	}
+	sandbox := root(gatewaytest.New(t))
+	require.Equal(t, 200, sandbox.Do("GET", "/sandbox", "", "Authorization", "").Status)
+	production := root(gatewaytest.NewWith(t, gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.Environment = apikey.Production }}))
+	for _, path := range []string{"/sandbox", "/sandbox/app.js", "/unknown"} {
+		require.Equal(t, 401, production.Do("GET", path, "", "Authorization", "").Status)
+		require.Equal(t, 404, production.Do("GET", path, "").Status)
+	}
+	require.Equal(t, 401, sandbox.Do("GET", "/sandboxes", "", "Authorization", "").Status)
 }

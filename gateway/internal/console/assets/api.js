@@ -1,0 +1,54 @@
+// Calls of the API with the key of this tab. The key is in sessionStorage, which only this tab reads, and in the header of requests.
+
+const slot = "gifting-key";
+
+export const key = {
+  read: () => sessionStorage.getItem(slot),
+  keep: (value) => sessionStorage.setItem(slot, value),
+  forget: () => sessionStorage.removeItem(slot),
+};
+
+// Refusal is an answer that is an error, in the words of its problem.
+export class Refusal extends Error {
+  constructor(status, problem, retryAfter) {
+    const fields = (problem.errors ?? []).map((e) => [e.field, e.message].filter(Boolean).join(" "));
+    super([problem.detail ?? problem.title ?? `The gateway answered ${status}.`, ...fields].join(" — "));
+    Object.assign(this, { status, problem, retryAfter });
+  }
+}
+
+// request prepares a call, so that it can be shown before it is sent. Each POST has an Idempotency-Key of its own.
+export function request(method, path, body) {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const id = Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+  return method === "POST" ? { method, path, body: body ?? {}, id } : { method, path };
+}
+
+// send returns the answer and its headers, or throws a Refusal.
+export async function send({ method, path, body, id }, signal) {
+  const headers = { Authorization: `Bearer ${key.read()}` };
+  if (method === "POST") Object.assign(headers, { "Content-Type": "application/json", "Idempotency-Key": id });
+  const init = { method, headers, body: body && JSON.stringify(body), signal, credentials: "omit", cache: "no-store" };
+  const response = await fetch(document.body.dataset.api + path, init);
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return { status: response.status, answer, headers: response.headers };
+  const refusal = new Refusal(response.status, answer, Number(response.headers.get("Retry-After")) || 0);
+  throw Object.assign(refusal, { headers: response.headers });
+}
+
+// rate reads what is left of the key's limit.
+export function rate(headers) {
+  const left = /r=(\d+)/.exec(headers?.get("RateLimit") ?? "");
+  const limit = /q=(\d+)/.exec(headers?.get("RateLimit-Policy") ?? "");
+  return left && limit ? { left: Number(left[1]), limit: Number(limit[1]) } : null;
+}
+
+// curl is the command that sends the call, with the key as a variable.
+export function curl({ method, path, body, id }) {
+  const lines = [`curl ${method === "POST" ? "-X POST " : ""}"$GIFTING_URL${path}"`, '-H "Authorization: Bearer $GIFTING_KEY"'];
+  if (method === "POST") {
+    lines.push(`-H "Idempotency-Key: ${id}"`, '-H "Content-Type: application/json"');
+    lines.push(`-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);
+  }
+  return lines.join(" \\\n  ");
+}

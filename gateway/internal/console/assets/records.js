@@ -1,0 +1,30 @@
+// What the console shows. Answers and events of the feed bring orders and links; the newest state of each wins.
+
+const most = 50;
+
+export const records = { orders: new Map(), links: new Map(), events: [], deliveries: [], campaigns: [] };
+
+export function clear() {
+  Object.assign(records, { orders: new Map(), links: new Map(), events: [], deliveries: [], campaigns: [] });
+}
+
+const newer = (a, b) => !b || (a.version ?? 0) > (b.version ?? 0) || ((a.version ?? 0) === (b.version ?? 0) && a.updatedAt >= b.updatedAt);
+
+function put(map, record) {
+  if (newer(record, map.get(record.id))) map.set(record.id, record);
+  if (map.size > 2 * most) map.delete(map.keys().next().value); // The one that came first.
+}
+
+// latest are the newest records of a map.
+export const latest = (map) => [...map.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1)).slice(0, most);
+
+// add takes an order or a link, whichever it is.
+export function add(record) {
+  if (record?.claimUrl) put(records.links, record);
+  else if (record?.reference) put(records.orders, record);
+}
+
+export function addEvents(events) {
+  for (const event of events) add(event.data.order ?? event.data);
+  records.events = [...events.toReversed(), ...records.events].slice(0, most);
+}

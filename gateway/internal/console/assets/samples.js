@@ -1,0 +1,59 @@
+// Bodies of a sample order and a sample link, from what the key can see.
+
+import { request, send } from "./api.js";
+
+const country = "SE";
+const read = async (path) => (await send(request("GET", path))).answer;
+const name = () => `console-${Date.now().toString(36)}`;
+
+// gifts are those that can be sent to the country.
+async function gifts() {
+  const { items } = await read(`/catalog/products?country=${country}&limit=50`);
+  return items.filter((gift) => gift.available);
+}
+
+async function brand() {
+  const [first] = await read("/brands");
+  if (!first) throw new Error("This key reaches no brand.");
+  return first.id;
+}
+
+const answers = (fields) =>
+  fields.filter((field) => field.required).map((field) => ({
+    fieldId: field.id,
+    ...(field.type === "CHECKBOX" ? { checked: true } : { textValue: field.options[0] ?? "Sample" }),
+  }));
+
+function item(gift, currency) {
+  if (!gift) return { customProductName: "A football signed by the whole team", budget: { amount: "150.00", currency } };
+  const variations = Object.fromEntries(gift.variations.map(({ dimension, values }) => [dimension, values[0]]));
+  return { productId: gift.id, variations };
+}
+
+// order goes on by itself if auto is set.
+export async function order(tenant, auto) {
+  const [brandId, available] = await Promise.all([brand(), gifts()]);
+  return {
+    externalOrderId: name(),
+    externalRecipientId: "player-7",
+    ...(auto && { externalActionRef: "sandbox:auto" }),
+    brandId,
+    items: [item(available[0], tenant.currency)],
+    client: { name: "Ann Berg" },
+    recipient: {
+      name: "Ann Berg",
+      phone: "+46701234567",
+      address: { street: "Storgatan 1", city: "Stockholm", postalCode: "111 22", country },
+    },
+    customFields: answers(tenant.customFields),
+  };
+}
+
+export async function link(auto) {
+  const [brandId, available] = await Promise.all([brand(), gifts()]);
+  return {
+    brandId,
+    productIds: available.slice(0, 3).map((gift) => gift.id),
+    recipients: [{ label: "Ann", message: "Happy birthday!", locale: "en-US", externalRecipientId: auto ? "sandbox:auto" : "player-7" }],
+  };
+}
