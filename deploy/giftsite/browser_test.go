@@ -43,6 +43,8 @@ type browser struct {
 	ctx    context.Context // chromedp stores the browser in it.
 	screen screen
 	axe    string
+	// folder is where its screenshots go.
+	folder string
 
 	mu       sync.Mutex
 	requests []*network.Request
@@ -66,7 +68,7 @@ func openBrowser(t *testing.T, s screen) *browser {
 		stopTab()
 		stop()
 	})
-	b := &browser{ctx: ctx, screen: s, axe: string(axe)}
+	b := &browser{ctx: ctx, screen: s, axe: string(axe), folder: "giftsite"}
 	require.NoError(t, chromedp.Listen(ctx, b.record))
 	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	require.NoError(t, err)
@@ -145,6 +147,7 @@ func (b *browser) inspect(t *testing.T, name string) {
 	png := get(t, b, chromedp.FullScreenshot(100))
 	dir := os.Getenv(screenshotsVariable)
 	require.NotEmpty(t, dir, "run the tests with `make browser`")
+	dir = filepath.Join(dir, b.folder)
 	require.NoError(t, os.MkdirAll(dir, 0o750))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+b.screen.name+".png"), png, 0o600))
 	b.requireAccessible(t)

@@ -58,8 +58,8 @@ func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 	t.Helper()
 	log, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Contains(t, string(log), "/c/{token}")
-	for _, secret := range append(p.tokens, "Storgatan", "+46 70 123", "+46701234567") {
+	require.Contains(t, string(log), `"msg":"request"`)
+	for _, secret := range append(p.tokens, p.env["GIFTING_KEY_2"], "Storgatan", "+46 70 123", "+46701234567") {
 		require.NotContains(t, string(log), secret)
 	}
 }
@@ -79,7 +79,7 @@ func callAPI[T any](t *testing.T, p *platform, variable, method, path, body stri
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
-	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.Less(t, res.StatusCode, http.StatusMultipleChoices)
 	var out T
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
 	return out

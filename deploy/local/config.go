@@ -102,4 +102,6 @@ func (c Config) origin() string { return "http://" + c.addr(0) }
 
 func (c Config) publicURL() string { return c.origin() + "/api/public/v1" }
 
+func (c Config) consoleURL() string { return c.origin() + "/sandbox" }
+
 func (c Config) inboxURL() string { return "http://" + c.addr(inboxPort) }

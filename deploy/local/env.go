@@ -113,8 +113,8 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 			fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.Port))
 		}
 	}
-	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.certificates.Dir, services.String(),
-		w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
+	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.consoleURL(),
+		w.certificates.Dir, services.String(), w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
 	return err
 }
 
@@ -122,6 +122,7 @@ const ready = `
 Partner Gifting is ready (%s).
 
   REST API   %s
+  Console    %s shows and changes what a key sees
   gRPC       with the certificates in %s
 %s  Webhooks   %s shows what arrived
   Log        %s

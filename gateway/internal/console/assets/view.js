@@ -20,7 +20,7 @@ export function connect(state, on) {
   return html`<main class="connect">
     <h1>Sandbox console</h1>
     <p>See the orders, links, events and webhook deliveries of a sandbox key live, and do what people do in production.</p>
-    <form @submit=${submitted((event) => on.connect(field(event, "key").trim()))}>
+    <form @submit=${submitted((event) => (on.connect(field(event, "key").trim()), event.target.reset()))}>
       <label for="key">API key of the sandbox</label>
       <input id="key" name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="gft_sbx_…">
       <button class="primary">Open</button>
@@ -45,7 +45,7 @@ export function page(state, on) {
       <section class="start" aria-label="Samples">
         <button class="primary" @click=${() => on.sampleOrder()}>Place a sample order</button>
         <button class="primary" @click=${() => on.sampleLink()}>Create a sample link</button>
-        <label><input type="checkbox" .checked=${state.auto} @change=${(event) => on.auto(event.target.checked)}> they go on by themselves</label>
+        <label><input type="checkbox" .checked=${state.auto} @change=${(event) => on.auto(event.target.checked)}> Let them go on by themselves</label>
       </section>
       ${notice(state)}
       <div class="lists">
@@ -90,7 +90,8 @@ const linkCard = (link, on) => html`
 
 const json = (value, label) => html`<pre tabindex="0" role="region" aria-label=${label}>${JSON.stringify(value, null, 2)}</pre>`;
 
-const eventCard = (event) => html`<details><summary>${event.type} ${time(event.occurredAt)}</summary>${json(event, event.type)}</details>`;
+const subject = ({ data }) => (data.order ?? data).reference ?? data.externalRecipientId;
+const eventCard = (event) => html`<details><summary>${event.type} <span class="hint">${subject(event)} ${time(event.occurredAt)}</span></summary>${json(event, event.type)}</details>`;
 
 const deliveryCard = (delivery, on) => html`
   <p class="head"><strong>${delivery.type}</strong>${status(delivery.state)}</p>

@@ -1,0 +1,128 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// hostile is text that would run a script if it became HTML.
+const hostile = `<img src=x onerror="document.title='ran'">`
+
+func TestTheConsole(t *testing.T) {
+	p := startPlatform(t)
+	for _, screen := range screens {
+		for _, scheme := range []string{"light", "dark"} {
+			t.Run(screen.name+" "+scheme, func(t *testing.T) {
+				b := openBrowser(t, screen)
+				b.folder = "console"
+				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+				require.NoError(t, err)
+				p.testConsole(t, b, scheme)
+			})
+		}
+	}
+}
+
+// await waits until the expression is true.
+func (b *browser) await(t *testing.T, expression string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return get(t, b, chromedp.Evaluate[bool](expression)) }, 20*time.Second, 50*time.Millisecond,
+		"%s\n%s", expression, b.value(t, "document.body.innerText"))
+}
+
+func (b *browser) awaitText(t *testing.T, text string) {
+	t.Helper()
+	b.await(t, "document.body.innerText.includes("+strconv.Quote(text)+")")
+}
+
+// choose presses the button with the keyboard.
+func (b *browser) choose(t *testing.T, selector string) {
+	t.Helper()
+	b.do(t, chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent("\r"))
+}
+
+func (b *browser) enterKey(t *testing.T, key string) {
+	t.Helper()
+	b.do(t, chromedp.SendKeys(chromedp.CSS("#key"), key+"\r"))
+}
+
+func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
+	root := strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1")
+	b.visit(t, root+"/sandbox", http.StatusOK)
+	b.await(t, `document.querySelector("#key") !== null`)
+	b.inspect(t, "1-key-"+scheme)
+	b.enterKey(t, "gft_sbx_wrong")
+	b.awaitText(t, "The API key is missing, unknown, revoked")
+
+	key := p.env["GIFTING_KEY_2"]
+	b.enterKey(t, key)
+	b.awaitText(t, "requests left")
+	b.choose(t, ".start button:nth-of-type(1)")
+	b.awaitText(t, "Sample order: done.")
+	b.choose(t, ".start button:nth-of-type(2)")
+	b.awaitText(t, "Sample link: done.")
+	b.choose(t, `section[aria-labelledby="links"] button[aria-label^="Cancel"]`)
+	b.await(t, `document.querySelector("section[aria-labelledby=links] li .status").textContent === "CANCELLED"`)
+	b.await(t, `document.querySelectorAll("section[aria-labelledby=events] li").length >= 3`)
+
+	t.Run("an order of another key arrives by itself, as text", func(t *testing.T) {
+		order := callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/orders", p.order(hostile))
+		reference := order["reference"].(string)
+		b.awaitText(t, reference)
+		b.await(t, `document.querySelectorAll("section[aria-labelledby=deliveries] li").length > 0`)
+		require.Contains(t, b.text(t, `section[aria-labelledby="orders"] li`), hostile)
+		require.Equal(t, "0", b.value(t, "String(document.images.length)"))
+		require.Equal(t, "Sandbox console", b.value(t, "document.title"))
+		b.choose(t, fmt.Sprintf(`button[aria-label="Cancel %s"]`, reference))
+		b.await(t, fmt.Sprintf(`[...document.querySelectorAll("li")].some((li) => li.textContent.includes(%q) && li.querySelector(".status")?.textContent === "CANCELLED")`, reference))
+	})
+	b.inspect(t, "2-records-"+scheme)
+
+	t.Run("a request is shown as curl without the key", func(t *testing.T) {
+		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("aside details").open = true`))
+		shown := b.value(t, `document.querySelector("aside").textContent`)
+		require.Contains(t, shown, "$GIFTING_KEY")
+		require.Contains(t, shown, "Idempotency-Key: ")
+		b.inspect(t, "3-request-"+scheme)
+	})
+	t.Run("the key is in the tab only", func(t *testing.T) {
+		require.NotContains(t, b.value(t, "document.documentElement.outerHTML"), key)
+		require.Equal(t, "0 ", b.value(t, `localStorage.length + " " + document.cookie`))
+		require.Equal(t, root+"/sandbox", b.value(t, "location.href"))
+		b.do(t, chromedp.Click(chromedp.CSS("header nav button")))
+		b.awaitText(t, "API key of the sandbox")
+		require.Equal(t, "0", b.value(t, "String(sessionStorage.length)"))
+	})
+
+	t.Run("an order waits for approval, and gets it", func(t *testing.T) {
+		b.enterKey(t, p.env["GIFTING_KEY_APPROVAL"])
+		b.awaitText(t, "Place a sample order")
+		b.choose(t, ".start button:nth-of-type(1)")
+		b.awaitText(t, "Sample order: done.")
+		b.choose(t, `section[aria-labelledby="orders"] li:first-child button[aria-label^="Approve"]`)
+		b.awaitText(t, "Approve: done.")
+		b.await(t, `document.querySelector("section[aria-labelledby=orders] li .status").textContent === "PROCESSING"`)
+		b.inspect(t, "4-approved-"+scheme)
+	})
+	b.requireNoLeak(t, root)
+}
+
+// order is an order of a custom gift.
+func (p *platform) order(gift string) string {
+	return fmt.Sprintf(`{"externalOrderId": %q, "brandId": %q, "items": [{"customProductName": %q, "budget": {"amount": "150", "currency": "SEK"}}],
+		"client": {"name": "Ann Berg"}, "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
+		"address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`,
+		rand.Text(), p.env["GIFTING_BRAND_ID"], gift)
+}
