@@ -248,6 +248,7 @@ func TestPlatform(t *testing.T) {
 		"delivery": testDelivery, "feed": testFeed, "webhook test": testWebhookTests, "own deliveries": testOwnDeliveries, "problems": testProblems, "codes": testCodes,
 		"limits": testLimits, "versions": testVersions, "choices": testChoices, "stock": testStock, "idempotency": testIdempotency,
 		"order of checks": testOrderOfChecks, "invalid input": testInvalidInput,
+		"sandbox orders":    testSandboxOrders,
 		"changes":           testChanges,
 		"forced answers":    testForcedAnswers,
 		"conditional reads": testConditionalReads, "dry run": testDryRun, "waiting feed": testWait,
