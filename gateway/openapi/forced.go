@@ -7,11 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// forcedStatuses are those of answers that Sandbox-Fault can force.
-var forcedStatuses = []string{"409", "429", "500", "503"}
-
-// addForcedAnswers adds the parameter Sandbox-Fault to every path that needs a key, and the header Sandbox to the answers that it
-// forces, so that the authors of operations need not repeat them. Only the document of the sandbox has both.
+// addForcedAnswers adds the parameter Sandbox-Fault to every path that needs a key, and the header Sandbox to the errors, which it
+// forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the document of
+// the sandbox has both.
 func addForcedAnswers(root *yaml.Node) {
 	if member(member(member(root, "components"), "parameters"), "SandboxFault") == nil {
 		return
@@ -32,8 +30,11 @@ func addForcedAnswers(root *yaml.Node) {
 }
 
 func addSandboxHeader(root, responses *yaml.Node) {
-	for _, status := range forcedStatuses {
-		response := member(responses, status)
+	for pair := range slices.Chunk(responses.Content, 2) {
+		status, response := pair[0].Value, pair[1]
+		if status < "400" || status == "401" { // Without a valid key nothing is known about the path.
+			continue
+		}
 		if named := member(response, "$ref"); named != nil {
 			response = member(member(member(root, "components"), "responses"), named.Value[strings.LastIndexByte(named.Value, '/')+1:])
 		}
