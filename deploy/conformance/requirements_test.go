@@ -248,9 +248,10 @@ func TestPlatform(t *testing.T) {
 		"delivery": testDelivery, "feed": testFeed, "webhook test": testWebhookTests, "own deliveries": testOwnDeliveries, "problems": testProblems, "codes": testCodes,
 		"limits": testLimits, "versions": testVersions, "choices": testChoices, "stock": testStock, "idempotency": testIdempotency,
 		"order of checks": testOrderOfChecks, "invalid input": testInvalidInput,
-		"sandbox orders":    testSandboxOrders,
-		"changes":           testChanges,
-		"forced answers":    testForcedAnswers,
+		"sandbox orders": testSandboxOrders,
+		"changes":        testChanges,
+		"forced answers": testForcedAnswers,
+		"sandbox links":  testSandboxLinks, "sandbox catalog": testSandboxCatalog,
 		"conditional reads": testConditionalReads, "dry run": testDryRun, "waiting feed": testWait,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -162,7 +162,7 @@ func TestHeadersOfResponses(t *testing.T) {
 			if op.Path == "/events" && status == "200" {
 				want = append(want, "Feed-Position", "Wait")
 			}
-			mayGoOn := op.Method == http.MethodPost && op.Path == "/orders"
+			mayGoOn := op.Method == http.MethodPost && (op.Path == "/orders" || op.Path == "/personal-links:create-batch")
 			if (op.Sandbox != "" || mayGoOn) && status == strconv.Itoa(op.Success) {
 				want = append(want, "Sandbox")
 			}
