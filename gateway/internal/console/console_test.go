@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +30,8 @@ func get(t *testing.T, method, path string, headers ...string) *httptest.Respons
 	h, err := console.New("https://sandbox.example.com/api/public/v1", httperror.Writer{})
 	require.NoError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+	for pair := range slices.Chunk(headers, 2) {
+		r.Header.Set(pair[0], pair[1])
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
