@@ -3,6 +3,8 @@ package caller
 import (
 	"context"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
@@ -121,7 +123,9 @@ func (r Request) proto() *commonv1.Request {
 		p.Violations = append(p.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})
 	}
 	if c := r.IfMatch; c != nil {
-		p.IfMatch = &commonv1.IfMatch{Any: c.Any, Tags: c.Tags}
+		// A text of protobuf is UTF-8. No record has a tag that is not.
+		tags := slices.DeleteFunc(slices.Clone(c.Tags), func(tag string) bool { return !utf8.ValidString(tag) })
+		p.IfMatch = &commonv1.IfMatch{Any: c.Any, Tags: tags}
 	}
 	return p
 }

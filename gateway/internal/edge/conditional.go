@@ -24,7 +24,7 @@ func (h *Handler) readConditions(c *call) error {
 	switch {
 	case condition == nil && ok:
 	case !c.op.Conditional:
-		wrong = "is allowed only for actions on an order"
+		wrong = "is not obeyed by this operation: leave it out"
 	case !ok:
 		wrong = "must be * or a list of 1 to 100 entity tags in quotes"
 	default:

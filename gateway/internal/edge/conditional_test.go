@@ -101,6 +101,10 @@ func TestAnActionPassesItsConditionOn(t *testing.T) {
 	require.Equal(t, plain, f.Seen.Fingerprint, "a repetition may have another condition")
 	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "*").Status)
 	require.Equal(t, &etag.Condition{Any: true}, f.Seen.IfMatch)
+	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "\"\xff\", \"\u00e9\"").Status)
+	require.Equal(t, &etag.Condition{Tags: []string{"\"\u00e9\""}}, f.Seen.IfMatch, "no record has a tag that is not UTF-8")
+	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "\"\xff\"").Status)
+	require.Equal(t, &etag.Condition{}, f.Seen.IfMatch, "which no record meets")
 
 	require.Equal(t, 200, f.Do("GET", "/orders/an-order", "", "If-Match", `"x"`).Status, "a read ignores it")
 	failed := problem.New(problem.PreconditionFailed, "changed")
