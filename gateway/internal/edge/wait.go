@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -13,6 +14,10 @@ import (
 
 // waitHeader says in an answer how long the call could be held, if that is less than the caller wanted.
 const waitHeader = "Wait"
+
+// statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is usual,
+// so it must not count as a failure of the platform.
+const statusGone = 499
 
 // errWait is the outcome of a call whose answer is a page to wait for. Nothing of the answer was written.
 var errWait = errors.New("the caller waits for an event")
@@ -36,13 +41,15 @@ func (h *Handler) callWaiting(c *call) error {
 	for {
 		outcome := h.hold(c, waiter, timer)
 		if outcome == feedwait.Gone {
-			return context.Cause(c.r.Context())
+			c.status = statusGone
+			panic(http.ErrAbortHandler)
 		}
-		var err error
-		if c.principal, err = h.Access.Confirm(c.r); err != nil {
+		principal, err := h.Access.Confirm(c.r)
+		if err != nil {
 			return err
 		}
-		waiter.Update(c.principal)
+		c.principal = principal
+		waiter.Update(principal)
 		h.closeIfEnding(c)
 		if err := h.callUnlessWait(c, outcome == feedwait.Noticed); !errors.Is(err, errWait) {
 			return err

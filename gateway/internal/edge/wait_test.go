@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -243,6 +245,22 @@ func TestAKeyThatIsRevokedWhileItsCallIsHeldGetsNothing(t *testing.T) {
 	require.Empty(t, got.Header.Get("Feed-Position"))
 }
 
+func TestARefusalAfterAHoldIsLoggedWithItsKey(t *testing.T) {
+	t.Parallel()
+	var log gatewaytest.Log
+	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{}, &log)
+	require.NoError(t, err)
+	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel})
+	req := f.Request("GET", "/events?wait=30", nil)
+	go func() { _ = sendAlone(req) }()
+	(&waitFixture{Fixture: f}).streams(t)
+	f.Revoke(t, f.Key)
+	f.Feed.Commit(nil)
+	require.Eventually(t, func() bool {
+		return regexp.MustCompile(`"status":401.*"key_id":[1-9]`).MatchString(log.String())
+	}, gatewaytest.Patience, tick)
+}
+
 func TestACallerThatLeavesFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	f := setupWait(t, gatewaytest.Options{})
@@ -253,6 +271,10 @@ func TestACallerThatLeavesFreesItsPlace(t *testing.T) {
 	leave()
 	require.Eventually(t, func() bool { return f.held(t) == 0 }, gatewaytest.Patience, tick)
 	f.hold(t.Context(), t, "")
+	const gone = "http.request.method=GET,http.response.status_code=499,http.route=/events,url.scheme=http"
+	require.Eventually(t, func() bool {
+		return f.measured.Values(t, "http.server.request.duration")[gone] == 4
+	}, gatewaytest.Patience, tick, "they are no failures of the platform")
 }
 
 func TestAGatewayThatEndsAnswersWhatItHolds(t *testing.T) {
