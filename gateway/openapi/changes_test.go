@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/openapi"
@@ -190,4 +192,25 @@ func TestADeprecationOfNothingIsRefused(t *testing.T) {
 		_, err := openapi.New(publicURL, apikey.Sandbox, changes)
 		require.ErrorContains(t, err, "to deprecate", target)
 	}
+}
+
+// Answers are marked at the same time. The race detector fails if they share what they write.
+func TestAnswersAreMarkedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	made, err := openapi.New(publicURL, apikey.Sandbox, parse(t, `
+- {id: no-list, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01, affects: [{operation: listOrders},
+   {operation: listOrders, parameter: limit}, {operation: listOrders, parameter: status}, {code: out_of_stock}]}
+`))
+	require.NoError(t, err)
+	var answers sync.WaitGroup
+	for range 4 {
+		answers.Go(func() {
+			for range 50 {
+				header := http.Header{}
+				made.Deprecate(header, &openapi.Use{Method: "GET", Path: "/orders", Status: http.StatusOK})
+				assert.Len(t, header.Values("Link"), 2)
+			}
+		})
+	}
+	answers.Wait()
 }

@@ -45,7 +45,7 @@ func (r *Reference) Deprecate(header http.Header, u *Use) {
 		return
 	}
 	var found []*Change
-	for _, n := range append(r.notices.byOperation[operationKey(u.Method, u.Path)], r.notices.byOperation[""]...) {
+	for _, n := range slices.Concat(r.notices.byOperation[operationKey(u.Method, u.Path)], r.notices.byOperation[""]) {
 		if !slices.Contains(found, n.change) && n.applies(u) {
 			found = append(found, n.change)
 		}
