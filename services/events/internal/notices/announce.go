@@ -93,10 +93,12 @@ func (a *Announcer) flush(ctx context.Context) time.Duration {
 		return 0
 	}
 	err := a.send(ctx, found, missed)
-	if err == nil || ctx.Err() != nil {
+	if err == nil {
 		return outbox.PollDelay(len(found))
 	}
-	a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
+	if ctx.Err() == nil {
+		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
+	}
 	a.change(func(p *pending) {
 		if p.add(found); missed {
 			p.miss()

@@ -184,6 +184,25 @@ func TestANotificationThatFailsIsSentAgain(t *testing.T) {
 	require.Equal(t, []Notice{Of(c)}, found)
 }
 
+func TestAnInstanceThatEndsTellsTheOthersFirst(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	b := start(t, pool)
+	tenant := uuid.NewString()
+	s := b.hub.Subscribe(tenant)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 20 { // Whichever of its reasons to wake Run sees first.
+		a := NewAnnouncer(&Hub{}, pool, telemetry.Discard().Logger)
+		c := change(tenant)
+		a.Announce([]*eventsv1.Change{c})
+		require.NoError(t, a.Run(ended))
+		<-s.Due()
+		found, _ := s.Take()
+		require.Equal(t, []Notice{Of(c)}, found)
+	}
+}
+
 // A reader subscribes, reads, and waits for a notice. Whatever the interleaving with writers that commit and then announce, it gets
 // every event, without a timeout.
 func TestAReaderThatSubscribesBeforeItReadsMissesNothing(t *testing.T) {
