@@ -246,7 +246,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	g.waits, err = feedwait.New(feedwait.Deps{
 		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(g.redis),
 		Meter: g.tel.Meters.Meter("gateway"), Log: g.tel.Logger,
-	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget})
+	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget, EndWithin: g.cfg.DrainTimeout / 2})
 	if err != nil {
 		return nil, err
 	}

@@ -74,10 +74,10 @@ func (f *waitFixture) hold(ctx context.Context, t *testing.T, after string) <-ch
 	return answered
 }
 
-// streams returns when the first call that is held was woken because the stream has begun, and is held again.
+// streams returns when the first call that is held was woken because the stream has begun, and has read in vain.
 func (f *waitFixture) streams(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return f.Feed.Reads.Load() == 2 }, gatewaytest.Patience, tick)
+	require.Eventually(t, func() bool { return f.Feed.Found.Load() == 2 }, gatewaytest.Patience, tick)
 }
 
 func requireItems(t *testing.T, got gatewaytest.Answer, ids ...string) {
@@ -236,6 +236,7 @@ func TestAKeyThatIsRevokedWhileItsCallIsHeldGetsNothing(t *testing.T) {
 	t.Parallel()
 	f := setupWait(t, gatewaytest.Options{})
 	answered := f.hold(t.Context(), t, "")
+	f.streams(t)
 	f.Revoke(t, f.Key)
 	f.Feed.Commit(nil)
 	got := <-answered
@@ -259,6 +260,22 @@ func TestARefusalAfterAHoldIsLoggedWithItsKey(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return regexp.MustCompile(`"status":401.*"key_id":[1-9]`).MatchString(log.String())
 	}, gatewaytest.Patience, tick)
+}
+
+func TestNoKeyOfATenantThatIsSwitchedOffWhileItsCallsAreHeldGetsAnything(t *testing.T) {
+	t.Parallel()
+	f := setupWait(t, gatewaytest.Options{})
+	all := []<-chan gatewaytest.Answer{f.hold(t.Context(), t, "")}
+	f.streams(t)
+	f.NewCaller()
+	all = append(all, f.hold(t.Context(), t, ""))
+	f.SwitchOff(t)
+	f.Feed.Commit(nil)
+	for _, answered := range all {
+		got := <-answered
+		require.Equal(t, http.StatusUnauthorized, got.Status)
+		require.NotContains(t, got.Parsed, "items")
+	}
 }
 
 func TestACallerThatLeavesFreesItsPlace(t *testing.T) {

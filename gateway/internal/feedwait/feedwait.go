@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -41,15 +42,18 @@ type Config struct {
 	MaxHeld int
 	// RedisBudget is how long a call waits for Redis.
 	RedisBudget time.Duration
+	// EndWithin is how long the end of many held calls takes at most.
+	EndWithin time.Duration
 }
 
 // Waits holds calls. Run must run beside it.
 type Waits struct {
 	deps   Deps
 	places *places
-	// ending is closed when the gateway shuts down.
-	ending chan struct{}
-	end    func()
+	// ending is closed when the gateway shuts down. Each held call then ends at a random time within endTime.
+	ending  chan struct{}
+	endTime time.Duration
+	end     func()
 	// wanted receives when a Waiter is registered, missed when all of them are to be woken.
 	wanted, missed chan struct{}
 
@@ -65,7 +69,10 @@ func New(deps Deps, cfg Config) (*Waits, error) {
 		deps: deps, places: newPlaces(deps.Redis, cfg), ending: make(chan struct{}),
 		wanted: make(chan struct{}, 1), missed: make(chan struct{}, 1), byTenant: map[string]map[*Waiter]struct{}{},
 	}
-	w.end = sync.OnceFunc(func() { close(w.ending) })
+	w.end = sync.OnceFunc(func() {
+		w.endTime = min(time.Duration(w.places.count())*wakePause/wakeChunk, cfg.EndWithin)
+		close(w.ending)
+	})
 	_, err := deps.Meter.Int64ObservableGauge("gifting.gateway.waiting",
 		metric.WithDescription("Calls that are held until an event is committed."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
@@ -137,18 +144,29 @@ func (r *Waiter) Wait(ctx context.Context, timer *time.Timer) Outcome {
 	case <-timer.C:
 		return Over
 	case <-r.of.ending:
+		return r.waitToEnd(ctx, timer)
+	case <-ctx.Done():
+		return Gone
+	}
+}
+
+// waitToEnd waits for the call's turn when the gateway shuts down, because all held calls then read.
+func (r *Waiter) waitToEnd(ctx context.Context, timer *time.Timer) Outcome {
+	turn := time.NewTimer(rand.N(r.of.endTime + 1)) //nolint:gosec // Not a secret.
+	defer turn.Stop()
+	select {
+	case <-r.due:
+		return Noticed
+	case <-timer.C:
+		return Over
+	case <-turn.C:
 		return Over
 	case <-ctx.Done():
 		return Gone
 	}
 }
 
-// sees reports whether the key may see the events of a notice for its tenant.
-func (r *Waiter) sees(n *eventsv1.FeedNotice) bool {
-	return r.principal.HasScope(n.GetScope()) && r.principal.Reaches(n.GetBrandId()) && r.principal.KeyID != n.GetHiddenFromKeyId()
-}
-
-// End answers all held calls, and holds no further ones.
+// End answers all held calls soon, and holds no further ones.
 func (w *Waits) End() { w.end() }
 
 // Ending reports whether End was called.
@@ -172,7 +190,8 @@ const (
 	firstPause, longestPause = 50 * time.Millisecond, time.Second
 	// idle is how long the stream stays open without calls that wait.
 	idle = time.Minute
-	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read.
+	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read. Calls end at the same
+	// rate when the gateway shuts down.
 	wakeChunk = 50
 	wakePause = 25 * time.Millisecond
 )
@@ -262,7 +281,7 @@ func (w *Waits) wake(found []*eventsv1.FeedNotice) {
 	defer w.mu.Unlock()
 	for _, n := range found {
 		for waiter := range w.byTenant[n.GetTenantId()] {
-			if waiter.sees(n) {
+			if waiter.principal.SeesEvent(n.GetScope(), n.GetBrandId(), n.GetHiddenFromKeyId()) {
 				signal(waiter.due)
 			}
 		}

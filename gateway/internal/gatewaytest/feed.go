@@ -27,6 +27,8 @@ type Feed struct {
 
 	// Reads counts calls of ListEvents.
 	Reads atomic.Int32
+	// Found counts those that have read the events.
+	Found atomic.Int32
 	// Down lets ListEvents fail.
 	Down atomic.Bool
 	// BeforeRead, if set, is called at the begin of ListEvents with the number of reads.
@@ -114,11 +116,13 @@ func (f *Feed) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.Found.Add(1)
 	at, _ := strconv.Atoi(req.GetAfter())
 	resp := &eventsv1.ListEventsResponse{}
 	for _, e := range f.events[at:] {
 		at++
-		if p.TenantID == e.notice.GetTenantId() && sees(p, e.notice) {
+		n := e.notice
+		if p.TenantID == n.GetTenantId() && p.SeesEvent(n.GetScope(), n.GetBrandId(), n.GetHiddenFromKeyId()) {
 			resp.Items = append(resp.Items, &eventsv1.Event{Id: e.id, Type: "order.created", Data: []byte("{}")})
 		}
 	}
@@ -128,10 +132,6 @@ func (f *Feed) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) 
 	}
 	resp.NextCursor = proto.String(strconv.Itoa(at))
 	return resp, grpc.SetHeader(ctx, marks)
-}
-
-func sees(p caller.Principal, n *eventsv1.FeedNotice) bool {
-	return p.HasScope(n.GetScope()) && p.Reaches(n.GetBrandId()) && p.KeyID != n.GetHiddenFromKeyId()
 }
 
 // WatchFeed implements FeedNoticesService.

@@ -81,9 +81,11 @@ type Services struct {
 	version atomic.Int64
 	// revoked and unscoped are hashes of keys.
 	revoked, unscoped sync.Map
-	giftClaimed       atomic.Bool
-	mu                sync.Mutex
-	notes             []string
+	// off means that the tenant's access was switched off.
+	off         atomic.Bool
+	giftClaimed atomic.Bool
+	mu          sync.Mutex
+	notes       []string
 }
 
 // NewServices starts the services. They end with the test.
@@ -117,6 +119,18 @@ func NewServices(t *testing.T) *Services {
 func (s *Services) Revoke(t *testing.T, key string) {
 	t.Helper()
 	s.revoked.Store(string(apikey.Hash(key)), true)
+	s.raiseVersion(t)
+}
+
+// SwitchOff switches the tenant's access off as the tenants service does.
+func (s *Services) SwitchOff(t *testing.T) {
+	t.Helper()
+	s.off.Store(true)
+	s.raiseVersion(t)
+}
+
+func (s *Services) raiseVersion(t *testing.T) {
+	t.Helper()
 	version := fmt.Sprintf("gifting:tenant-version:{%s}", s.TenantID)
 	require.NoError(t, OpenRedis(t).Set(t.Context(), version, s.version.Add(1), time.Minute).Err())
 }
@@ -152,7 +166,7 @@ func keyID(hash []byte) int32 {
 }
 
 func (s *Services) resolve(hash []byte) *commonv1.Principal {
-	if _, revoked := s.revoked.Load(string(hash)); revoked {
+	if _, revoked := s.revoked.Load(string(hash)); revoked || s.off.Load() {
 		return nil
 	}
 	p := &commonv1.Principal{

@@ -123,6 +123,26 @@ func TestWriter(t *testing.T) {
 	})
 }
 
+func TestANewWriterOfAPartitionWakesReadersOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	m, _ := f.message(t, 0)
+	committed, err := decode(m)
+	require.NoError(t, err)
+	_, err = f.store.Append(t.Context(), store.Batch{Partition: 4, Changes: []store.Change{committed}, Retention: retention})
+	require.NoError(t, err) // The former writer crashed before it announced the event.
+	reader := f.hub.Subscribe(f.tenant)
+	defer reader.Close()
+	require.Empty(t, reader.Due())
+	_, err = Offsets{Offsets: store.Offsets{Store: f.store}, Announcer: f.announcer}.Stored(t.Context(), 4, 1)
+	require.NoError(t, err)
+	<-reader.Due()
+	found, missed := reader.Take()
+	require.True(t, missed)
+	require.Empty(t, found)
+	require.Len(t, f.rows(t), 1)
+}
+
 func TestMaintenance(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
