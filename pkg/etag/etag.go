@@ -36,7 +36,7 @@ func OrderState(o *ordersv1.Order) string {
 	state := []byte(o.GetId())
 	state = binary.BigEndian.AppendUint64(state, uint64(o.GetVersion())) //nolint:gosec // The bits are hashed.
 	at := o.GetUpdatedAt().AsTime().UnixMicro()
-	return digest(binary.BigEndian.AppendUint64(state, uint64(at))) //nolint:gosec // The bits are hashed.
+	return digest(binary.BigEndian.AppendUint64(state, uint64(at)))
 }
 
 func digest(of []byte) string {

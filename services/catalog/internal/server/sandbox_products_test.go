@@ -129,7 +129,7 @@ func TestATenantUnlistsAGiftForItself(t *testing.T) {
 		require.True(t, proto.Equal(unlisted, f.unlist(t, id)))
 		require.Equal(t, []string{"sandbox.unlist"}, f.audit(id))
 	})
-	t.Run("its availability is that of a gift that does not exist", func(t *testing.T) {
+	t.Run("its availability is that of a gift that does not exist", func(*testing.T) {
 		refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,
 			&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: "SE", Available: new(true)})
 	})
@@ -209,7 +209,7 @@ func TestErrorsOfChangesOfAGiftInTheSandbox(t *testing.T) {
 	left.State = archived
 	f.put(left)
 	for name, id := range map[string]string{"a hidden gift": hidden.GetId(), "a gift that has left": left.GetId(), "an unknown gift": uuid.NewString(), "no id": "x"} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			refused(f, problem.NotFound, f.sandbox.UnlistSandboxProduct, &catalogv1.UnlistSandboxProductRequest{ProductId: id})
 			refused(f, problem.NotFound, f.sandbox.RelistSandboxProduct, &catalogv1.RelistSandboxProductRequest{ProductId: id})
 			refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,

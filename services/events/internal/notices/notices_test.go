@@ -79,7 +79,7 @@ func TestPayloadsHoldAllNotices(t *testing.T) {
 	sender, sent := uuid.New(), []Notice{}
 	for range 2*perPayload + 1 {
 		sent = append(sent, Notice{
-			TenantID: uuid.NewString(), BrandID: uuid.NewString(), Scope: commonv1.Scope_SCOPE_PERSONAL_LINKS, HiddenFrom: rand.Int32(), //nolint:gosec // A test.
+			TenantID: uuid.NewString(), BrandID: uuid.NewString(), Scope: commonv1.Scope_SCOPE_PERSONAL_LINKS, HiddenFrom: rand.Int32(),
 		})
 	}
 	var arrived []Notice

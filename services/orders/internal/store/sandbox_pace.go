@@ -39,7 +39,7 @@ func queuePace(b *pgx.Batch, o *rules.NewOrder) {
 	if o.Pace == nil || o.Pace.Ends(o.Record.GetStatus()) {
 		return
 	}
-	b.Queue(insertPace, o.Record.GetId(), o.TenantID, int32(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
+	b.Queue(insertPace, o.Record.GetId(), o.TenantID, int64(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
 }
 
 // DuePaces lists up to limit orders whose next step is due, without those that another instance is just listing.
