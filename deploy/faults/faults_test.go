@@ -46,6 +46,7 @@ func TestFaultsBreakNoInvariant(t *testing.T) {
 	require.NoError(t, j.err)
 	r.printf("%d faults; instances that ended by themselves: %v", len(j.injected), j.restarts)
 	f.checkAll(t, timeouts{feed: 3 * time.Minute, webhooks: 3 * time.Minute, stock: 2 * time.Minute}, r.printf)
+	f.checkLongCalls(t, j.injected, r.printf)
 	r.summary(f.results, j.injected)
 	require.Empty(t, f.violations(), "seed %d, see %s", seeded, r.dir)
 }

@@ -174,7 +174,9 @@ func (f *fixture) listen(t *testing.T) {
 // addReader makes the key follow the feed and receive webhooks.
 func (f *fixture) addReader(t *testing.T, r reader) {
 	t.Helper()
-	f.followers = append(f.followers, newFollower(r, f.client, f.newRandom()))
+	follows := newFollower(r, f.client, f.newRandom())
+	follows.waits = len(f.followers)%2 == 1
+	f.followers = append(f.followers, follows)
 	f.endpoints = append(f.endpoints, newEndpoint(r, f.results, f.newRandom(), f.refuseIn))
 	url := fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1)
 	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(url)})

@@ -22,6 +22,8 @@ type follower struct {
 	reader
 	client *client
 	random *mathrand.Rand
+	// waits means that its calls wait for an event at the end of the feed.
+	waits bool
 	// busy is held while a page is read, or by a disaster while the follower does not read.
 	busy sync.Mutex
 
@@ -51,6 +53,9 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
+// longestWait is how many seconds a follower waits at most. It is less than tryTimeout by more than waitMargin.
+const longestWait = 4
+
 var errNoPage = errors.New("no page")
 
 // readPage reads the next page, of a random size, and reports whether it was full.
@@ -60,7 +65,15 @@ func (f *follower) readPage(ctx context.Context) (full bool, err error) {
 	if f.cursor != "" {
 		what.path, what.problems = what.path+"&after="+f.cursor, []string{invalidRequest}
 	}
+	wait := 0
+	if f.waits {
+		wait = 1 + f.random.IntN(longestWait)
+		what.path = fmt.Sprintf("%s&wait=%d", what.path, wait)
+	}
 	a, err := f.client.try(ctx, what)
+	if f.waits && ctx.Err() == nil {
+		f.client.results.addLongCall(longCall{began, time.Now(), time.Duration(wait) * time.Second})
+	}
 	if err == nil && a.code() == invalidRequest {
 		f.fullSync(began, a)
 		return true, nil

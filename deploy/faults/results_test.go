@@ -28,6 +28,8 @@ type results struct {
 	outcomes map[string]int
 	// setBack are the ids of records that a restored database has lost or has in an earlier state.
 	setBack map[string]bool
+	// longCalls are those that wanted to wait for an event.
+	longCalls []longCall
 }
 
 func newResults() *results { return &results{outcomes: map[string]int{}, setBack: map[string]bool{}} }
