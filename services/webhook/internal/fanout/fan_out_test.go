@@ -123,6 +123,9 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 		link.GetEventId():     {1},
 	}, f.deliveries())
 	require.EqualValues(t, 1, f.notified.Load(), "the sender is notified once per batch")
+	var known int
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM events WHERE brand_id = $1", brand).Scan(&known))
+	require.Equal(t, 3, known)
 }
 
 func TestABodyEqualsTheFeedItem(t *testing.T) {

@@ -63,8 +63,8 @@ func (f *FanOut) eventsOf(ctx context.Context, changes []change) ([]store.Event,
 	for _, c := range changes {
 		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
 			events = append(events, store.Event{
-				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), Body: c.body, KeyIDs: keys,
-				TraceParent: c.traceParent,
+				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
+				KeyIDs: keys, TraceParent: c.traceParent,
 			})
 		}
 	}

@@ -45,6 +45,15 @@ func scopeOf(eventType string) commonv1.Scope {
 	}
 }
 
+// TypesOf are the types of the events that keys with the scopes may see; nil for all.
+func TypesOf(scopes []commonv1.Scope) []string {
+	seen := slices.DeleteFunc(slices.Clone(EventTypes), func(t string) bool { return !slices.Contains(scopes, scopeOf(t)) })
+	if len(seen) == len(EventTypes) {
+		return nil
+	}
+	return seen
+}
+
 // Signature is the value of the Service-Signature header: the time of this attempt and the HMAC over that time and the
 // body. The key of the HMAC is the text of the secret, not the bytes that its hex digits encode. After a rotation there are two
 // secrets and two v1. The new secret is the last: a receiver that reads only the last v1 sees what it would see without an overlap.

@@ -30,8 +30,8 @@ func (s *Server) ListWebhookDeliveries(
 	}
 	errs := fields.FromContext(ctx)
 	q := store.KeyLogQuery{
-		Endpoint: store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID},
-		State:    stateFilter(req.State, errs), Type: typeFilter("type", req.Type, errs),
+		Endpoint: store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, Sight: sightOf(p),
+		State: stateFilter(req.State, errs), Type: typeFilter("type", req.Type, errs),
 		EventID: errs.OptionalUUID("eventId", req.EventId), Since: sinceFilter(req.GetSince(), errs),
 		Limit: page.Limit(req.Limit, errs),
 	}
@@ -55,6 +55,15 @@ func (s *Server) ListWebhookDeliveries(
 		resp.NextCursor = new(binding.EncodePosition(cursor.Position{Time: rules.EventAt(found.Next), ID: found.Next}))
 	}
 	return resp, nil
+}
+
+// sightOf is what the key may see by its present scopes and brands.
+func sightOf(p caller.Principal) store.Sight {
+	sight := store.Sight{Types: rules.TypesOf(p.Scopes)}
+	if !p.AllBrands {
+		sight.Brands = append([]string{}, p.BrandIDs...)
+	}
+	return sight
 }
 
 // states are the public names of the states of deliveries.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -43,12 +45,20 @@ func (o *own) keyed(idempotencyKey, fingerprint string) context.Context {
 }
 
 func (o *own) call(keyID int32, tenantID string, r caller.Request) context.Context {
-	ctx, err := caller.Outgoing(context.WithoutCancel(o.fixture.t.Context()), caller.Principal{
-		TenantID: tenantID, KeyID: keyID, AllBrands: true,
-	}, r)
+	return o.callOf(caller.Principal{TenantID: tenantID, KeyID: keyID, AllBrands: true, Scopes: []commonv1.Scope{orders, links}}, r)
+}
+
+func (o *own) callOf(p caller.Principal, r caller.Request) context.Context {
+	o.fixture.t.Helper()
+	ctx, err := caller.Outgoing(context.WithoutCancel(o.fixture.t.Context()), p, r)
 	require.NoError(o.fixture.t, err)
 	return ctx
 }
+
+const (
+	orders = commonv1.Scope_SCOPE_ORDERS
+	links  = commonv1.Scope_SCOPE_PERSONAL_LINKS
+)
 
 func (o *own) list(req *webhookv1.ListWebhookDeliveriesRequest) *webhookv1.ListWebhookDeliveriesResponse {
 	o.fixture.t.Helper()
@@ -196,4 +206,59 @@ func TestAnyResponseIsShownAsText(t *testing.T) {
 		require.Nil(t, got.Status)
 		require.NotEmpty(t, got.GetError())
 	})
+}
+
+// The scopes and brands of a key may have been reduced since its deliveries were stored.
+func TestAKeyFindsOnlyDeliveriesThatItMaySeeNow(t *testing.T) {
+	t.Parallel()
+	const second = "0190bbbb-0000-7000-8000-000000000002"
+	for name, c := range map[string]struct {
+		scopes []commonv1.Scope
+		brands []string
+		want   []int
+	}{
+		"one scope":             {[]commonv1.Scope{links}, []string{brand, second}, []int{2}},
+		"no scope":              {[]commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}, []string{brand, second}, nil},
+		"one brand":             {[]commonv1.Scope{orders, links}, []string{second}, []int{1}},
+		"no brand":              {[]commonv1.Scope{orders, links}, nil, nil},
+		"one scope and a brand": {[]commonv1.Scope{orders}, []string{brand}, []int{0}},
+		"everything but what is of no known brand": {[]commonv1.Scope{orders, links}, []string{brand, second}, []int{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := setupOwn(t)
+			events := []string{
+				o.addOf("order.created", brand, key), o.addOf("order.message_posted", second, key), o.addOf("personal_link.claimed", brand, key),
+				o.addOf("order.created", "", key), // Of an earlier version.
+			}
+			o.attempt(failed, rules.Answered(500))
+			p := caller.Principal{TenantID: tenant, KeyID: key, Scopes: c.scopes, BrandIDs: c.brands}
+			var want []string
+			for _, i := range c.want {
+				want = append(want, events[i])
+			}
+
+			page, err := o.client.ListWebhookDeliveries(o.callOf(p, caller.Request{}), &webhookv1.ListWebhookDeliveriesRequest{})
+			require.NoError(t, err)
+			var listed []string
+			for _, d := range page.GetItems() {
+				listed = append(listed, d.GetEventId())
+			}
+			require.ElementsMatch(t, want, listed)
+
+			for _, types := range [][]string{nil, rules.EventTypes} {
+				resp, err := o.client.ReplayWebhooks(o.callOf(p, caller.Request{}), lately(types...))
+				require.NoError(t, err)
+				require.EqualValues(t, len(want), resp.GetDeliveries())
+				require.Equal(t, len(want), o.due())
+				o.attempt(failed, rules.Answered(500))
+			}
+			for _, event := range events {
+				_, err := o.client.ResendWebhookDelivery(
+					o.callOf(p, caller.Request{}), &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: rules.DeliveryID(key, event)})
+				require.Equal(t, !slices.Contains(want, event), problem.Is(err, problem.NotFound), "%v", err)
+			}
+			require.Equal(t, len(want), o.due())
+		})
+	}
 }

@@ -32,6 +32,7 @@ import (
 const (
 	tenant = "0190aaaa-0000-7000-8000-000000000001"
 	other  = "0190aaaa-0000-7000-8000-000000000002"
+	brand  = "0190bbbb-0000-7000-8000-000000000001"
 )
 
 var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
@@ -82,9 +83,15 @@ func serve(t *testing.T, s *rpc.Server) *grpc.ClientConn {
 // add stores an event for the keys and returns its id.
 func (o *deliveries) add(keys ...int32) string {
 	o.t.Helper()
+	return o.addOf("order.created", brand, keys...)
+}
+
+// addOf is add for an event of the type and the brand.
+func (o *deliveries) addOf(eventType, brandID string, keys ...int32) string {
+	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.created", Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
 	}}, nil)
 	require.NoError(o.t, err)
 	return id

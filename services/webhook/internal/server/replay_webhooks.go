@@ -36,7 +36,8 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 	}
 	errs := fields.FromContext(ctx)
 	from, to := replaySpan(req, errs)
-	types := replayTypes(req.GetTypes(), errs)
+	sight := sightOf(p)
+	sight.Types = replayTypes(req.GetTypes(), sight.Types, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 		})
 	}
 	span := store.Span{From: rules.FirstEventAt(from), Before: rules.FirstEventAt(to)}
-	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, types)
+	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.Read, func() (effect idempotency.Effect[*webhookv1.ReplayWebhooksResponse], err error) {
 		switch {
 		case replay.Busy():
@@ -75,8 +76,8 @@ func replaySpan(req *webhookv1.ReplayWebhooksRequest, errs *fields.Errors) (from
 	return from, to
 }
 
-// replayTypes are the types without repetitions; nil for all.
-func replayTypes(types []string, errs *fields.Errors) []string {
+// replayTypes are those of the requested types that the key may see, or all that it may see; nil for all types.
+func replayTypes(types, seen []string, errs *fields.Errors) []string {
 	if len(types) > maxReplayTypes {
 		errs.Add("types", problem.FieldTooLong, "has too many entries")
 		return nil
@@ -84,9 +85,11 @@ func replayTypes(types []string, errs *fields.Errors) []string {
 	for i := range types {
 		typeFilter(fmt.Sprintf("types[%d]", i), &types[i], errs)
 	}
-	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	if len(types) == 0 {
-		return nil
+		return seen
 	}
-	return types
+	if seen == nil {
+		seen = rules.EventTypes
+	}
+	return slices.DeleteFunc(slices.Clone(seen), func(t string) bool { return !slices.Contains(types, t) })
 }

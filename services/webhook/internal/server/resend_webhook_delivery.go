@@ -34,7 +34,7 @@ func (s *Server) ResendWebhookDelivery(
 		return nil, problem.RecordNotFound()
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
-	resend := s.deps.Store.NewResend(endpoint, rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
+	resend := s.deps.Store.NewResend(endpoint, sightOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse], error) {
 		var effect idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse]
 		found, ok := resend.Found()

@@ -17,7 +17,9 @@ type Event struct {
 	TenantID string
 	ID       string
 	Type     string
-	Body     []byte
+	// BrandID is that of the event's record; empty if it is not known.
+	BrandID string
+	Body    []byte
 	// TraceParent is the recorded trace in which the event is fanned out, or empty.
 	TraceParent string
 	KeyIDs      []int32
@@ -70,10 +72,10 @@ var (
 // of messages that are refused is not stored.
 var insertEvents = `
 WITH fresh AS (
-  INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at)
-  SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[], $10::int[], $11::bigint[])
-      AS e (tenant_id, event_id, type, body, traceparent, partition, next)
+  INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at, brand_id)
+  SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `, e.brand_id
+    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $9::text[], $10::int[], $11::bigint[], $12::uuid[])
+      AS e (tenant_id, event_id, type, body, traceparent, partition, next, brand_id)
    WHERE e.next < 0 OR (` + offsetOf("e.partition", "next_offset") + `) >= e.next
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
@@ -206,7 +208,8 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 				tenants, ids, keys,
 				postgres.Column(events, func(e Event) string { return e.TraceParent }),
 				postgres.Column(from, func(m Messages) int { return m.Partition }),
-				postgres.Column(from, func(m Messages) int64 { return m.Next }))
+				postgres.Column(from, func(m Messages) int64 { return m.Next }),
+				postgres.Column(events, func(e Event) *string { return postgres.Nullable(e.BrandID) }))
 		}
 		queueKeys(b, at, batches)
 		for _, r := range rejected {

@@ -19,9 +19,18 @@ const (
 	maxScan = 10_000
 )
 
+// Sight is what a key may see of its deliveries. A key may have lost scopes or brands since they were stored.
+type Sight struct {
+	// Types of events; nil for all.
+	Types []string
+	// Brands of the events' records; nil for all.
+	Brands []string
+}
+
 // KeyLogQuery selects deliveries of an endpoint, newest event first.
 type KeyLogQuery struct {
 	Endpoint
+	Sight Sight
 	// State is empty for any state.
 	State rules.State
 	// Type and EventID are nil for any.
@@ -65,7 +74,7 @@ const readPage = `page AS MATERIALIZED (
   SELECT d.event_id, d.state, d.next_attempt_at, e.type, e.head
     FROM (%[1]s LIMIT %[2]d) d
    CROSS JOIN LATERAL (
-     SELECT e.type, substring(e.body FROM 1 FOR %[3]d) AS head FROM events e
+     SELECT e.type, e.brand_id, substring(e.body FROM 1 FOR %[3]d) AS head FROM events e
       WHERE e.tenant_id = $1 AND e.event_id = d.event_id LIMIT 1) e
    WHERE %[4]s
    ORDER BY d.event_id DESC
@@ -145,6 +154,12 @@ func keyLogStatement(q KeyLogQuery, few bool) (sql string, args []any) {
 	}
 	if q.Type != nil {
 		shown += " AND e.type = " + w.Arg(*q.Type)
+	}
+	if q.Sight.Types != nil {
+		shown += " AND e.type = ANY (" + w.Arg(q.Sight.Types) + "::text[])"
+	}
+	if q.Sight.Brands != nil {
+		shown += " AND e.brand_id = ANY (" + w.Arg(q.Sight.Brands) + "::uuid[])"
 	}
 	scan := `SELECT d.event_id, d.state, d.next_attempt_at FROM ` + from + ` d WHERE ` + w.SQL() + ` ORDER BY d.event_id DESC`
 	limit := w.Arg(q.Limit + 1)

@@ -14,6 +14,7 @@ const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' AND d.attempts_before 
 type Resend struct {
 	store    *Store
 	endpoint Endpoint
+	sight    Sight
 	eventID  string
 
 	now    time.Time
@@ -21,9 +22,9 @@ type Resend struct {
 	page   KeyLogPage
 }
 
-// NewResend prepares the resend of a delivery.
-func (s *Store) NewResend(e Endpoint, eventID string) *Resend {
-	return &Resend{store: s, endpoint: e, eventID: eventID}
+// NewResend prepares the resend of a delivery that the key may see.
+func (s *Store) NewResend(e Endpoint, sight Sight, eventID string) *Resend {
+	return &Resend{store: s, endpoint: e, sight: sight, eventID: eventID}
 }
 
 // Read queues the statements that lock and read the delivery.
@@ -33,14 +34,14 @@ func (r *Resend) Read(b *pgx.Batch) {
 		_, err := pgx.ForEachRow(rows, []any{&r.now, &r.needed}, func() error { return nil })
 		return err
 	})
-	sql, args := keyLogStatement(KeyLogQuery{Endpoint: r.endpoint, EventID: &r.eventID, Limit: 1}, false)
+	sql, args := keyLogStatement(KeyLogQuery{Endpoint: r.endpoint, Sight: r.sight, EventID: &r.eventID, Limit: 1}, false)
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		r.page, err = keyLogPage(rows, 1)
 		return err
 	})
 }
 
-// Found is the delivery as it was read; false if the endpoint has none for the event.
+// Found is the delivery as it was read; false if the endpoint has none for the event that its key may see.
 func (r *Resend) Found() (KeyLogEntry, bool) {
 	if len(r.page.Deliveries) == 0 {
 		return KeyLogEntry{}, false
@@ -79,8 +80,9 @@ WITH looked AS MATERIALIZED (
      SELECT d.event_id FROM deliveries d
       WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.event_id = l.event_id
         AND d.state <> 'PENDING' AND d.attempts_before < ` + maxAttemptsBefore + `
-        AND ($5::text[] IS NULL OR EXISTS (
-          SELECT FROM events e WHERE e.tenant_id = $1 AND e.event_id = d.event_id AND e.type = ANY ($5)))
+        AND ($5::text[] IS NULL AND $8::uuid[] IS NULL OR EXISTS (
+          SELECT FROM events e WHERE e.tenant_id = $1 AND e.event_id = d.event_id
+             AND ($5 IS NULL OR e.type = ANY ($5)) AND ($8 IS NULL OR e.brand_id = ANY ($8))))
       FOR NO KEY UPDATE SKIP LOCKED) d
    LIMIT $6 + 1
 )
@@ -98,16 +100,16 @@ type Replay struct {
 	store    *Store
 	endpoint Endpoint
 	span     Span
-	types    []string
+	sight    Sight
 
 	pending int
 	bounded bool
 	events  []string
 }
 
-// NewReplay prepares a replay. The span's states are not used. Without types it takes all.
-func (s *Store) NewReplay(e Endpoint, span Span, types []string) *Replay {
-	return &Replay{store: s, endpoint: e, span: span, types: types}
+// NewReplay prepares a replay. The span's states are not used.
+func (s *Store) NewReplay(e Endpoint, span Span, sight Sight) *Replay {
+	return &Replay{store: s, endpoint: e, span: span, sight: sight}
 }
 
 // Read queues the statements that lock and read the deliveries.
@@ -116,7 +118,8 @@ func (r *Replay) Read(b *pgx.Batch) {
 	b.Queue(countPending, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.pending)
 	})
-	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.types, MaxReplayed, maxReplayScan).
+	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.sight.Types, MaxReplayed, maxReplayScan,
+		r.sight.Brands).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&r.bounded, &r.events) })
 }
 
