@@ -32,9 +32,9 @@ func encode(sender uuid.UUID, found []Notice, missed bool) (payloads []string) {
 	for some := range slices.Chunk(found, perPayload) {
 		raw := append(make([]byte, 0, idLen+len(some)*noticeLen), sender[:]...)
 		for _, n := range some {
-			tenant, brand := uuid.MustParse(n.TenantID), uuid.MustParse(n.BrandID) // The writer has checked them.
+			tenant, brand := uuid.MustParse(n.TenantID), uuid.MustParse(n.BrandID)      // The writer has checked them.
 			raw = append(append(append(raw, tenant[:]...), brand[:]...), byte(n.Scope)) //nolint:gosec // There are few scopes.
-			raw = binary.BigEndian.AppendUint32(raw, uint32(n.HiddenFrom)) //nolint:gosec // Read back as signed.
+			raw = binary.BigEndian.AppendUint32(raw, uint32(n.HiddenFrom))              //nolint:gosec // Read back as signed.
 		}
 		payloads = append(payloads, base64.RawStdEncoding.EncodeToString(raw))
 	}
