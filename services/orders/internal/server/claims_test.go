@@ -104,7 +104,7 @@ func TestAnAbandonedClaimIsNeverPlaced(t *testing.T) {
 func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		f := setup(t)
+		f := setupAlone(t)
 		var placed, kept [4]*ordersv1.Order
 		var group errgroup.Group
 		for i := range placed {
