@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestACallerDoesNotWaitBeforeACursorThatSkipsManyEvents(t *testing.T) {
 func TestNoticesAndTheFeedAgreeOnWhoSeesAnEvent(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same events in every run.
+	random := rand.New(rand.NewPCG(1, 2))
 	brands := []string{f.brand, uuid.NewString(), uuid.NewString()}
 	types := []string{"order.created", "order.message_posted", "personal_link.claimed", "order", "orders.created", "another.type"}
 	byID := map[string]notices.Notice{}
@@ -96,7 +95,7 @@ func TestNoticesAndTheFeedAgreeOnWhoSeesAnEvent(t *testing.T) {
 		}
 		some += len(shown)
 		for id, n := range byID {
-			require.Equal(t, shown[id], p.SeesEvent(n.Scope, n.BrandID, n.HiddenFrom), fmt.Sprintf("%+v of %+v", n, p))
+			require.Equal(t, shown[id], p.SeesEvent(n.Scope, n.BrandID, n.HiddenFrom), "%+v of %+v", n, p)
 		}
 	}
 	require.NotZero(t, some)
