@@ -24,7 +24,7 @@ const (
 	events = "events"
 	// A hash, MAC or key of a record, which nothing opens.
 	digest = "digest"
-	// Answers that other services store in plain text. They have no personal data, and no claim URL.
+	// Answers that other services store in plain text. They have no personal data, no claim URL and no signing secret.
 	plain = "plain"
 	// Messages and responses as they came, which are never opened.
 	foreign = "foreign"
@@ -58,7 +58,11 @@ var columns = map[string]map[string]string{
 	"tenants": {
 		"api_keys.hash":                    digest,
 		"api_keys.previous_webhook_secret": sealed,
+		"api_keys.second_previous_secret":  sealed,
+		"api_keys.third_previous_secret":   sealed,
 		"api_keys.webhook_secret":          sealed,
+		"idempotency_answers.answer":       plain,
+		"idempotency_answers.fingerprint":  digest,
 		"person_requests.subject_mac":      digest,
 	},
 	"webhook": {

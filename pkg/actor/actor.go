@@ -63,8 +63,8 @@ func IsMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv
 type Permission struct {
 	// Team lists the roles of the tenant's active members who may.
 	Team []tenantsv1.TeamRole
-	// Client is a client of the tenant, Operator the service operator's team, System the platform.
-	Client, Operator, System bool
+	// Client is a client of the tenant, Operator the service operator's team, System the platform, APIKey the calling API key.
+	Client, Operator, System, APIKey bool
 }
 
 // Everyone in the team of a tenant.
@@ -95,6 +95,8 @@ func (p Permission) Check(a *commonv1.Actor, team []*tenantsv1.TeamMember) error
 		allowed = p.Operator
 	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
 		allowed = p.System
+	case commonv1.ActorKind_ACTOR_KIND_API_KEY:
+		allowed = p.APIKey
 	default:
 	}
 	if !allowed {

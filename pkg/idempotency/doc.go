@@ -1,7 +1,8 @@
 // Package idempotency runs a request at most once per API key and Idempotency-Key, and returns its
-// stored answer to repetitions (API specification, section Limits). An operation uses one of three
+// stored answer to repetitions (API specification, section Limits). An operation uses one of four
 // functions: Run when it decides before its transaction, RunInTx when it decides from rows that it
-// locks, RunExternal when its effect is outside the database.
+// locks, RunTx when a function of its store has the transaction or repetitions get another answer,
+// RunExternal when its effect is outside the database.
 //
 // The answer commits in the transaction of the effect, so a crash at any point leaves both or neither. While a request runs, a
 // second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that

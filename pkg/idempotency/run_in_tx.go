@@ -57,6 +57,47 @@ func RunInTx[R proto.Message](
 	return effect.Answer, nil
 }
 
+// RunTx is Run for an effect in a transaction that inTx begins and commits. inTx may call its function more than once. work has the
+// effect in it, and returns the answer and what is stored of it: repetitions get only that, for example without a secret. work must
+// not call another service. An error of work undoes the transaction.
+func RunTx[R proto.Message](
+	ctx context.Context, pool *pgxpool.Pool,
+	inTx func(ctx context.Context, work func(tx pgx.Tx) error) error, work func(tx pgx.Tx) (answer, stored R, err error),
+) (answer R, err error) {
+	req, keyed := FromContext(ctx)
+	if keyed {
+		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+			return answer, err
+		}
+	}
+	err = inTx(ctx, func(tx pgx.Tx) (err error) {
+		var stored R
+		if !keyed {
+			answer, _, err = work(tx)
+			return err
+		}
+		if _, err = tx.Exec(ctx, claim, req.KeyID, req.Key); err != nil {
+			return err
+		}
+		if answer, stored, err = work(tx); err != nil {
+			return err
+		}
+		raw, err := encodeAnswer(stored)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+		return err
+	})
+	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
+		err = store(ctx, pool, req, p)
+	}
+	if err != nil {
+		return outcome[R](ctx, pool, req, err)
+	}
+	return answer, nil
+}
+
 const (
 	limitIdle = `SELECT set_config('idle_in_transaction_session_timeout', $1, true)`
 	// idleGrace is the time to store the answer of an act that took as long as it may.

@@ -56,7 +56,7 @@ func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
 
 const countUp = "UPDATE counter SET n = n + 1"
 
-// counting are the three ways to run a request. Each returns the counter and increments it, unless decide returns an error
+// counting are the four ways to run a request. Each returns the counter and increments it, unless decide returns an error
 // before.
 var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error){
 	"Run": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
@@ -78,6 +78,16 @@ var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide f
 			e.Answer = &answer{ResponseStatus: proto.Int32(int32(n))}
 			e.Queue = func(b *pgx.Batch) { b.Queue("UPDATE counter SET n = $1", n+1) }
 			return e, decide()
+		})
+	},
+	"RunTx": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
+		return idempotency.RunTx(ctx, pool, inTx(pool), func(tx pgx.Tx) (got, stored *answer, err error) {
+			n := 0
+			if err := tx.QueryRow(ctx, countUp+" RETURNING n - 1").Scan(&n); err != nil {
+				return nil, nil, err
+			}
+			got = &answer{ResponseStatus: proto.Int32(int32(n))}
+			return got, got, decide()
 		})
 	},
 	"RunExternal": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
@@ -130,7 +140,7 @@ func TestARepetitionGetsTheFirstAnswerAndHasNoEffect(t *testing.T) {
 
 func TestOnlyARefusalThatTheOperationDecidedIsStored(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Run", "RunInTx"} {
+	for _, name := range []string{"Run", "RunInTx", "RunTx"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run, pool := counting[name], setup(t)
@@ -227,7 +237,7 @@ func TestConcurrentRequestsThatLockRunOneAfterTheOther(t *testing.T) {
 
 func TestASecondRequestWithTheKeyNeverWaits(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"RunInTx", "RunExternal"} {
+	for _, name := range []string{"RunInTx", "RunTx", "RunExternal"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run, pool := counting[name], setup(t)

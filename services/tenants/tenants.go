@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/reencrypt"
@@ -35,6 +36,8 @@ type Config struct {
 	RPC       rpc.Config
 	Database  postgres.Config
 	Telemetry telemetry.Config
+	// Idempotency is of the one POST that stores its response.
+	Idempotency idempotency.Config
 
 	Environment    apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
 	SealKeys       string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
@@ -71,18 +74,19 @@ type Service struct {
 	check     daemon.Part
 	clock     *retentionclock.Clock
 	retention daemon.Part
+	answers   daemon.Part
 	erasures  daemon.Part
 	offboard  daemon.Part
 }
 
 // Migrate brings the database up to date, and writes what it does to out.
 func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
 }
 
 // Compare compares the database with the migrations of this version.
 func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -130,6 +134,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
 		return errors.Join(deleteAudits(ctx, tenants, cfg.AuditRetention+lag), deletePreviousSecrets(ctx, tenants, lag))
 	})
+	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
 	persons, err := s.openPrivacy(tenants, ring)
 	if err != nil {
 		return err
@@ -168,6 +173,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.check,
 		s.clock.Part(s.tel),
 		s.retention,
+		s.answers,
 		s.erasures,
 		s.offboard,
 	)

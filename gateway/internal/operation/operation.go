@@ -241,6 +241,7 @@ func rules() map[string]rule {
 	return map[string]rule{
 		tenantsv1.TenantsService_GetMe_FullMethodName:                           {scope: anyKey, conditional: true},
 		tenantsv1.TenantsService_ListBrands_FullMethodName:                      {scope: catalog, conditional: true},
+		tenantsv1.TenantsService_RotateOwnWebhookSecret_FullMethodName:          {scope: anyKey, bodyOptional: true},
 		catalogv1.CatalogService_ListProducts_FullMethodName:                    {scope: catalog},
 		catalogv1.CatalogService_GetProduct_FullMethodName:                      {scope: catalog, conditional: true},
 		catalogv1.CatalogService_ListCategories_FullMethodName:                  {scope: catalog, conditional: true},

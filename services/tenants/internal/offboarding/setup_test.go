@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/retentionclock"
@@ -40,7 +41,7 @@ const rowsOfTenant = 1001
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), retentionclock.Migrations())}
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), retentionclock.Migrations())}
 	f.store, f.published = store.New(f.pool), make(chan string, 1000)
 	for range 2 {
 		f.services = append(f.services, newService(t))
@@ -232,7 +233,7 @@ func (f *fixture) requireErased() {
 			require.Zero(f.t, table.GetRowsAfter(), table)
 		}
 	}
-	require.Len(f.t, o.GetReport(), 2*3+11)
+	require.Len(f.t, o.GetReport(), 2*3+12)
 	_, err := f.store.Settings(f.t.Context(), f.tenant)
 	require.ErrorIs(f.t, err, store.ErrNotFound)
 	settings, err := f.store.Settings(f.t.Context(), f.other)

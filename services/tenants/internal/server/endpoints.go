@@ -40,12 +40,16 @@ func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 		return out
 	}
 	out.Url, out.Secret = *e.URL, string(secret)
-	if e.SealedPrevious != nil {
-		previous, err := d.ring.Open(e.SealedPrevious, rules.SecretData(e.KeyID))
+	for _, sealed := range e.SealedPrevious {
+		previous, err := d.ring.Open(sealed, rules.SecretData(e.KeyID))
 		if err != nil {
-			d.log.ErrorContext(ctx, "cannot decrypt a rotated signing secret, only the new one signs", "key_id", e.KeyID, "error", err)
+			d.log.ErrorContext(ctx, "cannot decrypt a rotated signing secret, only the others sign", "key_id", e.KeyID, "error", err)
+			continue
 		}
-		out.PreviousSecret = string(previous)
+		out.PreviousSecrets = append(out.PreviousSecrets, string(previous))
+	}
+	if len(out.GetPreviousSecrets()) > 0 {
+		out.PreviousSecret = out.GetPreviousSecrets()[0]
 	}
 	return out
 }

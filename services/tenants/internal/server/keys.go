@@ -92,7 +92,7 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 // maxOverlap bounds how long a rotated secret also signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-// RotateWebhookSecret replaces the signing secret of a key. The secret of before also signs for the overlap. A repeat returns the same
+// RotateWebhookSecret replaces the signing secret of a key. The secrets of before also sign for the overlap, at most. A repeat returns the same
 // secret. A revoked key is not found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,

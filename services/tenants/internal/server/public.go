@@ -18,7 +18,7 @@ func (p *public) GetMe(ctx context.Context, _ *tenantsv1.GetMeRequest) (*tenants
 	if err != nil {
 		return nil, err
 	}
-	tenant, key, err := p.store.Me(ctx, principal.TenantID, principal.KeyID)
+	tenant, key, err := p.Store.Me(ctx, principal.TenantID, principal.KeyID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, problem.New(problem.InvalidAPIKey, "The API key is not valid.")
 	}
@@ -34,7 +34,7 @@ func (p *public) ListBrands(ctx context.Context, _ *tenantsv1.ListBrandsRequest)
 	if err != nil {
 		return nil, err
 	}
-	brands, err := p.store.Brands(ctx, principal.TenantID, principal.AllBrands, principal.BrandIDs)
+	brands, err := p.Store.Brands(ctx, principal.TenantID, principal.AllBrands, principal.BrandIDs)
 	if err != nil {
 		return nil, err
 	}

@@ -53,18 +53,18 @@ type Config struct {
 
 // Register adds all services to a gRPC server.
 func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
-	tenantsv1.RegisterTenantsServiceServer(s, &public{store: deps.Store, environment: cfg.Environment})
+	tenantsv1.RegisterTenantsServiceServer(s, &public{Deps: deps, environment: cfg.Environment})
 	tenantsv1.RegisterDirectoryServiceServer(s, &directory{store: deps.Store, ring: deps.Ring, log: deps.Log})
 	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
 	tenantsv1.RegisterOffboardingOperationsServiceServer(s, &offboardings{Deps: deps, grace: cfg.OffboardingGrace})
 	tenantsv1.RegisterPrivacyOperationsServiceServer(s, &persons{store: deps.Store, privacy: deps.Privacy})
 }
 
-// public is the public plane: it shows a key itself and its tenant.
+// public is the public plane: it shows a key itself and its tenant, and rotates its signing secret.
 type public struct {
 	tenantsv1.UnimplementedTenantsServiceServer
+	Deps
 
-	store       *store.Store
 	environment apikey.Environment
 }
 
@@ -93,8 +93,8 @@ func admit(method string, by *commonv1.Actor, tenantID string, errs *fields.Erro
 }
 
 // sealSecret seals a signing secret for the key it belongs to.
-func (o *operations) sealSecret(keyID int32, secret string) []byte {
-	return o.Ring.Seal([]byte(secret), rules.SecretData(keyID))
+func (d *Deps) sealSecret(keyID int32, secret string) []byte {
+	return d.Ring.Seal([]byte(secret), rules.SecretData(keyID))
 }
 
 // refused turns an error of the store into a problem.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -87,7 +88,7 @@ func setup(t *testing.T) *fixture {
 // setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
 func setupAlone(t *testing.T) *fixture {
 	t.Helper()
-	pool := pgtest.New(t, store.Migrations())
+	pool := pgtest.New(t, idempotency.Migrations(), store.Migrations())
 	return serve(t, pool, ringOf(t, "k1", "a"))
 }
 

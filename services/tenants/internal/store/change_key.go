@@ -2,14 +2,12 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/reencrypt"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
@@ -28,19 +26,6 @@ WHERE id = $1 AND (name, scopes, all_brands, brand_ids) IS DISTINCT FROM ($2, $3
 
 	updateWebhookURL = `UPDATE api_keys SET webhook_url = $2
 WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
-
-	// Without an overlap the secret of before is forgotten at once.
-	updateSigning = `UPDATE api_keys SET webhook_secret = $2,
-  previous_webhook_secret = CASE WHEN $3::interval > '0' THEN webhook_secret END,
-  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END,
-  rotation_id = $4, rotated_at = now()
-WHERE id = $1 AND revoked_at IS NULL RETURNING webhook_secret, previous_signs_until`
-
-	selectRotation = `SELECT webhook_secret, previous_signs_until FROM api_keys
-WHERE id = $1 AND revoked_at IS NULL AND rotation_id = $2 AND rotated_at > now() - interval '30 days'`
-
-	deleteExpiredSigning = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL WHERE id IN (
-  SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
 // OfKey names a key of a tenant.
@@ -54,7 +39,18 @@ type OfKey struct {
 func (s *Store) changeKey(
 	ctx context.Context, k OfKey, a *act, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
-	return s.change(ctx, k.TenantID, a.by, func(tx pgx.Tx) (bool, error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		version, err = changeKeyIn(ctx, tx, k, a, work)
+		return err
+	})
+	return version, translate(err)
+}
+
+// changeKeyIn is changeKey in a transaction of the caller's.
+func changeKeyIn(
+	ctx context.Context, tx pgx.Tx, k OfKey, a *act, work func(tx pgx.Tx) (changed bool, err error),
+) (version int64, err error) {
+	return changeIn(ctx, tx, k.TenantID, a.by, func(tx pgx.Tx) (bool, error) {
 		var found bool
 		if err := tx.QueryRow(ctx, selectKeyOf, k.TenantID, k.ID).Scan(&found); err != nil {
 			return false, fmt.Errorf("find key: %w", err)
@@ -123,53 +119,4 @@ func readKey(ctx context.Context, tx pgx.Tx, keyID int32) (Key, error) {
 		return Key{}, fmt.Errorf("read key: %w", err)
 	}
 	return k, nil
-}
-
-// Rotation is a new signing secret, which is sealed. The secret of before also signs for the overlap.
-type Rotation struct {
-	// RequestID identifies repeats. It may be nil.
-	RequestID *string
-	Secret    []byte
-	Overlap   time.Duration
-}
-
-// Signing is the sealed signing secret of a key. Until is when the secret of before stops to sign, or nil.
-type Signing struct {
-	Secret []byte
-	Until  *time.Time
-}
-
-// RotateWebhookSecret replaces the signing secret of a key that is not revoked. The secret of an earlier rotation stops at once. A
-// repeat of the last rotation changes nothing for 30 days, the longest overlap.
-func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET}
-	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		err := tx.QueryRow(ctx, selectRotation, of.ID, r.RequestID).Scan(&out.Secret, &out.Until)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return false, err
-		}
-		err = tx.QueryRow(ctx, updateSigning, of.ID, r.Secret, r.Overlap, r.RequestID).Scan(&out.Secret, &out.Until)
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = ErrNotFound
-		}
-		return true, err
-	})
-	return out, version, err
-}
-
-// DeletePreviousSecrets deletes secrets that have not signed for the time.
-func (s *Store) DeletePreviousSecrets(ctx context.Context, lag time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteExpiredSigning, lag, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete previous secrets: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
-}
-
-// SealedColumns are the columns that hold sealed values.
-func SealedColumns() reencrypt.Table {
-	return reencrypt.Table{Name: "api_keys", IntegerID: true, Columns: []reencrypt.Column{
-		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
-		{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
-	}}
 }

@@ -16,8 +16,12 @@ const (
 	selectSubscriptions = `SELECT tenant_id, id, scopes, all_brands, brand_ids FROM api_keys
 WHERE tenant_id = ANY($1::uuid[]) AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY tenant_id, id`
 
+	// A secret signs only while all newer ones do: the previous version of this program forgets only the newest of before.
 	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret,
-  CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END
+  array_remove(ARRAY[
+    CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END,
+    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() THEN k.second_previous_secret END,
+    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() AND k.third_signs_until > now() THEN k.third_previous_secret END], NULL)
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
@@ -49,8 +53,8 @@ type Endpoint struct {
 	URL       *string
 	// SealedSecret is the signing secret, sealed for the key.
 	SealedSecret []byte
-	// SealedPrevious is the secret of before, while it also signs; otherwise nil.
-	SealedPrevious []byte
+	// SealedPrevious are the secrets of before that also sign, newest first.
+	SealedPrevious [][]byte
 }
 
 // Endpoints returns the endpoints of the keys that exist, in no particular order.

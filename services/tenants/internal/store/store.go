@@ -42,6 +42,9 @@ type Store struct {
 	OnSkip func(ctx context.Context, why Skip)
 }
 
+// Pool is the connections of the store.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
 // New makes the store over a migrated database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
@@ -57,22 +60,30 @@ func (s *Store) change(
 	ctx context.Context, tenantID string, by By, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
-			return fmt.Errorf("lock tenant: %w", err)
-		}
-		if err := by.permit(ctx, tx, tenantID); err != nil {
-			return err
-		}
-		changed, err := work(tx)
-		if err != nil || !changed {
-			return err
-		}
-		if err := tx.QueryRow(ctx, bumpTenant, tenantID).Scan(&version); err != nil {
-			return fmt.Errorf("raise version: %w", err)
-		}
-		return nil
+		version, err = changeIn(ctx, tx, tenantID, by, work)
+		return err
 	})
 	return version, translate(err)
+}
+
+// changeIn is change in a transaction of the caller's.
+func changeIn(
+	ctx context.Context, tx pgx.Tx, tenantID string, by By, work func(tx pgx.Tx) (changed bool, err error),
+) (version int64, err error) {
+	if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
+		return 0, fmt.Errorf("lock tenant: %w", err)
+	}
+	if err := by.permit(ctx, tx, tenantID); err != nil {
+		return 0, err
+	}
+	changed, err := work(tx)
+	if err != nil || !changed {
+		return version, err
+	}
+	if err := tx.QueryRow(ctx, bumpTenant, tenantID).Scan(&version); err != nil {
+		return 0, fmt.Errorf("raise version: %w", err)
+	}
+	return version, nil
 }
 
 // translate turns errors of the database into those of the store.

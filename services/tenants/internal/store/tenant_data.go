@@ -16,9 +16,12 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 	return tenantdata.Database{
 		Pool: pool,
 		Tables: []tenantdata.Table{
+			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "custom_fields", Key: []string{"id uuid"}},
 			{Name: "team_members", Key: []string{"id uuid"}},
-			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{"hash", "webhook_secret", "previous_webhook_secret"}},
+			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{
+				"hash", "webhook_secret", "previous_webhook_secret", "second_previous_secret", "third_previous_secret",
+			}},
 			{Name: "brands", Key: []string{"id uuid"}},
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
 			{Name: "key_audit", Key: []string{"id uuid"}, Kept: audited},

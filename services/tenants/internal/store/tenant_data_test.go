@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
@@ -26,6 +27,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, $2, 'same', 'TEXT', false, '{}', 1)`: {tenantID, uuid.NewString()},
 			`INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
 			 VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', 's')`: {tenantID, tenantID},
+			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'k', 'f', 'a')`: {keyID},
 			`INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
 			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
 			`INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
@@ -42,5 +44,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err, sql)
 		}
-	}, store.Migrations(), retentionclock.Migrations())
+	}, store.Migrations(), retentionclock.Migrations(), idempotency.Migrations())
 }

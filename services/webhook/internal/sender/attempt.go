@@ -67,7 +67,7 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	defer cancel()
 	return s.traced(ctx, d, func(ctx context.Context) webhookclient.Response {
 		return s.client.Post(ctx, webhookclient.Request{
-			URL: to.url, Secret: to.secret, Previous: to.previous, EventID: d.EventID, Body: d.Body,
+			URL: to.url, Secrets: to.secrets, EventID: d.EventID, Body: d.Body,
 		})
 	})
 }

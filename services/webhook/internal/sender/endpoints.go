@@ -8,6 +8,7 @@ import (
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
 const (
@@ -19,10 +20,10 @@ const (
 
 // endpoint is the current endpoint of a key. The zero value is an endpoint that is gone.
 type endpoint struct {
-	url, secret string
-	// previous is the secret of before a rotation, while it also signs.
-	previous string
-	paused   bool
+	url string
+	// secrets sign, each of them.
+	secrets []string
+	paused  bool
 }
 
 func (e endpoint) gone() bool { return e.url == "" && !e.paused }
@@ -118,7 +119,7 @@ func endpointOf(e *tenantsv1.Endpoint) endpoint {
 		return endpoint{}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE:
 		return endpoint{
-			url: e.GetUrl(), secret: e.GetSecret(), previous: e.GetPreviousSecret(), paused: e.GetUrl() == "" || e.GetSecret() == "",
+			url: e.GetUrl(), secrets: webhookclient.Secrets(e), paused: e.GetUrl() == "" || e.GetSecret() == "",
 		}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
 		return endpoint{paused: true}

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -95,20 +98,36 @@ func TestADeadEndpointDelaysNoOther(t *testing.T) {
 	require.LessOrEqual(t, dead.MaxConcurrent(), 4)
 }
 
-// A receiver may know either secret. One that reads only the last v1, as here, finds that of the new secret.
-func TestBothSecretsSignDuringAnOverlap(t *testing.T) {
+// A receiver may know any of the secrets. One that reads only the last v1, as here, finds that of the new secret.
+func TestAllSecretsSignDuringAnOverlap(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	receiver := f.receiver(7, webhooktest.Status(http.StatusOK))
-	receiver.Rotate(strings.Repeat("fedcba9876543210", 4))
-	rotated := receiver.Endpoint(7)
-	rotated.PreviousSecret = strings.Repeat("0123456789abcdef", 4)
-	f.directory.SetEndpoint(rotated)
-	f.start()
-	id, _ := f.event(7)
-	f.until(id, 7, inState("DELIVERED"))
-	arrival := receiver.Arrivals()[0]
-	require.True(t, arrival.Verified)
-	require.Len(t, strings.Split(arrival.Header.Get("Service-Signature"), ",v1="), 3)
-	require.Len(t, strings.Split(arrival.Header.Get("Webhook-Signature"), " v1,"), 2)
+	one, two := strings.Repeat("0123456789abcdef", 4), strings.Repeat("1", 64)
+	for name, c := range map[string]struct {
+		endpoint *tenantsv1.Endpoint
+		want     int
+	}{
+		"one of before": {&tenantsv1.Endpoint{PreviousSecret: one, PreviousSecrets: []string{one}}, 2},
+		"two of before": {&tenantsv1.Endpoint{PreviousSecret: two, PreviousSecrets: []string{two, one}}, 3},
+		"a tenants service of the previous version": {&tenantsv1.Endpoint{PreviousSecret: one}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			receiver := f.receiver(7, webhooktest.Status(http.StatusOK))
+			receiver.Rotate(strings.Repeat("fedcba9876543210", 4))
+			rotated := receiver.Endpoint(7)
+			rotated.PreviousSecret, rotated.PreviousSecrets = c.endpoint.GetPreviousSecret(), c.endpoint.GetPreviousSecrets()
+			f.directory.SetEndpoint(rotated)
+			f.start()
+			id, _ := f.event(7)
+			f.until(id, 7, inState("DELIVERED"))
+			arrival := receiver.Arrivals()[0]
+			require.True(t, arrival.Verified)
+			require.Len(t, strings.Split(arrival.Header.Get("Service-Signature"), ",v1="), c.want+1)
+			require.Len(t, strings.Split(arrival.Header.Get("Webhook-Signature"), " "), c.want)
+			at, err := strconv.ParseInt(arrival.Header.Get("Webhook-Timestamp"), 10, 64)
+			require.NoError(t, err)
+			require.Equal(t, rules.Signature(webhookclient.Secrets(rotated), time.Unix(at, 0), arrival.Body), arrival.Header.Get("Service-Signature"))
+		})
+	}
 }

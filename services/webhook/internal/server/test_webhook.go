@@ -94,7 +94,7 @@ func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint) (*webhookv1.Te
 		return nil, fmt.Errorf("make ping: %w", err)
 	}
 	resp := s.deps.Client.Post(ctx, webhookclient.Request{
-		URL: e.GetUrl(), Secret: e.GetSecret(), Previous: e.GetPreviousSecret(), EventID: id.String(), Body: body,
+		URL: e.GetUrl(), Secrets: webhookclient.Secrets(e), EventID: id.String(), Body: body,
 	})
 	return report(resp.Outcome), nil
 }

@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
@@ -26,12 +28,22 @@ const (
 
 // Request is an event for a receiver.
 type Request struct {
-	URL    string
-	Secret string
-	// Previous also signs if it is not empty.
-	Previous string
-	EventID  string
-	Body     []byte
+	URL string
+	// Secrets sign, each of them. The newest is the last.
+	Secrets []string
+	EventID string
+	Body    []byte
+}
+
+// Secrets are those that sign for an endpoint, oldest first. A tenants service of the previous version returns at most one of before.
+func Secrets(e *tenantsv1.Endpoint) []string {
+	previous := e.GetPreviousSecrets()
+	if len(previous) == 0 && e.GetPreviousSecret() != "" {
+		previous = []string{e.GetPreviousSecret()}
+	}
+	secrets := append([]string{e.GetSecret()}, previous...)
+	slices.Reverse(secrets)
+	return secrets
 }
 
 // Response is the receiver's response, or the reason why there is none.
@@ -80,17 +92,14 @@ func failed(err error) Response {
 }
 
 func (c *Client) sign(h http.Header, r Request) {
-	now, secrets := c.now(), []string{r.Secret}
-	if r.Previous != "" {
-		secrets = []string{r.Previous, r.Secret}
-	}
+	now := c.now()
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", userAgent)
 	h.Set("Service-Event-Id", r.EventID)
-	h.Set("Service-Signature", rules.Signature(secrets, now, r.Body))
+	h.Set("Service-Signature", rules.Signature(r.Secrets, now, r.Body))
 	h.Set("Webhook-Id", r.EventID)
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("Webhook-Signature", rules.StandardSignature(secrets, r.EventID, now, r.Body))
+	h.Set("Webhook-Signature", rules.StandardSignature(r.Secrets, r.EventID, now, r.Body))
 }
 
 // readStart returns the beginning of the body and drains the rest up to maxRead.

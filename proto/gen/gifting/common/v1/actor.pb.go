@@ -34,6 +34,8 @@ const (
 	ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT ActorKind = 3
 	// The platform itself.
 	ActorKind_ACTOR_KIND_SYSTEM ActorKind = 4
+	// An API key, which changed itself on the public plane. Only in audits: no call may name it.
+	ActorKind_ACTOR_KIND_API_KEY ActorKind = 5
 )
 
 // Enum value maps for ActorKind.
@@ -44,6 +46,7 @@ var (
 		2: "ACTOR_KIND_TENANT_CLIENT",
 		3: "ACTOR_KIND_BACKOFFICE_ACCOUNT",
 		4: "ACTOR_KIND_SYSTEM",
+		5: "ACTOR_KIND_API_KEY",
 	}
 	ActorKind_value = map[string]int32{
 		"ACTOR_KIND_UNSPECIFIED":        0,
@@ -51,6 +54,7 @@ var (
 		"ACTOR_KIND_TENANT_CLIENT":      2,
 		"ACTOR_KIND_BACKOFFICE_ACCOUNT": 3,
 		"ACTOR_KIND_SYSTEM":             4,
+		"ACTOR_KIND_API_KEY":            5,
 	}
 )
 
@@ -87,7 +91,7 @@ type Actor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ActorKind              `protobuf:"varint,1,opt,name=kind,proto3,enum=gifting.common.v1.ActorKind" json:"kind,omitempty"`
 	// Id of the person in the caller's directory. For TENANT_ACCOUNT it is the id of the team member in the
-	// tenants service. At most 128 characters. Empty for SYSTEM.
+	// tenants service. At most 128 characters. Empty for SYSTEM. For API_KEY it is the id of the key.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
 	// Shown as the author of messages. At most 255 characters. For BACKOFFICE_ACCOUNT the public API shows the
 	// service operator's name instead.
@@ -155,13 +159,14 @@ const file_gifting_common_v1_actor_proto_rawDesc = "" +
 	"\x05Actor\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.gifting.common.v1.ActorKindR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name*\x9e\x01\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name*\xb6\x01\n" +
 	"\tActorKind\x12\x1a\n" +
 	"\x16ACTOR_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19ACTOR_KIND_TENANT_ACCOUNT\x10\x01\x12\x1c\n" +
 	"\x18ACTOR_KIND_TENANT_CLIENT\x10\x02\x12!\n" +
 	"\x1dACTOR_KIND_BACKOFFICE_ACCOUNT\x10\x03\x12\x15\n" +
-	"\x11ACTOR_KIND_SYSTEM\x10\x04BIZGgithub.com/partnergifting/platform/proto/gen/gifting/common/v1;commonv1b\x06proto3"
+	"\x11ACTOR_KIND_SYSTEM\x10\x04\x12\x16\n" +
+	"\x12ACTOR_KIND_API_KEY\x10\x05BIZGgithub.com/partnergifting/platform/proto/gen/gifting/common/v1;commonv1b\x06proto3"
 
 var (
 	file_gifting_common_v1_actor_proto_rawDescOnce sync.Once

@@ -696,10 +696,12 @@ type Endpoint struct {
 	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
 	// The 64 hex characters. The HMAC key is this text, not the decoded bytes. Empty unless ACTIVE.
 	Secret string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
-	// The secret before the last rotation, while it also signs. Empty unless ACTIVE.
+	// The first of previous_secrets, for callers of the previous version. Empty if there is none.
 	PreviousSecret string `protobuf:"bytes,5,opt,name=previous_secret,json=previousSecret,proto3" json:"previous_secret,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The secrets before the last rotations that also sign, newest first, at most three. Empty unless ACTIVE.
+	PreviousSecrets []string `protobuf:"bytes,6,rep,name=previous_secrets,json=previousSecrets,proto3" json:"previous_secrets,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Endpoint) Reset() {
@@ -767,6 +769,13 @@ func (x *Endpoint) GetPreviousSecret() string {
 	return ""
 }
 
+func (x *Endpoint) GetPreviousSecrets() []string {
+	if x != nil {
+		return x.PreviousSecrets
+	}
+	return nil
+}
+
 var File_gifting_tenants_v1_directory_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
@@ -807,13 +816,14 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +
-	"\tendpoints\x18\x01 \x03(\v2\x1c.gifting.tenants.v1.EndpointR\tendpoints\"\xb7\x01\n" +
+	"\tendpoints\x18\x01 \x03(\v2\x1c.gifting.tenants.v1.EndpointR\tendpoints\"\xe7\x01\n" +
 	"\bEndpoint\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x127\n" +
 	"\x05state\x18\x02 \x01(\x0e2!.gifting.tenants.v1.EndpointStateR\x05state\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x1b\n" +
 	"\x06secret\x18\x04 \x01(\tB\x03\x80\x01\x01R\x06secret\x12,\n" +
-	"\x0fprevious_secret\x18\x05 \x01(\tB\x03\x80\x01\x01R\x0epreviousSecret*s\n" +
+	"\x0fprevious_secret\x18\x05 \x01(\tB\x03\x80\x01\x01R\x0epreviousSecret\x12.\n" +
+	"\x10previous_secrets\x18\x06 \x03(\tB\x03\x80\x01\x01R\x0fpreviousSecrets*s\n" +
 	"\bTeamRole\x12\x19\n" +
 	"\x15TEAM_ROLE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17TEAM_ROLE_ADMINISTRATOR\x10\x01\x12\x19\n" +

@@ -11,6 +11,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -630,11 +631,110 @@ func (x *Brand) GetLogoUrl() string {
 	return ""
 }
 
+type RotateOwnWebhookSecretRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How long the secrets of before also sign, at most: 0 to 604800. 0 is for a secret that leaked. Absent: 86400.
+	OverlapSeconds *int32 `protobuf:"varint,1,opt,name=overlap_seconds,json=overlapSeconds,proto3,oneof" json:"overlap_seconds,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RotateOwnWebhookSecretRequest) Reset() {
+	*x = RotateOwnWebhookSecretRequest{}
+	mi := &file_gifting_tenants_v1_tenants_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RotateOwnWebhookSecretRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RotateOwnWebhookSecretRequest) ProtoMessage() {}
+
+func (x *RotateOwnWebhookSecretRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_tenants_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RotateOwnWebhookSecretRequest.ProtoReflect.Descriptor instead.
+func (*RotateOwnWebhookSecretRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_tenants_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RotateOwnWebhookSecretRequest) GetOverlapSeconds() int32 {
+	if x != nil && x.OverlapSeconds != nil {
+		return *x.OverlapSeconds
+	}
+	return 0
+}
+
+type RotateOwnWebhookSecretResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The 64 hex characters. Absent in a repeated answer, because the secret is not stored with it.
+	Secret *string `protobuf:"bytes,1,opt,name=secret,proto3,oneof" json:"secret,omitempty"`
+	// When the last of the secrets of before stops signing. Absent: none signs.
+	PreviousSecretsValidUntil *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=previous_secrets_valid_until,json=previousSecretsValidUntil,proto3,oneof" json:"previous_secrets_valid_until,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
+}
+
+func (x *RotateOwnWebhookSecretResponse) Reset() {
+	*x = RotateOwnWebhookSecretResponse{}
+	mi := &file_gifting_tenants_v1_tenants_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RotateOwnWebhookSecretResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RotateOwnWebhookSecretResponse) ProtoMessage() {}
+
+func (x *RotateOwnWebhookSecretResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_tenants_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RotateOwnWebhookSecretResponse.ProtoReflect.Descriptor instead.
+func (*RotateOwnWebhookSecretResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_tenants_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RotateOwnWebhookSecretResponse) GetSecret() string {
+	if x != nil && x.Secret != nil {
+		return *x.Secret
+	}
+	return ""
+}
+
+func (x *RotateOwnWebhookSecretResponse) GetPreviousSecretsValidUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PreviousSecretsValidUntil
+	}
+	return nil
+}
+
 var File_gifting_tenants_v1_tenants_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_tenants_proto_rawDesc = "" +
 	"\n" +
-	" gifting/tenants/v1/tenants.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\"\x0e\n" +
+	" gifting/tenants/v1/tenants.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
 	"\fGetMeRequest\"\x90\x01\n" +
 	"\rGetMeResponse\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12)\n" +
@@ -676,16 +776,25 @@ const file_gifting_tenants_v1_tenants_proto_rawDesc = "" +
 	"\x0eprimary_colour\x18\x04 \x01(\tH\x00R\rprimaryColour\x88\x01\x01\x12\x1e\n" +
 	"\blogo_url\x18\x05 \x01(\tH\x01R\alogoUrl\x88\x01\x01B\x11\n" +
 	"\x0f_primary_colourB\v\n" +
-	"\t_logo_url*\x90\x01\n" +
+	"\t_logo_url\"a\n" +
+	"\x1dRotateOwnWebhookSecretRequest\x12,\n" +
+	"\x0foverlap_seconds\x18\x01 \x01(\x05H\x00R\x0eoverlapSeconds\x88\x01\x01B\x12\n" +
+	"\x10_overlap_seconds\"\xd0\x01\n" +
+	"\x1eRotateOwnWebhookSecretResponse\x12 \n" +
+	"\x06secret\x18\x01 \x01(\tB\x03\x80\x01\x01H\x00R\x06secret\x88\x01\x01\x12`\n" +
+	"\x1cprevious_secrets_valid_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampH\x01R\x19previousSecretsValidUntil\x88\x01\x01B\t\n" +
+	"\a_secretB\x1f\n" +
+	"\x1d_previous_secrets_valid_until*\x90\x01\n" +
 	"\x0fCustomFieldType\x12!\n" +
 	"\x1dCUSTOM_FIELD_TYPE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16CUSTOM_FIELD_TYPE_TEXT\x10\x01\x12\x1e\n" +
 	"\x1aCUSTOM_FIELD_TYPE_CHECKBOX\x10\x02\x12\x1e\n" +
-	"\x1aCUSTOM_FIELD_TYPE_DROPDOWN\x10\x032\xe1\x01\n" +
+	"\x1aCUSTOM_FIELD_TYPE_DROPDOWN\x10\x032\x87\x03\n" +
 	"\x0eTenantsService\x12Y\n" +
 	"\x05GetMe\x12 .gifting.tenants.v1.GetMeRequest\x1a!.gifting.tenants.v1.GetMeResponse\"\v\x82\xd3\xe4\x93\x02\x05\x12\x03/me\x12t\n" +
 	"\n" +
-	"ListBrands\x12%.gifting.tenants.v1.ListBrandsRequest\x1a&.gifting.tenants.v1.ListBrandsResponse\"\x17\x82\xd3\xe4\x93\x02\x11b\x06brands\x12\a/brandsBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
+	"ListBrands\x12%.gifting.tenants.v1.ListBrandsRequest\x1a&.gifting.tenants.v1.ListBrandsResponse\"\x17\x82\xd3\xe4\x93\x02\x11b\x06brands\x12\a/brands\x12\xa3\x01\n" +
+	"\x16RotateOwnWebhookSecret\x121.gifting.tenants.v1.RotateOwnWebhookSecretRequest\x1a2.gifting.tenants.v1.RotateOwnWebhookSecretResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/webhooks:rotate-secretBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
 
 var (
 	file_gifting_tenants_v1_tenants_proto_rawDescOnce sync.Once
@@ -700,37 +809,43 @@ func file_gifting_tenants_v1_tenants_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_tenants_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_tenants_v1_tenants_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_gifting_tenants_v1_tenants_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_gifting_tenants_v1_tenants_proto_goTypes = []any{
-	(CustomFieldType)(0),       // 0: gifting.tenants.v1.CustomFieldType
-	(*GetMeRequest)(nil),       // 1: gifting.tenants.v1.GetMeRequest
-	(*GetMeResponse)(nil),      // 2: gifting.tenants.v1.GetMeResponse
-	(*Tenant)(nil),             // 3: gifting.tenants.v1.Tenant
-	(*CustomField)(nil),        // 4: gifting.tenants.v1.CustomField
-	(*Key)(nil),                // 5: gifting.tenants.v1.Key
-	(*BrandIds)(nil),           // 6: gifting.tenants.v1.BrandIds
-	(*ListBrandsRequest)(nil),  // 7: gifting.tenants.v1.ListBrandsRequest
-	(*ListBrandsResponse)(nil), // 8: gifting.tenants.v1.ListBrandsResponse
-	(*Brand)(nil),              // 9: gifting.tenants.v1.Brand
-	(v1.Scope)(0),              // 10: gifting.common.v1.Scope
+	(CustomFieldType)(0),                   // 0: gifting.tenants.v1.CustomFieldType
+	(*GetMeRequest)(nil),                   // 1: gifting.tenants.v1.GetMeRequest
+	(*GetMeResponse)(nil),                  // 2: gifting.tenants.v1.GetMeResponse
+	(*Tenant)(nil),                         // 3: gifting.tenants.v1.Tenant
+	(*CustomField)(nil),                    // 4: gifting.tenants.v1.CustomField
+	(*Key)(nil),                            // 5: gifting.tenants.v1.Key
+	(*BrandIds)(nil),                       // 6: gifting.tenants.v1.BrandIds
+	(*ListBrandsRequest)(nil),              // 7: gifting.tenants.v1.ListBrandsRequest
+	(*ListBrandsResponse)(nil),             // 8: gifting.tenants.v1.ListBrandsResponse
+	(*Brand)(nil),                          // 9: gifting.tenants.v1.Brand
+	(*RotateOwnWebhookSecretRequest)(nil),  // 10: gifting.tenants.v1.RotateOwnWebhookSecretRequest
+	(*RotateOwnWebhookSecretResponse)(nil), // 11: gifting.tenants.v1.RotateOwnWebhookSecretResponse
+	(v1.Scope)(0),                          // 12: gifting.common.v1.Scope
+	(*timestamppb.Timestamp)(nil),          // 13: google.protobuf.Timestamp
 }
 var file_gifting_tenants_v1_tenants_proto_depIdxs = []int32{
 	3,  // 0: gifting.tenants.v1.GetMeResponse.tenant:type_name -> gifting.tenants.v1.Tenant
 	5,  // 1: gifting.tenants.v1.GetMeResponse.key:type_name -> gifting.tenants.v1.Key
 	4,  // 2: gifting.tenants.v1.Tenant.custom_fields:type_name -> gifting.tenants.v1.CustomField
 	0,  // 3: gifting.tenants.v1.CustomField.type:type_name -> gifting.tenants.v1.CustomFieldType
-	10, // 4: gifting.tenants.v1.Key.scopes:type_name -> gifting.common.v1.Scope
+	12, // 4: gifting.tenants.v1.Key.scopes:type_name -> gifting.common.v1.Scope
 	6,  // 5: gifting.tenants.v1.Key.brand_ids:type_name -> gifting.tenants.v1.BrandIds
 	9,  // 6: gifting.tenants.v1.ListBrandsResponse.brands:type_name -> gifting.tenants.v1.Brand
-	1,  // 7: gifting.tenants.v1.TenantsService.GetMe:input_type -> gifting.tenants.v1.GetMeRequest
-	7,  // 8: gifting.tenants.v1.TenantsService.ListBrands:input_type -> gifting.tenants.v1.ListBrandsRequest
-	2,  // 9: gifting.tenants.v1.TenantsService.GetMe:output_type -> gifting.tenants.v1.GetMeResponse
-	8,  // 10: gifting.tenants.v1.TenantsService.ListBrands:output_type -> gifting.tenants.v1.ListBrandsResponse
-	9,  // [9:11] is the sub-list for method output_type
-	7,  // [7:9] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	13, // 7: gifting.tenants.v1.RotateOwnWebhookSecretResponse.previous_secrets_valid_until:type_name -> google.protobuf.Timestamp
+	1,  // 8: gifting.tenants.v1.TenantsService.GetMe:input_type -> gifting.tenants.v1.GetMeRequest
+	7,  // 9: gifting.tenants.v1.TenantsService.ListBrands:input_type -> gifting.tenants.v1.ListBrandsRequest
+	10, // 10: gifting.tenants.v1.TenantsService.RotateOwnWebhookSecret:input_type -> gifting.tenants.v1.RotateOwnWebhookSecretRequest
+	2,  // 11: gifting.tenants.v1.TenantsService.GetMe:output_type -> gifting.tenants.v1.GetMeResponse
+	8,  // 12: gifting.tenants.v1.TenantsService.ListBrands:output_type -> gifting.tenants.v1.ListBrandsResponse
+	11, // 13: gifting.tenants.v1.TenantsService.RotateOwnWebhookSecret:output_type -> gifting.tenants.v1.RotateOwnWebhookSecretResponse
+	11, // [11:14] is the sub-list for method output_type
+	8,  // [8:11] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_tenants_proto_init() }
@@ -740,13 +855,15 @@ func file_gifting_tenants_v1_tenants_proto_init() {
 	}
 	file_gifting_tenants_v1_tenants_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gifting_tenants_v1_tenants_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gifting_tenants_v1_tenants_proto_msgTypes[9].OneofWrappers = []any{}
+	file_gifting_tenants_v1_tenants_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_tenants_proto_rawDesc), len(file_gifting_tenants_v1_tenants_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -72,6 +72,33 @@ func local_request_TenantsService_ListBrands_0(ctx context.Context, marshaler ru
 	return msg, metadata, err
 }
 
+func request_TenantsService_RotateOwnWebhookSecret_0(ctx context.Context, marshaler runtime.Marshaler, client TenantsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq RotateOwnWebhookSecretRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.RotateOwnWebhookSecret(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TenantsService_RotateOwnWebhookSecret_0(ctx context.Context, marshaler runtime.Marshaler, server TenantsServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq RotateOwnWebhookSecretRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.RotateOwnWebhookSecret(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterTenantsServiceHandlerServer registers the http handlers for service TenantsService to "mux".
 // UnaryRPC     :call TenantsServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -117,6 +144,26 @@ func RegisterTenantsServiceHandlerServer(ctx context.Context, mux *runtime.Serve
 			return
 		}
 		forward_TenantsService_ListBrands_0(annotatedContext, mux, outboundMarshaler, w, req, response_TenantsService_ListBrands_0{resp.(*ListBrandsResponse)}, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_TenantsService_RotateOwnWebhookSecret_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gifting.tenants.v1.TenantsService/RotateOwnWebhookSecret", runtime.WithHTTPPathPattern("/webhooks:rotate-secret"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TenantsService_RotateOwnWebhookSecret_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TenantsService_RotateOwnWebhookSecret_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -192,6 +239,23 @@ func RegisterTenantsServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 		}
 		forward_TenantsService_ListBrands_0(annotatedContext, mux, outboundMarshaler, w, req, response_TenantsService_ListBrands_0{resp.(*ListBrandsResponse)}, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TenantsService_RotateOwnWebhookSecret_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gifting.tenants.v1.TenantsService/RotateOwnWebhookSecret", runtime.WithHTTPPathPattern("/webhooks:rotate-secret"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TenantsService_RotateOwnWebhookSecret_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TenantsService_RotateOwnWebhookSecret_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -205,11 +269,13 @@ func (m response_TenantsService_ListBrands_0) XXX_ResponseBody() interface{} {
 }
 
 var (
-	pattern_TenantsService_GetMe_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"me"}, ""))
-	pattern_TenantsService_ListBrands_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"brands"}, ""))
+	pattern_TenantsService_GetMe_0                  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"me"}, ""))
+	pattern_TenantsService_ListBrands_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"brands"}, ""))
+	pattern_TenantsService_RotateOwnWebhookSecret_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0}, []string{"webhooks"}, "rotate-secret"))
 )
 
 var (
-	forward_TenantsService_GetMe_0      = runtime.ForwardResponseMessage
-	forward_TenantsService_ListBrands_0 = runtime.ForwardResponseMessage
+	forward_TenantsService_GetMe_0                  = runtime.ForwardResponseMessage
+	forward_TenantsService_ListBrands_0             = runtime.ForwardResponseMessage
+	forward_TenantsService_RotateOwnWebhookSecret_0 = runtime.ForwardResponseMessage
 )

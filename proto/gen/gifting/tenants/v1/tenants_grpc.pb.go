@@ -19,8 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TenantsService_GetMe_FullMethodName      = "/gifting.tenants.v1.TenantsService/GetMe"
-	TenantsService_ListBrands_FullMethodName = "/gifting.tenants.v1.TenantsService/ListBrands"
+	TenantsService_GetMe_FullMethodName                  = "/gifting.tenants.v1.TenantsService/GetMe"
+	TenantsService_ListBrands_FullMethodName             = "/gifting.tenants.v1.TenantsService/ListBrands"
+	TenantsService_RotateOwnWebhookSecret_FullMethodName = "/gifting.tenants.v1.TenantsService/RotateOwnWebhookSecret"
 )
 
 // TenantsServiceClient is the client API for TenantsService service.
@@ -33,6 +34,8 @@ type TenantsServiceClient interface {
 	GetMe(ctx context.Context, in *GetMeRequest, opts ...grpc.CallOption) (*GetMeResponse, error)
 	// Lists the brands that the key reaches, sorted by name.
 	ListBrands(ctx context.Context, in *ListBrandsRequest, opts ...grpc.CallOption) (*ListBrandsResponse, error)
+	// Creates a new signing secret for the webhook of the calling key. Only the first answer has it.
+	RotateOwnWebhookSecret(ctx context.Context, in *RotateOwnWebhookSecretRequest, opts ...grpc.CallOption) (*RotateOwnWebhookSecretResponse, error)
 }
 
 type tenantsServiceClient struct {
@@ -63,6 +66,16 @@ func (c *tenantsServiceClient) ListBrands(ctx context.Context, in *ListBrandsReq
 	return out, nil
 }
 
+func (c *tenantsServiceClient) RotateOwnWebhookSecret(ctx context.Context, in *RotateOwnWebhookSecretRequest, opts ...grpc.CallOption) (*RotateOwnWebhookSecretResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RotateOwnWebhookSecretResponse)
+	err := c.cc.Invoke(ctx, TenantsService_RotateOwnWebhookSecret_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TenantsServiceServer is the server API for TenantsService service.
 // All implementations must embed UnimplementedTenantsServiceServer
 // for forward compatibility.
@@ -73,6 +86,8 @@ type TenantsServiceServer interface {
 	GetMe(context.Context, *GetMeRequest) (*GetMeResponse, error)
 	// Lists the brands that the key reaches, sorted by name.
 	ListBrands(context.Context, *ListBrandsRequest) (*ListBrandsResponse, error)
+	// Creates a new signing secret for the webhook of the calling key. Only the first answer has it.
+	RotateOwnWebhookSecret(context.Context, *RotateOwnWebhookSecretRequest) (*RotateOwnWebhookSecretResponse, error)
 	mustEmbedUnimplementedTenantsServiceServer()
 }
 
@@ -88,6 +103,9 @@ func (UnimplementedTenantsServiceServer) GetMe(context.Context, *GetMeRequest) (
 }
 func (UnimplementedTenantsServiceServer) ListBrands(context.Context, *ListBrandsRequest) (*ListBrandsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBrands not implemented")
+}
+func (UnimplementedTenantsServiceServer) RotateOwnWebhookSecret(context.Context, *RotateOwnWebhookSecretRequest) (*RotateOwnWebhookSecretResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RotateOwnWebhookSecret not implemented")
 }
 func (UnimplementedTenantsServiceServer) mustEmbedUnimplementedTenantsServiceServer() {}
 func (UnimplementedTenantsServiceServer) testEmbeddedByValue()                        {}
@@ -146,6 +164,24 @@ func _TenantsService_ListBrands_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TenantsService_RotateOwnWebhookSecret_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RotateOwnWebhookSecretRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantsServiceServer).RotateOwnWebhookSecret(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantsService_RotateOwnWebhookSecret_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantsServiceServer).RotateOwnWebhookSecret(ctx, req.(*RotateOwnWebhookSecretRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TenantsService_ServiceDesc is the grpc.ServiceDesc for TenantsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -160,6 +196,10 @@ var TenantsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListBrands",
 			Handler:    _TenantsService_ListBrands_Handler,
+		},
+		{
+			MethodName: "RotateOwnWebhookSecret",
+			Handler:    _TenantsService_RotateOwnWebhookSecret_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
