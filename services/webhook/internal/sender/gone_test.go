@@ -93,6 +93,10 @@ func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	s.stop()
 	require.NoError(t, s.wait())
 	before, _ := f.event(7)
+	ended, _ := f.event(7)
+	_, err := f.pool.Exec(t.Context(),
+		"UPDATE deliveries SET state = 'DROPPED', next_attempt_at = NULL, finished_at = created_at WHERE event_id = $1", ended)
+	require.NoError(t, err)
 	found, err := f.store.Discover(t.Context(), s.id, true)
 	require.NoError(t, err)
 	require.Equal(t, f.clock.now(), found.At.UTC())
@@ -100,12 +104,13 @@ func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	f.remove(7)
 	var after string
 	f.directory.OnCall(func(context.Context, proto.Message) error {
-		// Right after the lookup the endpoint is set again, and an event is fanned out to it.
+		// Right after the lookup the endpoint is set again, an event is fanned out to it, and an old one is resent.
 		f.clock.advance(time.Microsecond)
 		after, _ = f.event(7)
-		return nil
+		return f.store.Resend(t.Context(), endpointOfKey(7), ended)
 	})
 	require.NoError(t, s.dropGone(t.Context(), found))
 	require.Equal(t, "DROPPED", f.row(before, 7).State)
 	require.Equal(t, "PENDING", f.row(after, 7).State)
+	require.Equal(t, "PENDING", f.row(ended, 7).State)
 }

@@ -16,7 +16,7 @@ WITH chosen AS MATERIALIZED (
   SELECT c.tenant_id, c.event_id, c.key_id, c.next_attempt_at
     FROM deliveries c
    WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.state = 'PENDING' AND c.next_attempt_at >= $4
-     AND c.lease_token IS NULL AND c.created_at <= $5
+     AND c.lease_token IS NULL AND c.created_at <= $5 AND (c.attempts > 0 OR c.next_attempt_at <= $5)
    ORDER BY c.next_attempt_at
    LIMIT $6
    FOR UPDATE SKIP LOCKED
@@ -29,8 +29,8 @@ WITH chosen AS MATERIALIZED (
 SELECT count(*), coalesce(max(next_attempt_at), $4) FROM chosen`
 
 // Drop finishes up to limit pending rows of an endpoint that is gone, those that are due first, and returns how many. It leaves
-// out rows that are leased, and those stored after the given time: the endpoint may have been set again since. The next call of a
-// series begins at the returned time, because the index entries of dropped rows stay while an old snapshot is open.
+// out rows that are leased, and those stored or resent after the given time: the endpoint may have been set again since. The next
+// call of a series begins at the returned time, because the index entries of dropped rows stay while an old snapshot is open.
 func (s *Store) Drop(ctx context.Context, e Endpoint, stored, since time.Time, limit int) (dropped int, last time.Time, err error) {
 	err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(dropRows, s.nowOverride(), e.TenantID, e.KeyID, since, stored, limit).
