@@ -106,6 +106,12 @@ func (o *deliveries) attempt(v rules.Verdict, outcome rules.Outcome) {
 // respond is attempt with the body of the response.
 func (o *deliveries) respond(v rules.Verdict, outcome rules.Outcome, body []byte) {
 	o.t.Helper()
+	o.record(o.lease(), v, outcome, body)
+}
+
+// lease claims every delivery that is due, as a sender.
+func (o *deliveries) lease() []store.Delivery {
+	o.t.Helper()
 	const sender = 1
 	require.NoError(o.t, o.store.Register(o.t.Context(), sender))
 	found, err := o.store.Discover(o.t.Context(), sender, false)
@@ -116,14 +122,21 @@ func (o *deliveries) respond(v rules.Verdict, outcome rules.Outcome, body []byte
 	}
 	claimed, err := o.store.Claim(o.t.Context(), r)
 	require.NoError(o.t, err)
+	return claimed.Deliveries
+}
+
+// record records an outcome for leased deliveries.
+func (o *deliveries) record(leased []store.Delivery, v rules.Verdict, outcome rules.Outcome, body []byte) {
+	o.t.Helper()
 	var results []store.Result
-	for _, d := range claimed.Deliveries {
+	for _, d := range leased {
 		results = append(results, store.Result{
 			Delivery: d, Verdict: v, Attempt: store.Attempt{StartedAt: time.Now(), Outcome: outcome, ResponseBody: body},
 		})
 	}
-	_, err = o.store.Record(o.t.Context(), results)
+	recorded, err := o.store.Record(o.t.Context(), results)
 	require.NoError(o.t, err)
+	require.NotContains(o.t, recorded, false)
 }
 
 var (

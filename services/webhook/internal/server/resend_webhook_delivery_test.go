@@ -63,6 +63,21 @@ func TestAPendingDeliveryDoesNotChange(t *testing.T) {
 	require.Equal(t, rules.DeliveryID(key, event), got.GetId())
 }
 
+func TestAnAttemptInFlightIsRecordedDespiteAResend(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	id := rules.DeliveryID(key, o.add(key))
+	leased := o.lease()
+	got, err := o.resend("k1", id)
+	require.NoError(t, err)
+	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, got.GetState())
+	require.Equal(t, 0, o.replayed("k2", lately()))
+	require.Empty(t, o.lease(), "it is not sent twice")
+	o.record(leased, delivered, rules.Answered(200), nil)
+	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DELIVERED,
+		o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()[0].GetState())
+}
+
 func TestOnlyTheOwnDeliveriesAreFound(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)
