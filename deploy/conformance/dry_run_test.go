@@ -146,8 +146,11 @@ func (f *fixture) testDryRunWrites(t *testing.T) {
 	campaign := f.campaign(t, 3, gift)
 	order := f.place(t)
 	for _, changes := range [][]change{
-		{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small())}, {}, {custom("1.00", "SEK")},
-		{without("client"), with("managerEmail", formerMember)}, {with("externalOrderId", order["externalOrderId"])},
+		{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small())},
+		{},
+		{custom("1.00", "SEK")},
+		{without("client"), with("managerEmail", formerMember)},
+		{with("externalOrderId", order["externalOrderId"])},
 	} {
 		f.validate(t, f.key, f.body(t, append(changes, with("externalRecipientId", "dry"))...))
 	}

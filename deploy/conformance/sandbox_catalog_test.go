@@ -81,6 +81,6 @@ func testSandboxCatalog(t *testing.T, p *platform) {
 		require.Equal(t, first.Body, again.Body)
 		require.Equal(t, "set-stock", again.Header.Get("Sandbox"))
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
-		require.Equal(t, 6.0, f.stockOf(t, campaign)[0])
+		require.EqualValues(t, 6, f.stockOf(t, campaign)[0])
 	})
 }

@@ -40,14 +40,14 @@ func (r *results) addLongCall(c longCall) {
 // checkLongCalls requires that no call was held for longer than it wanted to wait.
 func (f *fixture) checkLongCalls(t *testing.T, faults []injected, printf func(format string, args ...any)) {
 	t.Helper()
-	f.results.lock.Lock()
-	all := f.results.longCalls
-	f.results.lock.Unlock()
+	f.lock.Lock()
+	all := f.longCalls
+	f.lock.Unlock()
 	var longest time.Duration
 	ended := 0
 	for _, h := range all {
 		over := h.excess(faults)
-		f.results.require(over <= 0, answers, h.from, h.to, "a call with a wait of %s was held %s, %s too long", h.wait, h.to.Sub(h.from), over)
+		f.require(over <= 0, answers, h.from, h.to, "a call with a wait of %s was held %s, %s too long", h.wait, h.to.Sub(h.from), over)
 		if longest = max(longest, h.to.Sub(h.from)); h.to.Sub(h.from) >= h.wait {
 			ended++
 		}
