@@ -72,19 +72,6 @@ func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
 	}
 }
 
-func TestAResentDeliveryOfAnEndpointThatIsGoneIsDroppedAgain(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	receiver := f.receiver(7)
-	f.start()
-	id, _ := f.event(7)
-	f.until(id, 7, inState("DELIVERED"))
-	f.remove(7)
-	require.NoError(t, f.store.Resend(t.Context(), endpointOfKey(7), id))
-	f.until(id, 7, inState("DROPPED"))
-	require.Len(t, receiver.Arrivals(), 1)
-}
-
 // A key that is not known may be missing only because the tenants database is being restored.
 func TestTheRetriesOfAnUnknownKeyAreKept(t *testing.T) {
 	t.Parallel()
