@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
@@ -138,27 +139,33 @@ func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time,
 // pollEvery is part of the latencies, because an event counts once a poll has returned it.
 const pollEvery = 2 * time.Millisecond
 
-// BenchmarkChangeToFeed measures the time from an order to the first poll of the tenant's feed that returns its event.
+// BenchmarkChangeToFeed measures the time from an order to the first poll of the tenant's feed that returns its event, and beside
+// it the time to the answer of a call that waits for it at the gateway.
 func BenchmarkChangeToFeed(b *testing.B) {
 	for _, perSecond := range rates() {
 		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
 			p := newFixture(b)
 			tenants := p.tenants(b, []string{""})
 			w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
+			held := p.newWaitingReader(b, tenants[0])
 			m := p.NewMeter(b)
 			var used fixture.Usage
 			fixture.Once(b, func() {
 				polling, stop := context.WithCancel(b.Context())
-				done := make(chan error, 1)
-				go func() { done <- f.poll(polling) }()
+				var readers errgroup.Group
+				readers.Go(func() error { return f.poll(polling) })
+				readers.Go(func() error { return held.wait(polling) })
 				used = m.During(b, func() {
 					w.run(b, perSecond, measuredTime())
-					require.Eventually(b, func() bool { return f.has(w) }, arrivalTimeout, pollInterval)
+					require.Eventually(b, func() bool { return f.has(w) && held.has(w) }, arrivalTimeout, pollInterval)
 				})
 				stop()
-				require.NoError(b, <-done)
+				require.NoError(b, readers.Wait())
 			})
 			p.report(b, w, f.seenUntilNow(), used)
+			byRecord := between(p.recorded(b, w.answered), held.seenUntilNow())
+			byRecord.Report(b, "record-held")
+			b.Logf("by calls that wait, from record: %s; %d calls", byRecord, held.calls)
 		})
 	}
 }
@@ -170,7 +177,7 @@ func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	}, caller.Request{})
 	require.NoError(b, err)
 	return &feedReader{
-		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, seen: map[string]time.Time{},
+		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, sightings: sightings{seen: map[string]time.Time{}},
 	}
 }
 
@@ -199,10 +206,7 @@ type feedReader struct {
 	events eventsv1.EventsServiceClient
 	as     context.Context //nolint:containedctx // Carries the principal.
 	after  *string
-
-	lock sync.Mutex
-	// seen holds when each order's event was returned.
-	seen map[string]time.Time
+	sightings
 }
 
 // poll reads new events until ctx ends.
@@ -221,21 +225,27 @@ func (f *feedReader) poll(ctx context.Context) error {
 	}
 }
 
-func (f *feedReader) record(order string, at time.Time) {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	f.seen[order] = at
+// sightings are when each order's event was returned.
+type sightings struct {
+	lock sync.Mutex
+	seen map[string]time.Time
 }
 
-func (f *feedReader) seenUntilNow() map[string]time.Time {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	return maps.Clone(f.seen)
+func (s *sightings) record(order string, at time.Time) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.seen[order] = at
+}
+
+func (s *sightings) seenUntilNow() map[string]time.Time {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return maps.Clone(s.seen)
 }
 
 // has reports whether every measured change has been seen.
-func (f *feedReader) has(w *writer) bool {
-	seen := f.seenUntilNow()
+func (s *sightings) has(w *writer) bool {
+	seen := s.seenUntilNow()
 	for id := range w.answered {
 		if _, found := seen[id]; !found {
 			return false
