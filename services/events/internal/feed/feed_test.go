@@ -134,13 +134,17 @@ func TestANewWriterOfAPartitionWakesReadersOnce(t *testing.T) {
 	reader := f.hub.Subscribe(f.tenant)
 	defer reader.Close()
 	require.Empty(t, reader.Due())
-	_, err = Offsets{Offsets: store.Offsets{Store: f.store}, Announcer: f.announcer}.Stored(t.Context(), 4, 1)
+	offsets := Offsets{Offsets: store.Offsets{Store: f.store}, Announcer: f.announcer}
+	_, err = offsets.Stored(t.Context(), 4, 0)
 	require.NoError(t, err)
 	<-reader.Due()
 	found, missed := reader.Take()
 	require.True(t, missed)
 	require.Empty(t, found)
 	require.Len(t, f.rows(t), 1)
+	_, err = offsets.Stored(t.Context(), 4, 1)
+	require.NoError(t, err)
+	require.Empty(t, reader.Due(), "nothing new")
 }
 
 func TestMaintenance(t *testing.T) {

@@ -91,8 +91,9 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	return nil
 }
 
-// Offsets are those of the store, for a consumer that becomes the writer of partitions: the former writer may have crashed before it
-// announced what it had committed.
+// Offsets are those of the store, for a consumer that becomes the writer of partitions. If the store has more than Kafka knows of, the
+// former writer may have crashed before it announced what it had committed. Quiet partitions are asked for every few seconds: that
+// must not wake all readers.
 type Offsets struct {
 	store.Offsets
 
@@ -102,7 +103,9 @@ type Offsets struct {
 // Stored implements kafka.Offsets.
 func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafka.Stored, error) {
 	stored, err := o.Offsets.Stored(ctx, partition, reached)
-	o.Announcer.Missed()
+	if err == nil && stored.Next != reached {
+		o.Announcer.Missed()
+	}
 	return stored, err
 }
 
