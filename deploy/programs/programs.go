@@ -25,7 +25,7 @@ import (
 // All returns the programs in the order in which they start: callees before callers.
 func All() []Program {
 	return []Program{
-		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.Compare, tenants.New),
+		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "idempotency", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.Compare, tenants.New),
 		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"idempotency", "maintenance", "retention clock"}}, catalog.Migrate, catalog.Compare, catalog.New),
 		define(Program{
 			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
