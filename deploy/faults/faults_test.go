@@ -38,6 +38,7 @@ func TestFaultsBreakNoInvariant(t *testing.T) {
 	d := newDeployment(t, options{binaries: buildPrograms(t, "", nil), slowCommits: true, logs: r.dir, env: fewWorkers})
 	f := newFixture(t, d, seeded, refuseOneIn)
 	f.addDeadEndpoints(t)
+	f.paceOrders()
 	total := time.Duration(seconds) * time.Second
 	all := d.schedule(f.newRandom(), total)
 	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "schedule.txt"), []byte(formatSchedule(all)), 0o600))

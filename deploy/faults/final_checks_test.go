@@ -23,7 +23,7 @@ import (
 )
 
 // timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made due,
-// and for the release of stock that a killed instance had reserved.
+// and for what the orders service does by itself: the release of stock that a killed instance had reserved, and the steps of orders.
 type timeouts struct{ feed, webhooks, stock time.Duration }
 
 // checkAll waits for the final state and checks all invariants.
@@ -33,7 +33,7 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 	f.awaitStock(t, within.stock)
 	retries := f.newRetries(t)
 	for _, tenant := range []string{seed.Direct, seed.Approving} {
-		c := f.readFinalState(t, tenant, within.feed)
+		c := f.readFinalState(t, tenant, within)
 		printf("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks",
 			tenant, len(c.orders), len(c.links), len(c.feed), len(f.missingWebhooks(c)))
 		if len(c.feed) >= len(c.expected()) {
@@ -45,6 +45,7 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 		}
 		c.ended = time.Now()
 		c.checkEffects()
+		printf("%d steps that orders took by themselves", c.checkSteps())
 		c.checkContent()
 		c.checkExactlyOnce()
 		c.checkRecordOrder()
@@ -80,23 +81,27 @@ func (f *fixture) awaitStock(t *testing.T, within time.Duration) {
 	f.require(held+remaining == units, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
 }
 
-// readFinalState reads the stored records, waits for their events in the feed, and reads the feed again from the start.
-func (f *fixture) readFinalState(t *testing.T, tenant string, within time.Duration) *checker {
+// readFinalState reads the stored records once all orders are where they stop, waits for their events in the feed, and reads the feed again from the start.
+func (f *fixture) readFinalState(t *testing.T, tenant string, within timeouts) *checker {
 	t.Helper()
 	r := f.newReader(t, "checker", tenant, "", allScopes...)
 	by := f.client.with(r.key)
 	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
 	c := &checker{
 		results: f.results, tenant: tenant, began: f.began, redriven: f.redriven, changes: f.history.of(tenant), byEvent: map[eventName]change{}, brands: map[string]string{},
-		orders: f.list(t, by, "/orders"), links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
+		paced: f.history.paced, links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
 	}
+	waitFor(within.stock, func() bool {
+		c.orders = f.list(t, by, "/orders")
+		return len(c.underway()) == 0
+	})
 	for _, of := range c.changes {
 		for _, e := range of.events {
 			c.byEvent[e] = of
 		}
 	}
 	expected := len(c.expected())
-	waitFor(within, func() bool { return all.length() >= expected })
+	waitFor(within.feed, func() bool { return all.length() >= expected })
 	// A duplicate may arrive after the last expected event.
 	sleep(t.Context(), 3*time.Second)
 	again := newFollower(r, f.client, f.newRandom())

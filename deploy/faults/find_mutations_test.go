@@ -26,6 +26,7 @@ func TestMutationsOfThePlatformAreFound(t *testing.T) {
 			d := newDeployment(t, options{binaries: m.build(t, unchanged), slowCommits: true, logs: r.dir, env: fewWorkers})
 			f := newFixture(t, d, time.Now().UnixNano(), 0)
 			f.addDeadEndpoints(t)
+			f.paceOrders()
 			f.use(t, 25*time.Second, func(ctx context.Context) { <-ctx.Done() })
 			f.checkAll(t, timeouts{feed: 15 * time.Second, webhooks: 2 * time.Minute, stock: time.Minute}, r.printf)
 			r.summary(f.results, nil)

@@ -34,6 +34,7 @@ const (
 	placeOrder  = "services/orders/internal/store/place_order.go"
 	readOrder   = "services/orders/internal/store/read.go"
 	stockUnits  = "services/catalog/internal/store/reservations.go"
+	paceRows    = "services/orders/internal/store/sandbox_pace.go"
 	sendWebhook = "services/webhook/internal/webhookclient/client.go"
 	dropGone    = "services/webhook/internal/sender/gone.go"
 
@@ -90,6 +91,13 @@ var mutations = []mutation{
 		resp, err = c.http.Do(req)
 	}`}}},
 	{"revoked key", delivery, []replacement{{dropGone, `if !gone[e.KeyID] {`, `if len(gone) >= 0 {`}}},
+	{"eager step", effect, []replacement{{
+		paceRows, `SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE`, `SET due_at = due_at WHERE`,
+	}}},
+	{"forgotten step", effect, []replacement{imports(placeOrder, randPackage), {placeOrder, `queuePace(b, o)`, `
+		if rand.N(5) > 0 {
+			queuePace(b, o)
+		}`}}},
 	{"foreign order", leak, []replacement{
 		{readOrder, "recordColumns + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns + ` FROM orders WHERE $1::text <> '' AND"},
 	}},

@@ -171,10 +171,12 @@ type history struct {
 	holds   map[string]*hold
 	// records are the records of each tenant, for keys that may not see them.
 	records map[string][]snapshot
+	// paced are the orders that go on by themselves, with the status at which each stops.
+	paced map[string]string
 }
 
 func newHistory() *history {
-	return &history{holds: map[string]*hold{}, records: map[string][]snapshot{}}
+	return &history{holds: map[string]*hold{}, records: map[string][]snapshot{}, paced: map[string]string{}}
 }
 
 func (h *history) add(c change) { h.update(func() { h.changes = append(h.changes, c) }) }

@@ -31,6 +31,10 @@ func (w *writer) changed(then func(order snapshot, c *change)) func(c *change, a
 }
 
 func (w *writer) place(ctx context.Context) {
+	if w.paces && w.random.IntN(3) == 0 {
+		w.placePaced(ctx)
+		return
+	}
 	w.post(ctx, "/orders", toJSON(orderBody(w.product, w.brand)), w.changed(func(order snapshot, _ *change) {
 		w.orders = append(w.orders, order)
 		w.history.addRecord(w.tenant, order)

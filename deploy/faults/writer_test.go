@@ -53,6 +53,9 @@ type writer struct {
 	orders, links []snapshot
 	stocked       []string
 	requests      []sent
+	// paces means that some of its orders go on by themselves. paced is the newest of them, if it has not tried to change it.
+	paces bool
+	paced *snapshot
 }
 
 // run makes steps until ctx ends, and finishes the last one.
@@ -71,6 +74,8 @@ func (w *writer) step(ctx context.Context) {
 		w.place(ctx)
 	case n < 22 || len(w.links) == 0:
 		w.makeLinks(ctx)
+	case n < 50 && w.paced != nil:
+		w.changePaced(ctx)
 	case n < 52:
 		w.changeOrder(ctx, w.random.IntN(len(w.orders)))
 	case n < 68:
