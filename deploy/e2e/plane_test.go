@@ -142,6 +142,7 @@ var plane = map[string]row{
 	"tenants.v1.DirectoryService/GetEndpoints":              only(directoryCallers...),
 	"catalog.v1.ImagesService/GetImage":                     only(identity.Gateway),
 	"catalog.v1.OrderingService/CheckItem":                  only(identity.Orders),
+	"catalog.v1.OrderingService/PreviewItem":                only(identity.Orders),
 	"catalog.v1.OrderingService/Reserve":                    only(identity.Orders),
 	"catalog.v1.OrderingService/SettleReservations":         only(identity.Orders),
 	"catalog.v1.OrderingService/ListExpiredReservations":    only(identity.Orders),

@@ -24,25 +24,20 @@ const ownServices = "/grpc."
 
 func isOwn(method string) bool { return strings.HasPrefix(method, ownServices) }
 
-// streamObserver counts the streams of services and, with tracing, makes a span of each. Their durations are no measure of the
+// streamObserver counts the open streams of services and, with tracing, makes a span of each. Their durations are no measure of the
 // service, so they are not among those of calls.
 type streamObserver struct {
 	*observer
-	open  metric.Int64UpDownCounter
-	ended metric.Int64Counter
+	open metric.Int64UpDownCounter
 }
 
 func newStreamObserver(calls *observer, tel *telemetry.Telemetry) (*streamObserver, error) {
-	o, meter := &streamObserver{observer: calls}, tel.Meters.Meter(scope)
-	var err error
-	if o.open, err = meter.Int64UpDownCounter("gifting.rpc.streams", metric.WithDescription("Open streams.")); err != nil {
-		return nil, fmt.Errorf("metric of streams: %w", err)
-	}
-	o.ended, err = meter.Int64Counter("gifting.rpc.streams.ended", metric.WithDescription("Streams that have ended."))
+	open, err := tel.Meters.Meter(scope).Int64UpDownCounter("gifting.rpc.streams", metric.WithDescription("Open streams of services."))
 	if err != nil {
 		return nil, fmt.Errorf("metric of streams: %w", err)
 	}
-	return o, nil
+	open.Add(context.Background(), 0)
+	return &streamObserver{observer: calls, open: open}, nil
 }
 
 // serve also recovers a panic of the interceptors inside it.
@@ -51,16 +46,13 @@ func (o *streamObserver) serve(srv any, stream grpc.ServerStream, info *grpc.Str
 		return next(srv, stream)
 	}
 	ctx, span := o.start(extract(stream.Context()), info.FullMethod)
-	method := semconv.RPCMethod(info.FullMethod[1:])
-	o.open.Add(ctx, 1, metric.WithAttributes(method))
+	o.open.Add(ctx, 1)
 	defer func() {
 		if recover() != nil {
 			err = problem.Internal().Status().Err()
 		}
-		code := status.Code(err)
-		o.open.Add(ctx, -1, metric.WithAttributes(method))
-		o.ended.Add(ctx, 1, metric.WithAttributes(method, semconv.RPCResponseStatusCode(name(code))))
-		endStreamSpan(span, code)
+		o.open.Add(ctx, -1)
+		endStreamSpan(span, status.Code(err))
 	}()
 	return next(srv, contextStream{ServerStream: stream, ctx: ctx})
 }
