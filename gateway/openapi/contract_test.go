@@ -161,14 +161,10 @@ func (c comparison) message(m protoreflect.MessageDescriptor, schema object) {
 		}
 		return
 	}
-	if options, ok := schema["oneOf"].([]any); ok { // These are variants of one message, such as events by type.
+	if options, ok := schema["anyOf"].([]any); ok { // These are variants of one message, such as events by type.
 		for _, option := range options {
 			c.message(m, c.object(option))
 		}
-		return
-	}
-	if parts, ok := schema["allOf"].([]any); ok { // The first part is the message, the others restrict it.
-		c.message(m, c.object(parts[0]))
 		return
 	}
 	c.members(m, schema)

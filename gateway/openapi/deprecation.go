@@ -164,7 +164,7 @@ func placesOf(name string, schema node, path []string) (places [][]string) {
 	for _, p := range schema.Get("properties").All() {
 		places = append(places, placesOf(name, p, append(slices.Clone(path), p.Name))...)
 	}
-	for _, part := range append(schema.Get("allOf").All(), schema.Get("oneOf").All()...) {
+	for _, part := range append(schema.Get("anyOf").All(), schema.Get("oneOf").All()...) {
 		places = append(places, placesOf(name, part, path)...)
 	}
 	if items := schema.Get("items"); items.Exists() { // A list is searched element by element.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -41,7 +42,28 @@ func assemble(publicURL string, environment apikey.Environment) (*yaml.Node, err
 		}
 	}
 	addForcedAnswers(root)
+	inlineParametersOfWebhooks(root)
 	return root, nil
+}
+
+// inlineParametersOfWebhooks moves the parameters of webhooks from the components to the webhooks, because some generators drop
+// components that no path uses and then refer to what they dropped.
+func inlineParametersOfWebhooks(root *yaml.Node) {
+	shared := member(member(root, "components"), "parameters")
+	var moved []string
+	for _, hook := range values(member(root, "webhooks")) {
+		parameters := member(member(hook, "post"), "parameters")
+		for i, parameter := range parameters.Content {
+			name := path.Base(member(parameter, "$ref").Value)
+			parameters.Content[i] = member(shared, name)
+			moved = append(moved, name)
+		}
+	}
+	for i := len(shared.Content) - 2; i >= 0; i -= 2 {
+		if slices.Contains(moved, shared.Content[i].Value) {
+			shared.Content = slices.Delete(shared.Content, i, i+2)
+		}
+	}
 }
 
 func (x *expander) addPart(root *yaml.Node, name string) error {

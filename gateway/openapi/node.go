@@ -97,7 +97,7 @@ func (n node) Nullable() bool {
 
 // Options are the alternatives of a schema without null, or the schema itself.
 func (n node) Options() []node {
-	options := n.Get("oneOf").All()
+	options := append(n.Get("oneOf").All(), n.Get("anyOf").All()...)
 	if len(options) == 0 {
 		return []node{n}
 	}
@@ -120,7 +120,7 @@ func (n node) Values() (values []string) {
 	if items := n.Get("items"); items.Exists() && !n.Get("enum").Exists() {
 		return items.Values()
 	}
-	for _, v := range append(n.Get("enum").All(), n.Get("const")) {
+	for _, v := range append(n.Get("enum").All(), n.Get("x-extensible-enum").All()...) {
 		if v.Exists() && v.value.ShortTag() != "!!null" {
 			values = append(values, v.String())
 		}

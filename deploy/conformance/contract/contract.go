@@ -1,7 +1,7 @@
 // Package contract validates HTTP traffic against an OpenAPI 3.1 document: calls of its paths, and its webhooks.
 //
 // A request with a 2xx response must be valid, and so must every response, in status, media type, headers and body. A response
-// must not have members or platform headers that the document does not declare, although callers must tolerate them. A path or
+// must not have members, values or platform headers that the document does not declare, although callers must tolerate them. A path or
 // method that the document does not have must be refused with a problem.
 package contract
 
@@ -49,7 +49,7 @@ func Read(document []byte) (*Contract, error) {
 	if err := json.Unmarshal(document, &root); err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
-	withoutHints(root)
+	closeValues(root)
 	model, err := modelOf(root)
 	if err != nil {
 		return nil, err
@@ -167,32 +167,28 @@ func visit(value any, at func(object map[string]any)) {
 	}
 }
 
-// withoutHints removes the discriminators, which the validator cannot compile. They are only a hint which alternative a value
-// matches.
-func withoutHints(root any) {
+// closeValues closes what callers must expect to grow: lists of known values, and the choice of an event of an unknown type. The
+// platform must send only what the document lists.
+func closeValues(root map[string]any) {
 	visit(root, func(object map[string]any) {
-		if _, choice := object["oneOf"]; choice {
-			delete(object, "discriminator")
+		if values, open := object["x-extensible-enum"]; open {
+			object["enum"] = values
 		}
 	})
+	if unknown := component(root, "#/components/schemas/UnknownEvent"); len(unknown) > 0 {
+		unknown["not"] = map[string]any{}
+	}
 }
 
-// closeObjects makes every schema of an object refuse members that it does not declare. A part of another schema stays open,
-// because the whole is closed.
+// closeObjects makes every schema of an object refuse members that it does not declare.
 func closeObjects(root map[string]any) {
-	const closing = "unevaluatedProperties"
-	parts := partsOf(root)
 	visit(root, func(object map[string]any) {
 		_, open := object["additionalProperties"]
-		_, composed := object["allOf"]
 		_, members := object["properties"].(map[string]any)
-		if composed || members && isObject(object["type"]) && !open {
-			object[closing] = false
+		if members && isObject(object["type"]) && !open {
+			object["additionalProperties"] = false
 		}
 	})
-	for _, part := range parts {
-		delete(part, closing)
-	}
 }
 
 // isObject reports whether a schema's type is that of an object, or of an object or null.
@@ -201,25 +197,6 @@ func isObject(kind any) bool {
 		return len(several) > 0 && several[0] == "object"
 	}
 	return kind == "object"
-}
-
-// partsOf returns the schemas in an allOf, and those that it refers to.
-func partsOf(root map[string]any) []map[string]any {
-	var parts []map[string]any
-	visit(root, func(object map[string]any) {
-		list, _ := object["allOf"].([]any)
-		for _, element := range list {
-			part, ok := element.(map[string]any)
-			if !ok {
-				continue
-			}
-			parts = append(parts, part)
-			if ref, ok := part["$ref"].(string); ok {
-				parts = append(parts, component(root, ref))
-			}
-		}
-	})
-	return parts
 }
 
 // component returns the object that a reference within the document leads to, or an empty one.

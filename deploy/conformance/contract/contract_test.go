@@ -128,6 +128,7 @@ func TestInvalidTraffic(t *testing.T) {
 		"an unknown path without a problem":     {unknown, header("Content-Type", "text/plain")},
 		"an unknown path without a Request-Id":  {unknown, func(e *contract.Exchange) { e.AnswerHeader.Del("Request-Id") }},
 		"an unknown path with an odd problem":   {unknown, answer(`{"code":"gone"}`)},
+		"an unknown path with an odd code":      {unknown, answer(`{"type":"x","title":"X","status":404,"code":"odd"}`)},
 		"a method that the path does not have":  {made, func(e *contract.Exchange) { e.Method = http.MethodDelete }},
 		"the answer of another path's resource": {made, answer(`{"broken":true}`)},
 	} {
@@ -156,7 +157,8 @@ func TestWebhooks(t *testing.T) {
 		"a type that is not the event's":       {"thing.made", good, `{"type":"thing.lost","at":1,"data":` + thing + `}`},
 		"a member that is not declared":        {"thing.made", good, event[:len(event)-1] + `,"x":1}`},
 		"data with an undeclared member":       {"thing.made", good, `{"type":"thing.made","at":1,"data":{"kind":"pair","x":1}}`},
-		"a member of the part that is missing": {"thing.made", good, `{"type":"thing.made","data":{"kind":"pair"}}`},
+		"data of an unknown kind":              {"thing.made", good, `{"type":"thing.made","at":1,"data":{"kind":"odd"}}`},
+		"a member that is missing":             {"thing.made", good, `{"type":"thing.made","data":{"kind":"pair"}}`},
 		"data that does not fit":               {"thing.made", good, `{"type":"thing.made","at":1,"data":{}}`},
 		"no body":                              {"thing.made", good, ""},
 		"a header that is missing":             {"thing.made", http.Header{"Content-Type": {"application/json"}}, event},
